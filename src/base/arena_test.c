@@ -1,0 +1,78 @@
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static void pieces_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    char *last = NULL;
+    for (size_t i = 1; i < 3000; i++) {
+        size_t align = (size_t)1 << (i % 5);
+        char *p = arena_alloc(&a, i, align);
+        assert_int_equal((uintptr_t)p % align, 0);
+        memset(p, (int)i, i);
+        if (last)
+            assert_int_equal((unsigned char)last[0], (unsigned char)(i - 1));
+        last = p;
+    }
+    arena_done(&a);
+    assert_int_equal(a.held, 0);
+}
+
+static void reset_keeps_one_block(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    for (int i = 0; i < 100; i++)
+        (void)arena_alloc(&a, 1000, 8);
+    arena_reset(&a);
+    size_t held = a.held;
+    assert_true(held > 0 && held < 100000);
+    (void)arena_alloc(&a, 1000, 8);
+    assert_int_equal(a.held, held);
+    arena_done(&a);
+}
+
+static void newest_piece_grows_in_place(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    char *p = arena_alloc(&a, 10, 1);
+    memcpy(p, "0123456789", 10);
+    assert_ptr_equal(arena_grow(&a, p, 10, 20, 1), p);
+    (void)arena_alloc(&a, 1, 1);
+    char *moved = arena_grow(&a, p, 20, 30, 1);
+    assert_ptr_not_equal(moved, p);
+    assert_memory_equal(moved, "0123456789", 10);
+    arena_done(&a);
+}
+
+static void text_is_copied(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct str s = arena_printf(&a, "%s-%d", "pod", 7);
+    assert_true(str_eq(s, STR("pod-7")));
+    assert_string_equal(str_cstr(&a, str_take(s, 3)), "pod");
+    assert_int_equal(arena_str(&a, STR("")).n, 0);
+    arena_done(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_aligned_and_apart),
+        cmocka_unit_test(reset_keeps_one_block),
+        cmocka_unit_test(newest_piece_grows_in_place),
+        cmocka_unit_test(text_is_copied),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* file.h - files and folders with errors that say which one. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* The whole file, at most `max` bytes (ERR_TOO_LARGE past it). */
+int file_read(const char *path, size_t max, struct buf *ret, struct err *err);
+/* Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder. */
+int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct err *err);
+/* All of it, over short writes and EINTR. */
+int file_write_all(int fd, struct str bytes, struct err *err);
+/* Makes the folder 0700 unless it is there. ERR_FORBIDDEN if it is not ours or others may enter. */
+int file_private_dir(const char *path, struct err *err);
+int file_sync_dir(const char *path, struct err *err);

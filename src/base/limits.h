@@ -1,0 +1,49 @@
+/* limits.h - every size, count and time that an outsider can push against, in one place.
+ *
+ * Each constant has a test that goes past it. Where Kubernetes has a value, it is the same. */
+#pragma once
+
+/* Documents */
+#define LIMIT_BODY_BYTES      (3u << 20) /* request body; past it 413 */
+#define LIMIT_JSON_DEPTH      10000u     /* nested arrays and objects */
+#define LIMIT_YAML_DEPTH      1000u
+#define LIMIT_YAML_ALIAS_FREE 100u  /* aliased nodes below which no ratio is checked */
+#define LIMIT_YAML_NODES_FREE 1000u /* nodes below which no ratio is checked */
+
+/* HTTP */
+#define LIMIT_HEADER_BYTES       (1u << 20) /* decoded header list, names and values and overhead */
+#define LIMIT_HEADER_COUNT       1000u
+#define LIMIT_REQUEST_LINE_BYTES (64u << 10)
+#define LIMIT_CONNECTIONS        20000u /* open connections of one server */
+#define LIMIT_HANDSHAKES         1000u  /* connections that have not finished TLS */
+#define LIMIT_HANDSHAKE_MS       10000u
+#define LIMIT_READ_HEADER_MS     32000u
+#define LIMIT_IDLE_MS            90000u
+#define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
+#define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
+#define LIMIT_PIPELINE           16u    /* HTTP/1.1 requests buffered behind the running one */
+#define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
+
+/* HTTP/2 */
+#define LIMIT_H2_STREAMS        100u
+#define LIMIT_H2_WINDOW_BYTES   (256u << 10)
+#define LIMIT_H2_FRAME_BYTES    (64u << 10)
+#define LIMIT_H2_CONTINUATIONS  8u   /* CONTINUATION frames of one header block */
+#define LIMIT_H2_SETTINGS       32u  /* entries of one SETTINGS frame */
+#define LIMIT_H2_RESETS         100u /* resets, of either side, regained at the rate below */
+#define LIMIT_H2_RESETS_PER_SEC 20u
+#define LIMIT_H2_CONTROL_FRAMES 1000u /* PING, SETTINGS, PRIORITY, WINDOW_UPDATE in one second */
+#define LIMIT_H2_ACK_QUEUE      256u  /* control replies that the peer has not read */
+
+/* WebSocket and gRPC */
+#define LIMIT_WS_MESSAGE_BYTES   (32u << 20)
+#define LIMIT_GRPC_MESSAGE_BYTES (16u << 20)
+
+/* TLS */
+#define LIMIT_TLS_CHAIN 10u /* certificates of a chain, sent or built */
+
+/* Store */
+#define LIMIT_STORE_KEY_BYTES   480u
+#define LIMIT_STORE_VALUE_BYTES (8u << 20)
+#define LIMIT_STORE_TXN_OPS     128u
+#define LIMIT_STORE_TXN_BYTES   (16u << 20)
