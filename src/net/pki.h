@@ -1,0 +1,31 @@
+/* pki.h - the small certificate authority of a control plane: ECDSA P-256, made on first start.
+ *
+ * PEM in, PEM out; writing files is the caller's. */
+#pragma once
+
+#include "base/err.h"
+
+struct pki_pair {
+    struct str cert_pem, key_pem; /* in the arena given */
+};
+
+/* A self-signed CA that may sign leaf certificates only. */
+int pki_make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_t days,
+                struct pki_pair *ret, struct err *err);
+
+struct pki_leaf {
+    struct str common_name;
+    const struct str *organizations;
+    size_t n_organizations;
+    const struct str *dns_names; /* subject alternative names */
+    size_t n_dns_names;
+    const struct str *ips; /* as text */
+    size_t n_ips;
+    bool server, client; /* extended key usage */
+    int64_t now_sec, days;
+};
+int pki_issue(struct arena *a, const struct pki_pair *ca, const struct pki_leaf *leaf,
+              struct pki_pair *ret, struct err *err);
+
+/* Seconds since 1970 after which the first certificate in the PEM is no longer good. */
+int pki_not_after(struct str cert_pem, int64_t *ret, struct err *err);

@@ -1,0 +1,33 @@
+/* tls.h - TLS 1.2 and 1.3 by OpenSSL 3, for our listeners and our clients.
+ *
+ * A context is immutable once made, shared by reference between listeners and threads; reloading
+ * certificates means making a new one and handing it to the server. Every listener that takes
+ * client certificates gets the same context, so revocation and limits hold on all of them. */
+#pragma once
+
+#include "base/err.h"
+
+struct tls_context;
+
+struct tls_config {
+    struct str cert_pem, key_pem; /* own chain and key; a client may have none */
+    struct str ca_pem;            /* whom to believe; empty: ask for no client certificate */
+    struct str crl_pem;           /* optional revocation list of that CA */
+    bool server;
+    bool require_peer; /* refuse a handshake without a certificate; else it is optional */
+};
+
+int tls_context_new(const struct tls_config *config, struct tls_context **ret, struct err *err);
+struct tls_context *tls_context_ref(struct tls_context *c);
+struct tls_context *tls_context_unref(struct tls_context *c);
+
+/* Who is at the other end: filled after the handshake, from a certificate that was verified.
+ * Names with a NUL or another control byte are refused with the handshake. */
+struct tls_peer {
+    bool verified;
+    struct str common_name;
+    const struct str *organizations;
+    size_t n_organizations;
+    struct str fingerprint; /* SHA-256 of the certificate, hex */
+    int64_t not_after;      /* seconds since 1970 */
+};

@@ -1,0 +1,21 @@
+/* workers.h - threads for what may block: a commit, a webhook, name lookup.
+ *
+ * Threads start when there is work and none is idle, up to a maximum, and end after a while
+ * without any. The queue is bounded: a full one is an answer (429), not a growing list. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct workers;
+
+struct work {
+    struct work *next; /* private */
+    void (*run)(struct work *w);
+};
+
+struct workers *workers_new(size_t max_threads, size_t max_queued);
+/* Runs what is queued, then joins. */
+struct workers *workers_free(struct workers *w);
+/* Any thread. False if the queue is full; the work is then still the caller's. */
+bool workers_submit(struct workers *w, struct work *work);
