@@ -1,0 +1,151 @@
+/* scan.h - the inner loop of JSON text: how far do plain bytes reach?
+ *
+ * Plain means that a byte stands for itself inside a JSON string whatever its neighbours are: ASCII
+ * from space upward, without the quote and the backslash. Everything else (controls, 0x80 and up)
+ * is looked at one by one by the caller. Blocks are 16 bytes with SSE2 and 8 bytes elsewhere; no
+ * byte outside the given range is read or written, so tails are done with overlapping blocks.
+ * Private to this folder; both forms are always compiled where possible, so that both are tested.
+ */
+#pragma once
+
+#include "base/str.h"
+
+static inline bool scan_is_plain(char c)
+{
+    return (unsigned char)c - 0x20u < 0x60 && c != '"' && c != '\\';
+}
+
+static inline uint64_t scan_load(const char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, sizeof(w));
+    return w;
+}
+
+/* True when one of the eight bytes is not plain. */
+static inline bool scan_word_is_special(uint64_t w)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
+    uint64_t hits = w | ((w - ones * 0x20) & ~w);
+    hits |= (quote - ones) & ~quote;
+    hits |= (backslash - ones) & ~backslash;
+    return hits & ones * 0x80;
+}
+
+static inline size_t scan_plain_bytes(const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && scan_is_plain(p[i]))
+        i++;
+    return i;
+}
+
+static inline size_t scan_plain_swar(const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i + 8 <= n && !scan_word_is_special(scan_load(p + i)))
+        i += 8;
+    return i + scan_plain_bytes(p + i, n - i);
+}
+
+static inline size_t scan_copy_bytes(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && scan_is_plain(from[i]); i++)
+        to[i] = from[i];
+    return i;
+}
+
+static inline size_t scan_copy_swar(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    while (i + 8 <= n && !scan_word_is_special(scan_load(from + i))) {
+        memcpy(to + i, from + i, 8);
+        i += 8;
+    }
+    return i + scan_copy_bytes(to + i, from + i, n - i);
+}
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* One bit per byte that is not plain. As signed bytes 0x80 and up are below 0x20 too. */
+static inline unsigned scan_specials(__m128i x)
+{
+    __m128i hits = _mm_cmplt_epi8(x, _mm_set1_epi8(0x20));
+    hits = _mm_or_si128(hits, _mm_cmpeq_epi8(x, _mm_set1_epi8('"')));
+    hits = _mm_or_si128(hits, _mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
+    return (unsigned)_mm_movemask_epi8(hits);
+}
+
+static inline unsigned scan_specials_at(const char *p)
+{
+    return scan_specials(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline size_t scan_plain_sse2(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        unsigned hits = scan_specials_at(p + i);
+        if (hits)
+            return i + (unsigned)__builtin_ctz(hits);
+    }
+    return i + scan_plain_swar(p + i, n - i);
+}
+
+static inline size_t scan_copy_16(char *to, const char *from)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)from);
+    _mm_storeu_si128((__m128i *)to, x);
+    return (unsigned)__builtin_ctz(scan_specials(x) | 0x10000);
+}
+
+/* 8 to 15 bytes as two words that overlap. */
+static inline size_t scan_copy_short(char *to, const char *from, size_t n)
+{
+    uint64_t head = scan_load(from), tail = scan_load(from + n - 8);
+    if (scan_specials(_mm_set_epi64x((long long)tail, (long long)head)))
+        return scan_copy_bytes(to, from, n);
+    memcpy(to, &head, 8);
+    memcpy(to + n - 8, &tail, 8);
+    return n;
+}
+
+static inline size_t scan_copy_sse2(char *to, const char *from, size_t n)
+{
+    if (n < 8)
+        return scan_copy_bytes(to, from, n);
+    if (n < 16)
+        return scan_copy_short(to, from, n);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        size_t plain = scan_copy_16(to + i, from + i);
+        if (plain < 16)
+            return i + plain;
+    }
+    /* What this block repeats is known to be plain, so its first hit is the first of all. */
+    return n - 16 + scan_copy_16(to + n - 16, from + n - 16);
+}
+#endif
+
+/* How many of the `n` bytes at `p` are plain, counted from the front. */
+static inline size_t scan_plain(const char *p, size_t n)
+{
+#ifdef __SSE2__
+    return scan_plain_sse2(p, n);
+#else
+    return scan_plain_swar(p, n);
+#endif
+}
+
+/* The same, and copies them. Up to `n` bytes of `to` may be written. */
+static inline size_t scan_copy(char *to, const char *from, size_t n)
+{
+#ifdef __SSE2__
+    return scan_copy_sse2(to, from, n);
+#else
+    return scan_copy_swar(to, from, n);
+#endif
+}
