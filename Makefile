@@ -1,0 +1,67 @@
+# A thin front for Meson. `make up` and `make test` work on a fresh Debian machine.
+
+BUILD  ?= build
+DATA   ?= .sampan
+LISTEN ?= 127.0.0.1:6443
+KILLS  ?= 1000
+FUZZ_SECONDS ?= 60
+
+all: build
+
+build: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	tools/need build
+	meson setup $(BUILD)
+
+up: build
+	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --detach
+
+down: build
+	$(BUILD)/sampan down --data-dir $(DATA)
+
+test:
+	tools/need build test
+	$(MAKE) build
+	meson test -C $(BUILD) --print-errorlogs --num-processes 4
+
+lint:
+	tools/need build lint
+	tools/lint
+
+asan:
+	tools/need build test
+	test -f build-asan/build.ninja || meson setup build-asan -Db_sanitize=address,undefined
+	ninja -C build-asan
+	tools/sanitized meson test -C build-asan --print-errorlogs --num-processes 4 --timeout-multiplier 6
+
+tsan:
+	tools/need build test
+	test -f build-tsan/build.ninja || meson setup build-tsan -Db_sanitize=thread
+	ninja -C build-tsan
+	tools/sanitized meson test -C build-tsan --print-errorlogs --num-processes 4 --timeout-multiplier 10 \
+		--suite net --suite store --suite server
+
+fuzz:
+	tools/need build fuzz
+	test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true
+	ninja -C build-fuzz
+	tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+crash: build
+	$(BUILD)/tests/store/crash --kills $(KILLS)
+
+bench:
+	tools/need build bench
+	test -f build-bench/build.ninja || meson setup build-bench --buildtype=release
+	ninja -C build-bench
+	bench/run build-bench
+
+install: build
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz build-bench
+
+.PHONY: all build up down test lint asan tsan fuzz crash bench install clean
