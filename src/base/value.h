@@ -28,9 +28,9 @@ struct value_field;
 
 struct value {
     uint8_t type;
-    uint8_t flags; /* private to value.c and the readers */
-    uint16_t spare;
-    uint32_t n; /* bytes of text, items, or fields */
+    uint8_t flags;      /* private to value.c */
+    uint16_t cap_class; /* private to value.c: how much room the array has */
+    uint32_t n;         /* bytes of text, items, or fields */
     union {
         bool b;
         int64_t i;
@@ -105,7 +105,8 @@ struct value value_share(struct value *v);        /* O(1), both sides copy on wr
 struct value value_borrow(const struct value *v); /* the same, where the original stays unedited */
 struct value value_clone(struct arena *a, const struct value *v); /* deep, text included */
 
-/* Editing. The pointer returned is good until the next edit of the same container. */
+/* Editing. The pointer returned is good until the next edit of the same container. A value that is
+ * put into a tree moves there; to have it in two places, put in value_share() of it. */
 struct value *value_edit(struct arena *a, struct value *obj, struct str key); /* NULL if absent */
 struct value *value_edit_at(struct arena *a, struct value *arr, size_t i);
 /* Replaces in place or appends; the key is borrowed. Returns the stored value for further edits. */
@@ -116,5 +117,11 @@ bool value_remove(struct arena *a, struct value *obj, struct str key); /* all of
 struct value *value_push(struct arena *a, struct value *arr, struct value v);
 struct value *value_insert(struct arena *a, struct value *arr, size_t i, struct value v);
 void value_remove_at(struct arena *a, struct value *arr, size_t i);
-/* The object at `key`, made empty if it is absent or null. */
+/* The object at `key`, made empty if it is absent or null; NULL if something else stands there. */
 struct value *value_ensure(struct arena *a, struct value *obj, struct str key);
+
+/* Duplicate keys, which the readers keep. The path ("spec.containers[0].name") of the first key in
+ * document order that repeats an earlier one of its object, or empty; work is near linear. */
+struct str value_find_duplicate(struct arena *a, const struct value *v);
+/* Leaves only the last field of each name, at every level, as Go's decoders do. */
+void value_drop_duplicates(struct arena *a, struct value *v);

@@ -12,6 +12,7 @@
 struct walk_frame {
     const struct value *v; /* an array or object */
     uint32_t next;         /* the child to visit next */
+    uint32_t stop;         /* for the walker's own use */
 };
 
 enum { WALK_NEAR = 32 };
@@ -50,7 +51,7 @@ static inline void walk_enter(struct walk *w, const struct value *v)
 {
     if (w->n == w->cap)
         walk_grow(w);
-    w->frames[w->n++] = (struct walk_frame){ v, 0 };
+    w->frames[w->n++] = (struct walk_frame){ .v = v };
 }
 
 static inline struct walk_frame *walk_top(struct walk *w)
