@@ -1,0 +1,117 @@
+/* down and status: what one can do to a control plane that runs in some folder. */
+#include "main/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "main/instance.h"
+#include "base/banned.h"
+
+/* What `down` and `status` share: one flag. 0, or an exit status + 1. */
+static int parse_dir(int argc, char **argv, const char *usage, const char **ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        if (c == 'd') {
+            *ret = optarg;
+        } else if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        } else {
+            return command_misused(argv[0]) + 1;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "sampan %s: '%s' is one word too many\n", argv[0], argv[optind]);
+        return 3;
+    }
+    return 0;
+}
+
+static int look(struct arena *a, const char *given, struct instance *ret, const char **ret_dir,
+                struct err *err)
+{
+    *ret_dir = instance_dir(a, given);
+    if (!*ret_dir)
+        return err_set(err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
+    return instance_look(a, *ret_dir, ret, err);
+}
+
+/* Asks the process to stop and waits until it has let go of the folder. */
+static int stop(struct arena *a, const char *dir, const struct instance *in, struct err *err)
+{
+    enum { STEP_MS = 10, PATIENCE_MS = LIMIT_DRAIN_MS + 20000 };
+    if (in->pid <= 0)
+        return err_set(err, ERR_UNAVAILABLE, "it is still starting; try again in a moment");
+    if (kill((pid_t)in->pid, SIGTERM) < 0)
+        return err_errno(err, errno, "stop process %ld", in->pid);
+    struct instance now = *in;
+    for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
+        int r = instance_look(a, dir, &now, err);
+        if (r < 0)
+            return r;
+        if (!now.running)
+            return 0;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * NS_PER_MS }, NULL);
+    }
+    return err_set(err, ERR_TIMEOUT, "process %ld does not stop", in->pid);
+}
+
+int cmd_down(int argc, char **argv)
+{
+    const char *dir = NULL;
+    int end = parse_dir(argc, argv,
+                        "Usage: sampan down [--data-dir DIR]\n"
+                        "Stops the control plane that serves from DIR and waits until it has.\n",
+                        &dir);
+    if (end)
+        return end - 1;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct instance in;
+    int r = look(&a, dir, &in, &dir, &err);
+    if (r == 0 && !in.running)
+        printf("sampan is not running in %s\n", dir);
+    else if (r == 0)
+        r = stop(&a, dir, &in, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan down: " STR_FMT "\n", STR_ARG(err.msg));
+    arena_done(&a);
+    return r < 0 ? 1 : 0;
+}
+
+int cmd_status(int argc, char **argv)
+{
+    const char *dir = NULL;
+    int end = parse_dir(argc, argv,
+                        "Usage: sampan status [--data-dir DIR]\n"
+                        "Says whether a control plane serves from DIR; exit status 3 if not.\n",
+                        &dir);
+    if (end)
+        return end - 1;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct instance in = { 0 };
+    int r = look(&a, dir, &in, &dir, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan status: " STR_FMT "\n", STR_ARG(err.msg));
+    else if (!in.running)
+        printf("sampan is not running in %s\n", dir);
+    else
+        printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in.address),
+               dir, in.pid);
+    bool running = in.running;
+    arena_done(&a);
+    return r < 0 ? 1 : running ? 0 : 3;
+}

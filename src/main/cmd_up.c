@@ -1,0 +1,278 @@
+#include "main/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "main/credentials.h"
+#include "main/instance.h"
+#include "server/server.h"
+#include "base/banned.h"
+
+static const char usage[] =
+    "Usage: sampan up [OPTION]...\n"
+    "Starts a control plane and stays in the foreground until SIGTERM or Ctrl-C.\n\n"
+    "  --data-dir DIR      where everything is kept (default ~/.local/state/sampan)\n"
+    "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
+    "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
+    "  --kubeconfig FILE   where to write the admin's kubeconfig (default DIR/admin.kubeconfig)\n"
+    "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
+    "  --log-format FORMAT text (default) or json\n"
+    "  --verbose           log details\n";
+
+struct up {
+    const char *dir, *listen, *kubeconfig;
+    enum store_engine engine;
+    enum log_format log_format;
+    enum log_level log_level;
+    bool detach;
+};
+
+/* 0, or an exit status + 1. */
+static int parse_flags(int argc, char **argv, struct up *ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "listen", required_argument, NULL, 'l' },
+        { "store", required_argument, NULL, 's' },
+        { "kubeconfig", required_argument, NULL, 'k' },
+        { "detach", no_argument, NULL, 'D' },
+        { "log-format", required_argument, NULL, 'f' },
+        { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    *ret = (struct up){ .listen = "127.0.0.1:6443", .log_level = LOG_INFO };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        switch (c) {
+        case 'd':
+            ret->dir = optarg;
+            break;
+        case 'l':
+            ret->listen = optarg;
+            break;
+        case 'k':
+            ret->kubeconfig = optarg;
+            break;
+        case 'D':
+            ret->detach = true;
+            break;
+        case 'v':
+            ret->log_level = LOG_DEBUG;
+            break;
+        case 's':
+            if (strcmp(optarg, "lmdb") != 0 && strcmp(optarg, "memory") != 0) {
+                fprintf(stderr, "sampan up: --store is lmdb or memory, not '%s'\n", optarg);
+                return 3;
+            }
+            ret->engine = optarg[0] == 'm' ? STORE_MEMORY : STORE_LMDB;
+            break;
+        case 'f':
+            if (strcmp(optarg, "text") != 0 && strcmp(optarg, "json") != 0) {
+                fprintf(stderr, "sampan up: --log-format is text or json, not '%s'\n", optarg);
+                return 3;
+            }
+            ret->log_format = optarg[0] == 'j' ? LOG_JSON : LOG_TEXT;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 1;
+        default:
+            return command_misused("up") + 1;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "sampan up: '%s' is one word too many\n", argv[optind]);
+        return 3;
+    }
+    return 0;
+}
+
+/* Tells a service manager that started us that we serve (sd_notify's protocol). */
+static void notify_ready(void)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    size_t n = path ? strlen(path) : 0;
+    if (n < 2 || n >= sizeof(to.sun_path))
+        return;
+    memcpy(to.sun_path, path, n);
+    if (path[0] == '@')
+        to.sun_path[0] = '\0';
+    autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        (void)sendto(fd, "READY=1", 7, MSG_NOSIGNAL, (struct sockaddr *)&to,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
+}
+
+/* In the child: a session of its own, its output in the log. `*ret_ready` is where to say so. */
+static int detach(const char *dir, struct arena *a, int *ret_ready, struct err *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_errno(err, errno, "pipe");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        return err_errno(err, errno, "fork");
+    if (child > 0) {
+        close(ends[1]);
+        char text[4096];
+        ssize_t n;
+        bool said = false;
+        while ((n = read(ends[0], text, sizeof(text))) > 0) {
+            said = true;
+            (void)!write(STDOUT_FILENO, text, (size_t)n);
+        }
+        if (!said)
+            fprintf(stderr, "sampan up: it did not start; see %s/sampan.log\n", dir);
+        _exit(said ? 0 : 1);
+    }
+    close(ends[0]);
+    (void)setsid();
+    const char *path = arena_printf(a, "%s/sampan.log", dir).p;
+    autoclose int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0)
+        return err_errno(err, errno, "open %s", path);
+    *ret_ready = ends[1];
+    return 0;
+}
+
+static struct str host_of(struct str address)
+{
+    if (address.n && address.p[0] == '[') {
+        address = str_skip(address, 1);
+        return str_cut(&address, ']');
+    }
+    return str_cut(&address, ':');
+}
+
+static void print_use(int fd, struct str address, const char *kubeconfig)
+{
+    autobuf text = { 0 };
+    buf_printf(&text,
+               "Sampan serves https://" STR_FMT "\n"
+               "  export KUBECONFIG=%s\n"
+               "  kubectl get --raw /readyz?verbose\n",
+               STR_ARG(address), kubeconfig);
+    (void)file_write_all(fd, buf_str(&text), NULL);
+}
+
+static int make_tls(const struct credentials *c, struct tls_context **ret, struct err *err)
+{
+    return tls_context_new(&(struct tls_config){ .server = true,
+                                                 .cert_pem = c->server.cert_pem,
+                                                 .key_pem = c->server.key_pem,
+                                                 .ca_pem = c->ca.cert_pem },
+                           ret, err);
+}
+
+/* Signals are for sigwait() here; threads started later inherit the mask. */
+static void block_signals(sigset_t *ret)
+{
+    sigemptyset(ret);
+    sigaddset(ret, SIGTERM);
+    sigaddset(ret, SIGINT);
+    sigaddset(ret, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, ret, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_stop(const sigset_t *set)
+{
+    int sig;
+    do {
+        (void)sigwait(set, &sig);
+    } while (sig == SIGHUP);
+    log_info("stopping", LOG_INT("signal", sig));
+}
+
+static int start(const struct up *up, struct arena *a, struct server **ret,
+                 struct credentials *ret_credentials, struct err *err)
+{
+    struct str listen = str_of(up->listen);
+    int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
+    int r = credentials_load(a, up->dir, host_of(listen), now_sec, ret_credentials, err);
+    if (r < 0)
+        return r;
+    struct tls_context *tls;
+    r = make_tls(ret_credentials, &tls, err);
+    if (r < 0)
+        return r;
+    r = server_start(
+        &(struct server_options){
+            .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
+            .listen = listen,
+            .tls = tls },
+        ret, err);
+    tls_context_unref(tls);
+    return r;
+}
+
+static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, struct err *err)
+{
+    sigset_t signals;
+    block_signals(&signals);
+    struct server *server;
+    struct credentials credentials;
+    int r = start(up, a, &server, &credentials, err);
+    if (r < 0)
+        return r;
+
+    struct str address = server_address(server);
+    const char *kubeconfig =
+        up->kubeconfig ? up->kubeconfig : arena_printf(a, "%s/admin.kubeconfig", up->dir).p;
+    r = credentials_write_kubeconfig(&credentials, address, kubeconfig, err);
+    if (r == 0)
+        r = instance_announce(lock_fd, address, err);
+    if (r == 0) {
+        log_info("serving", LOG_STR("address", address));
+        print_use(say_fd, address, kubeconfig);
+        if (say_fd != STDOUT_FILENO)
+            close(say_fd);
+        notify_ready();
+        wait_for_stop(&signals);
+    }
+    server_stop(server);
+    return r;
+}
+
+int cmd_up(int argc, char **argv)
+{
+    struct up up;
+    int stop = parse_flags(argc, argv, &up);
+    if (stop)
+        return stop - 1;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    log_setup(up.log_format, up.log_level, STDERR_FILENO);
+
+    int say_fd = STDOUT_FILENO;
+    int r = 0;
+    up.dir = instance_dir(&a, up.dir);
+    if (!up.dir)
+        r = err_set(&err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
+    autoclose int lock_fd = r < 0 ? -1 : instance_claim(up.dir, &err);
+    if (lock_fd >= 0)
+        r = up.detach ? detach(up.dir, &a, &say_fd, &err) : 0;
+    else
+        r = -1;
+    if (r == 0)
+        r = serve(&up, &a, lock_fd, say_fd, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan up: " STR_FMT "\n", STR_ARG(err.msg));
+    arena_done(&a);
+    return r < 0 ? 1 : 0;
+}

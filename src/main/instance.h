@@ -1,0 +1,24 @@
+/* instance.h - a data folder and the one process that serves from it.
+ *
+ * DIR/sampan.pid is locked by that process for as long as it lives, so a stale file means nothing;
+ * it says the process and, once serving, the address. */
+#pragma once
+
+#include "base/err.h"
+
+/* --data-dir if given, else $XDG_STATE_HOME/sampan or ~/.local/state/sampan; NULL without a home.
+ */
+const char *instance_dir(struct arena *a, const char *given);
+
+/* Makes the folder if need be and takes it over; ERR_CONFLICT if another process has it. Returns
+ * a descriptor that holds the lock until it is closed. */
+int instance_claim(const char *dir, struct err *err);
+/* Says where this process, which has the lock, is serving. */
+int instance_announce(int lock_fd, struct str address, struct err *err);
+
+struct instance {
+    bool running;
+    long pid;
+    struct str address; /* empty while it starts */
+};
+int instance_look(struct arena *a, const char *dir, struct instance *ret, struct err *err);

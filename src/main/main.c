@@ -1,0 +1,59 @@
+#include "main/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/version.h"
+#include "base/banned.h"
+
+static const struct command commands[] = {
+    { "up", "start a control plane", cmd_up },
+    { "down", "stop it", cmd_down },
+    { "status", "say whether it runs, and where", cmd_status },
+    { "version", "print the version", cmd_version },
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(FILE *out)
+{
+    fputs("Sampan is a declarative control plane that speaks the Kubernetes API.\n\n"
+          "Usage: sampan COMMAND [OPTION]...\n\n",
+          out);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nsampan COMMAND --help says more about one.\n", out);
+}
+
+int command_misused(const char *name)
+{
+    fprintf(stderr, "See 'sampan %s --help'.\n", name);
+    return 2;
+}
+
+int cmd_version(int argc, char **argv)
+{
+    if (argc > 1) {
+        fputs("Usage: sampan version\n", strcmp(argv[1], "--help") ? stderr : stdout);
+        return strcmp(argv[1], "--help") ? 2 : 0;
+    }
+    puts("sampan " SAMPAN_VERSION " (Kubernetes API " SAMPAN_API_MAJOR "." SAMPAN_API_MINOR ")");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "sampan: there is no command '%s'. See 'sampan --help'.\n", argv[1]);
+    return 2;
+}

@@ -1,0 +1,86 @@
+#include "server/metrics.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/banned.h"
+
+static void add(struct buf *out, const char *type, const char *name, const char *help,
+                double number)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name, type, name, number);
+}
+
+static void counter(struct buf *out, const char *name, const char *help, uint64_t number)
+{
+    add(out, "counter", name, help, (double)number);
+}
+
+static void gauge(struct buf *out, const char *name, const char *help, uint64_t number)
+{
+    add(out, "gauge", name, help, (double)number);
+}
+
+static uint64_t resident_bytes(void)
+{
+    autobuf text = { 0 };
+    if (file_read("/proc/self/statm", 4096, &text, NULL) < 0)
+        return 0;
+    struct str rest = buf_str(&text);
+    uint64_t pages = 0;
+    (void)str_cut(&rest, ' ');
+    (void)str_to_u64(str_cut(&rest, ' '), &pages);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void process_metrics(struct buf *out)
+{
+    struct rusage use;
+    (void)getrusage(RUSAGE_SELF, &use);
+    double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                 (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    add(out, "counter", "process_cpu_seconds_total", "User and system CPU time in seconds.", cpu);
+    gauge(out, "process_resident_memory_bytes", "Resident memory in bytes.", resident_bytes());
+}
+
+static void http_metrics(struct buf *out, const struct http_stats *s)
+{
+    gauge(out, "sampan_http_connections", "Open connections.", s->connections_open);
+    counter(out, "sampan_http_connections_total", "Connections taken.", s->connections_total);
+    counter(out, "sampan_http_connections_refused_total", "Connections over the limit.",
+            s->connections_refused);
+    gauge(out, "sampan_http_handshakes", "Connections that have not finished TLS.",
+          s->handshakes_open);
+    counter(out, "sampan_http_handshakes_failed_total", "TLS handshakes that failed.",
+            s->handshakes_failed);
+    gauge(out, "sampan_http_exchanges", "Requests that are being answered.", s->exchanges_open);
+    counter(out, "sampan_http_exchanges_total", "Requests taken.", s->exchanges_total);
+    counter(out, "sampan_http_received_bytes_total", "Bytes received.", s->bytes_in);
+    counter(out, "sampan_http_sent_bytes_total", "Bytes sent.", s->bytes_out);
+    counter(out, "sampan_http_abuse_total", "Connections closed because they passed a limit.",
+            s->closed_for_abuse);
+}
+
+static void store_metrics(struct buf *out, const struct store_stats *s)
+{
+    gauge(out, "sampan_store_revision", "Newest durable revision.", s->rev);
+    gauge(out, "sampan_store_floor", "Oldest revision that can be read.", s->floor);
+    gauge(out, "sampan_store_keys", "Live keys.", s->keys);
+    counter(out, "sampan_store_commits_total", "Transactions committed.", s->commits);
+    counter(out, "sampan_store_groups_total", "Groups they were made durable in.", s->groups);
+    counter(out, "sampan_store_checkpoints_total", "Checkpoints of the view.", s->checkpoints);
+    gauge(out, "sampan_store_log_bytes", "Size of the log on disk.", s->log_bytes);
+    gauge(out, "sampan_store_view_bytes", "Size of the view on disk.", s->view_bytes);
+    gauge(out, "sampan_store_memory_bytes", "Changes in memory that the view does not have yet.",
+          s->memory_bytes);
+    gauge(out, "sampan_store_failing", "1 while writes cannot be made durable.", s->failing != 0);
+}
+
+void metrics_write(struct buf *out, const struct http_stats *http, const struct store_stats *store)
+{
+    process_metrics(out);
+    http_metrics(out, http);
+    store_metrics(out, store);
+}

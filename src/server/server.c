@@ -1,0 +1,255 @@
+#include "server/server.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "net/http.h"
+#include "net/loop.h"
+#include "server/health.h"
+#include "server/metrics.h"
+#include "server/reply.h"
+#include "server/version.h"
+#include "base/banned.h"
+
+struct server {
+    struct store *store;
+    struct http_server *http;
+    struct loop *loops[SERVER_LOOPS_MAX];
+    pthread_t threads[SERVER_LOOPS_MAX];
+    size_t n_loops, n_threads;
+    struct arena arena; /* address */
+    struct str address;
+    bool ready; /* atomic */
+
+    struct loop_msg drain; /* posted to the first loop by server_stop() */
+    pthread_mutex_t drained_lock;
+    pthread_cond_t drained_cond;
+    bool drained; /* guarded by drained_lock */
+};
+
+/* ---- Routes ---- */
+
+static void serve_health(struct server *s, struct http_exchange *x, const char *endpoint,
+                         struct str rest)
+{
+    const struct health h = { .store = s->store, .ready = &s->ready, .endpoint = endpoint };
+    health_serve(&h, x, rest);
+}
+
+static void serve_livez(struct server *s, struct http_exchange *x, struct str rest)
+{
+    serve_health(s, x, "livez", rest);
+}
+
+static void serve_readyz(struct server *s, struct http_exchange *x, struct str rest)
+{
+    serve_health(s, x, "readyz", rest);
+}
+
+static void serve_healthz(struct server *s, struct http_exchange *x, struct str rest)
+{
+    serve_health(s, x, "healthz", rest);
+}
+
+static void serve_version(struct server *s, struct http_exchange *x, struct str rest)
+{
+    (void)s;
+    (void)rest;
+    reply_json(x, 200,
+               STR("{\n  \"major\": \"" SAMPAN_API_MAJOR "\",\n  \"minor\": \"" SAMPAN_API_MINOR
+                   "\",\n  \"gitVersion\": \"" SAMPAN_GIT_VERSION
+                   "\",\n  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n"
+                   "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"
+                   "  \"compiler\": \"" SAMPAN_COMPILER "\",\n  \"platform\": \"linux/" SAMPAN_ARCH
+                   "\"\n}"));
+}
+
+static void serve_metrics(struct server *s, struct http_exchange *x, struct str rest)
+{
+    (void)rest;
+    struct http_stats http;
+    struct store_stats store;
+    http_server_stats(s->http, &http);
+    store_stats(s->store, &store);
+    autobuf text = { 0 };
+    metrics_write(&text, &http, &store);
+
+    const struct http_header headers[] = {
+        { STR("content-type"), STR("text/plain; version=0.0.4; charset=utf-8") },
+        { STR("x-content-type-options"), STR("nosniff") },
+    };
+    http_reply(x, 200, headers, 2, HTTP_BYTES(arena_str(http_arena(x), buf_str(&text))));
+}
+
+static const struct route {
+    struct str path;
+    bool below;     /* also answers for what stands below the path */
+    bool anonymous; /* without a client certificate too */
+    void (*serve)(struct server *s, struct http_exchange *x, struct str rest);
+} routes[] = {
+    { { "/livez", 6 }, true, true, serve_livez },
+    { { "/readyz", 7 }, true, true, serve_readyz },
+    { { "/healthz", 8 }, true, true, serve_healthz },
+    { { "/version", 8 }, false, true, serve_version },
+    { { "/metrics", 8 }, false, false, serve_metrics },
+};
+
+static const struct route *find_route(struct str path, struct str *ret_rest)
+{
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+        struct str rest = str_skip(path, routes[i].path.n);
+        if (!str_starts(path, routes[i].path) || (rest.n && !(routes[i].below && rest.p[0] == '/')))
+            continue;
+        *ret_rest = rest;
+        return &routes[i];
+    }
+    return NULL;
+}
+
+static void refuse_anonymous(struct http_exchange *x)
+{
+    const struct http_request *req = http_request_of(x);
+    struct err err = ERR_INIT(http_arena(x));
+    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
+    (void)err_set(&err, ERR_FORBIDDEN,
+                  "forbidden: User \"system:anonymous\" cannot %s path \"" STR_FMT "\"",
+                  read ? "get" : "write", STR_ARG(req->path));
+    reply_error(x, &err);
+}
+
+static void on_request(void *arg, struct http_exchange *x)
+{
+    struct server *s = arg;
+    const struct http_request *req = http_request_of(x);
+    struct str rest;
+    const struct route *route = find_route(req->path, &rest);
+    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
+
+    if (!req->peer->cert.verified && (!route || !route->anonymous)) {
+        refuse_anonymous(x);
+    } else if (!route) {
+        reply_text(x, 404, STR("404 page not found\n"));
+    } else if (!read) {
+        struct err err = ERR_INIT(http_arena(x));
+        (void)err_set(&err, ERR_METHOD_NOT_ALLOWED,
+                      "the server does not allow this method on the requested resource");
+        reply_error(x, &err);
+    } else {
+        route->serve(s, x, rest);
+    }
+}
+
+/* ---- Starting and stopping ---- */
+
+static size_t loop_count(size_t wanted)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = wanted ? wanted : cpus > 0 ? (size_t)cpus : 1;
+    return n > SERVER_LOOPS_MAX ? SERVER_LOOPS_MAX : n;
+}
+
+static void *run_loop(void *arg)
+{
+    loop_run(arg);
+    return NULL;
+}
+
+static int start_serving(struct server *s, const struct server_options *opt, struct err *err)
+{
+    for (; s->n_loops < loop_count(opt->n_loops); s->n_loops++) {
+        s->loops[s->n_loops] = loop_new(NULL, err);
+        if (!s->loops[s->n_loops])
+            return -(int)err->code;
+    }
+    s->http = http_server_new(&(struct http_server_options){
+        .handler = { .arg = s, .on_request = on_request },
+        .loops = s->loops,
+        .n_loops = s->n_loops,
+    });
+    int r = http_server_listen(s->http, opt->listen, opt->tls, &s->arena, &s->address, err);
+    if (r < 0)
+        return r;
+
+    for (; s->n_threads < s->n_loops; s->n_threads++) {
+        int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, s->loops[s->n_threads]);
+        if (e)
+            return err_errno(err, e, "start a thread");
+    }
+    __atomic_store_n(&s->ready, true, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void on_drained(void *arg) /* thread: first loop */
+{
+    struct server *s = arg;
+    pthread_mutex_lock(&s->drained_lock);
+    s->drained = true;
+    pthread_cond_signal(&s->drained_cond);
+    pthread_mutex_unlock(&s->drained_lock);
+}
+
+static void drain(struct loop *l, struct loop_msg *m) /* thread: first loop */
+{
+    (void)l;
+    struct server *s = (struct server *)((char *)m - offsetof(struct server, drain));
+    http_server_drain(s->http, on_drained, s);
+}
+
+static void drain_and_join(struct server *s)
+{
+    __atomic_store_n(&s->ready, false, __ATOMIC_RELEASE);
+    s->drain.run = drain;
+    loop_post(s->loops[0], &s->drain);
+    pthread_mutex_lock(&s->drained_lock);
+    while (!s->drained)
+        pthread_cond_wait(&s->drained_cond, &s->drained_lock);
+    pthread_mutex_unlock(&s->drained_lock);
+}
+
+struct server *server_stop(struct server *s)
+{
+    if (!s)
+        return NULL;
+    if (s->ready)
+        drain_and_join(s);
+    for (size_t i = 0; i < s->n_threads; i++)
+        loop_stop(s->loops[i]);
+    for (size_t i = 0; i < s->n_threads; i++)
+        pthread_join(s->threads[i], NULL);
+    http_server_free(s->http);
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_free(s->loops[i]);
+    store_close(s->store);
+    pthread_cond_destroy(&s->drained_cond);
+    pthread_mutex_destroy(&s->drained_lock);
+    arena_done(&s->arena);
+    free(s);
+    return NULL;
+}
+
+int server_start(const struct server_options *opt, struct server **ret, struct err *err)
+{
+    struct server *s = mem_new(struct server);
+    arena_init(&s->arena);
+    pthread_mutex_init(&s->drained_lock, NULL);
+    pthread_cond_init(&s->drained_cond, NULL);
+
+    int r = store_open(&opt->store, &s->store, err);
+    if (r == 0)
+        r = start_serving(s, opt, err);
+    if (r < 0) {
+        server_stop(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+struct str server_address(const struct server *s)
+{
+    return s->address;
+}

@@ -1,0 +1,26 @@
+/* server.h - a control plane's API server: store, loops, workers and routes, put together.
+ *
+ * Threads: one per loop, one to commit, one to checkpoint, workers when something blocks. The
+ * caller's thread only starts and stops it. */
+#pragma once
+
+#include "base/err.h"
+#include "net/tls.h"
+#include "store/store.h"
+
+struct server;
+
+struct server_options {
+    struct store_options store;
+    struct str listen;       /* "127.0.0.1:6443"; port 0 picks a free one */
+    struct tls_context *tls; /* its client CA says who is known */
+    size_t n_loops;          /* 0: one per CPU, at most SERVER_LOOPS_MAX */
+};
+
+enum { SERVER_LOOPS_MAX = 4 };
+
+/* Serving when it returns 0. */
+int server_start(const struct server_options *opt, struct server **ret, struct err *err);
+struct str server_address(const struct server *s);
+/* Drains, closes the store, frees. Blocks. */
+struct server *server_stop(struct server *s);
