@@ -91,14 +91,17 @@ const struct value *value_dig_path(const struct value *v, const char *const *pat
 /* Same type and content; field order does not matter, item order does; 1 and 1.0 differ. */
 bool value_eq(const struct value *a, const struct value *b);
 
-#define value_each_field(f, obj)                                                             \
-    for (const struct value_field *f = value_is((obj), VALUE_OBJECT) ? (obj)->fields : NULL, \
-                                  *f##_end = f ? f + (obj)->n : NULL;                        \
-         f != f##_end; f++)
-#define value_each_item(it, arr)                                                      \
-    for (const struct value *it = value_is((arr), VALUE_ARRAY) ? (arr)->items : NULL, \
-                            *it##_end = it ? it + (arr)->n : NULL;                    \
-         it != it##_end; it++)
+/* `obj` and `arr` may be absent or of another type: then there is nothing to visit. */
+#define value_each_field(f, obj)                                                            \
+    for (const struct value *f##_of = (obj); value_is(f##_of, VALUE_OBJECT); f##_of = NULL) \
+        for (const struct value_field *f = f##_of->fields,                                  \
+                                      *f##_end = f##_of->n ? f + f##_of->n : f;             \
+             f != f##_end; f++)
+#define value_each_item(it, arr)                                                              \
+    for (const struct value *it##_of = (arr); value_is(it##_of, VALUE_ARRAY); it##_of = NULL) \
+        for (const struct value *it = it##_of->items,                                         \
+                                *it##_end = it##_of->n ? it + it##_of->n : it;                \
+             it != it##_end; it++)
 
 /* Copying. */
 struct value value_share(struct value *v);        /* O(1), both sides copy on write from now on */
