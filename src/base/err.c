@@ -44,7 +44,8 @@ static const struct err_row rows[ERR_CODE_COUNT] = {
     [ERR_DAMAGED] = ROW(500, "InternalError"),
 };
 
-static void set_message(struct err *err, enum err_code code, const char *fmt, va_list ap)
+static __attribute__((format(printf, 3, 0))) void set_message(struct err *err, enum err_code code,
+                                                              const char *fmt, va_list ap)
 {
     err->code = code;
     err->msg = arena_vprintf(err->arena, fmt, ap);
