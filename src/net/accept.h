@@ -9,8 +9,8 @@ struct accept_item {
     unsigned q;        /* thousandths; 1000 if not said */
 };
 
-/* The items in the order the client prefers: by q, then as sent; q=0 items are kept at the end.
- * At most ACCEPT_MAX are read. */
+/* The items in the order the client prefers: by q, then whole types before wildcards, then as
+ * sent; q=0 items are kept at the end. At most ACCEPT_MAX are read. */
 enum { ACCEPT_MAX = 64 };
 size_t accept_parse(struct arena *a, struct str header, const struct accept_item **ret);
 /* The value of a parameter of `params` ("as=Table;v=v1"), without quotes; empty if absent. */
