@@ -106,7 +106,7 @@ void *arena_grow(struct arena *a, void *p, size_t old_n, size_t new_n, size_t al
         return p;
     }
     void *moved = arena_alloc(a, new_n, align);
-    if (old_n)
+    if (p)
         memcpy(moved, p, old_n < new_n ? old_n : new_n);
     return moved;
 }
