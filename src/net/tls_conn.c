@@ -1,0 +1,264 @@
+/* tls_conn.c - handshake, reading and writing on a nonblocking socket, and who the peer is. */
+#include "net/tls_conn.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/tls_internal.h"
+#include "base/banned.h"
+
+struct tls_conn {
+    SSL *ssl;
+    struct tls_context *context;
+    bool wants_write, failed;
+};
+
+static void set_host(SSL *ssl, struct str host)
+{
+    char name[256];
+    if (!host.n || host.n >= sizeof(name))
+        return;
+    memcpy(name, host.p, host.n);
+    name[host.n] = '\0';
+    X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
+        return; /* an address; SNI carries names only */
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    X509_VERIFY_PARAM_set1_host(param, host.p, host.n);
+    SSL_set_tlsext_host_name(ssl, name);
+}
+
+struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
+{
+    struct tls_conn *t = mem_new(struct tls_conn);
+    t->context = tls_context_ref(c);
+    t->ssl = SSL_new(c->ctx);
+    if (!t->ssl || SSL_set_fd(t->ssl, fd) != 1)
+        mem_exhausted(sizeof(*t));
+    if (c->server) {
+        SSL_set_accept_state(t->ssl);
+    } else {
+        set_host(t->ssl, host);
+        SSL_set_connect_state(t->ssl);
+    }
+    return t;
+}
+
+struct tls_conn *tls_conn_free(struct tls_conn *t)
+{
+    if (t) {
+        SSL_free(t->ssl);
+        tls_context_unref(t->context);
+        free(t);
+    }
+    return NULL;
+}
+
+static ssize_t outcome(struct tls_conn *t, int r)
+{
+    t->wants_write = false;
+    if (r > 0)
+        return r;
+    switch (SSL_get_error(t->ssl, r)) {
+    case SSL_ERROR_WANT_WRITE:
+        t->wants_write = true;
+        return TLS_AGAIN;
+    case SSL_ERROR_WANT_READ:
+        return TLS_AGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    default:
+        t->failed = true; /* OpenSSL forbids SSL_shutdown() from here on */
+        return TLS_FAILED;
+    }
+}
+
+int tls_conn_handshake(struct tls_conn *t, struct err *err)
+{
+    ERR_clear_error();
+    ssize_t r = outcome(t, SSL_do_handshake(t->ssl));
+    if (r == 1 || r == TLS_AGAIN)
+        return (int)r;
+    t->failed = true;
+    long verified = SSL_get_verify_result(t->ssl);
+    if (verified != X509_V_OK) {
+        ERR_clear_error();
+        (void)err_set(err, ERR_UNAVAILABLE, "TLS handshake: %s",
+                      X509_verify_cert_error_string(verified));
+    } else {
+        (void)tls__error(err, ERR_UNAVAILABLE, "TLS handshake");
+    }
+    return TLS_FAILED;
+}
+
+ssize_t tls_conn_read(struct tls_conn *t, void *p, size_t n)
+{
+    ERR_clear_error();
+    return outcome(t, SSL_read(t->ssl, p, n < INT32_MAX ? (int)n : INT32_MAX));
+}
+
+ssize_t tls_conn_write(struct tls_conn *t, const void *p, size_t n)
+{
+    assert(n > 0);
+    ERR_clear_error();
+    ssize_t r = outcome(t, SSL_write(t->ssl, p, n < INT32_MAX ? (int)n : INT32_MAX));
+    return r == 0 ? TLS_FAILED : r;
+}
+
+bool tls_conn_wants_write(const struct tls_conn *t)
+{
+    return t->wants_write;
+}
+
+bool tls_conn_has_more(const struct tls_conn *t)
+{
+    return SSL_has_pending(t->ssl);
+}
+
+void tls_conn_shutdown(struct tls_conn *t)
+{
+    if (t->failed || !SSL_is_init_finished(t->ssl))
+        return;
+    ERR_clear_error();
+    (void)SSL_shutdown(t->ssl);
+    ERR_clear_error();
+}
+
+bool tls_conn_is_h2(const struct tls_conn *t)
+{
+    const unsigned char *name;
+    unsigned n;
+    SSL_get0_alpn_selected(t->ssl, &name, &n);
+    return n == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+/* ---- The peer ---- */
+
+static bool bytes_are_text(const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] < 0x20 || p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* As UTF-8, whatever string type the certificate uses. -1 if it cannot be. */
+static int name_text(const ASN1_STRING *s, unsigned char **ret)
+{
+    return ASN1_STRING_to_UTF8(ret, s);
+}
+
+static bool entry_is_text(const X509_NAME_ENTRY *entry)
+{
+    unsigned char *text = NULL;
+    int n = name_text(X509_NAME_ENTRY_get_data(entry), &text);
+    bool ok = n >= 0 && bytes_are_text(text, (size_t)n);
+    OPENSSL_free(text);
+    return ok;
+}
+
+static bool alternative_is_text(const GENERAL_NAME *name)
+{
+    const ASN1_STRING *s;
+    switch (name->type) {
+    case GEN_DNS:
+    case GEN_URI:
+    case GEN_EMAIL:
+        s = name->d.ia5;
+        return bytes_are_text(ASN1_STRING_get0_data(s), (size_t)ASN1_STRING_length(s));
+    default:
+        return true; /* binary by nature, or never read as a name */
+    }
+}
+
+bool tls__names_are_text(X509 *cert)
+{
+    const X509_NAME *subject = X509_get_subject_name(cert);
+    for (int i = 0; i < X509_NAME_entry_count(subject); i++)
+        if (!entry_is_text(X509_NAME_get_entry(subject, i)))
+            return false;
+    GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+    bool ok = true;
+    for (int i = 0; ok && i < sk_GENERAL_NAME_num(names); i++)
+        ok = alternative_is_text(sk_GENERAL_NAME_value(names, i));
+    GENERAL_NAMES_free(names);
+    return ok;
+}
+
+static struct str entry_copy(struct arena *a, const X509_NAME *subject, int i)
+{
+    unsigned char *text = NULL;
+    int n = name_text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), &text);
+    struct str copy = { NULL, 0 };
+    if (n >= 0)
+        copy = arena_str(a, (struct str){ (char *)text, (size_t)n });
+    OPENSSL_free(text);
+    return copy;
+}
+
+static void copy_organizations(struct arena *a, const X509_NAME *subject, struct tls_peer *ret)
+{
+    size_t n = 0;
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_organizationName, i)) >= 0;)
+        n++;
+    struct str *all = arena_array(a, struct str, n);
+    n = 0;
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_organizationName, i)) >= 0;)
+        all[n++] = entry_copy(a, subject, i);
+    ret->organizations = all;
+    ret->n_organizations = n;
+}
+
+static int copy_not_after(const X509 *cert, struct tls_peer *ret, struct err *err)
+{
+    struct tm tm;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
+        return tls__error(err, ERR_INVALID, "read the end of a certificate's validity");
+    ret->not_after = (int64_t)timegm(&tm);
+    return 0;
+}
+
+static struct str fingerprint(struct arena *a, const X509 *cert)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    if (X509_digest(cert, EVP_sha256(), hash, &n) != 1)
+        mem_exhausted(sizeof(hash));
+    char *hex = arena_alloc(a, 2 * (size_t)n, 1);
+    for (unsigned i = 0; i < n; i++) {
+        hex[2 * i] = digits[hash[i] >> 4];
+        hex[2 * i + 1] = digits[hash[i] & 15];
+    }
+    return (struct str){ hex, 2 * (size_t)n };
+}
+
+int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *ret, struct err *err)
+{
+    struct tls_peer peer = { 0 };
+    X509 *cert = SSL_get0_peer_certificate(t->ssl);
+    if (!cert || SSL_get_verify_result(t->ssl) != X509_V_OK) {
+        *ret = peer;
+        return 0;
+    }
+    /* A resumed session is not verified again, so its names are looked at here too. */
+    if (!tls__names_are_text(cert))
+        return err_set(err, ERR_FORBIDDEN, "a name in the certificate holds control bytes");
+    const X509_NAME *subject = X509_get_subject_name(cert);
+    int last = -1; /* the most specific common name is the last one */
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
+        last = i;
+    if (last >= 0)
+        peer.common_name = entry_copy(a, subject, last);
+    copy_organizations(a, subject, &peer);
+    peer.fingerprint = fingerprint(a, cert);
+    peer.verified = true;
+    int r = copy_not_after(cert, &peer, err);
+    if (r == 0)
+        *ret = peer;
+    return r;
+}

@@ -1,0 +1,19 @@
+/* tls_internal.h - what tls.c and tls_conn.c share. */
+#pragma once
+
+#include <openssl/ssl.h>
+#include <stdatomic.h>
+
+#include "net/tls.h"
+
+struct tls_context {
+    _Atomic uint32_t refs;
+    SSL_CTX *ctx;
+    bool server;
+};
+
+/* Takes OpenSSL's newest error for the message and empties its queue. */
+int tls__error(struct err *err, enum err_code code, const char *what);
+/* False if a common name, organization or alternative name holds a NUL or another control byte:
+ * whoever compares such a name may see less of it than was signed (CVE-2026-47778). */
+bool tls__names_are_text(X509 *cert);
