@@ -4,11 +4,14 @@
 #pragma once
 
 /* Documents */
-#define LIMIT_BODY_BYTES      (3u << 20) /* request body; past it 413 */
-#define LIMIT_JSON_DEPTH      10000u     /* nested arrays and objects */
-#define LIMIT_YAML_DEPTH      1000u
-#define LIMIT_YAML_ALIAS_FREE 100u  /* aliased nodes below which no ratio is checked */
-#define LIMIT_YAML_NODES_FREE 1000u /* nodes below which no ratio is checked */
+#define LIMIT_BODY_BYTES       (3u << 20) /* request body; past it 413 */
+#define LIMIT_JSON_DEPTH       10000u     /* nested arrays and objects */
+#define LIMIT_YAML_DEPTH       1000u
+#define LIMIT_YAML_ALIAS_FREE  100u        /* aliased nodes below which no ratio is checked */
+#define LIMIT_YAML_NODES_FREE  1000u       /* nodes below which no ratio is checked */
+#define LIMIT_YAML_ALIAS_BYTES (16u << 20) /* text that aliases repeat */
+#define LIMIT_YAML_TAG_LINES   100u        /* %TAG directives */
+#define LIMIT_YAML_FLOW_WORK   (64u << 20) /* depth of [ and {, summed over all nodes */
 
 /* HTTP */
 #define LIMIT_HEADER_BYTES       (1u << 20) /* decoded header list, names and values and overhead */
