@@ -356,11 +356,22 @@ static void put_node(struct emitter *e, const struct value *v, bool is_field)
         e->indent += BEST_INDENT;
 }
 
+/* Line breaks by YAML 1.1: LF, CR, NEL, LS and PS. */
+static bool has_line_break(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        struct str at = str_skip(s, i);
+        if (s.p[i] == '\n' || s.p[i] == '\r' || str_starts(at, STR("\xc2\x85")) ||
+            str_starts(at, STR("\xe2\x80\xa8")) || str_starts(at, STR("\xe2\x80\xa9")))
+            return true;
+    }
+    return false;
+}
+
 static void put_key(struct emitter *e, struct str key)
 {
     put_indent(e);
-    bool is_simple = key.n <= SIMPLE_KEY_MAX && str_find(key, '\n') < 0;
-    if (is_simple) {
+    if (key.n <= SIMPLE_KEY_MAX && !has_line_break(key)) {
         put_string(e, key, true, true);
         put_indicator(e, ':', false);
         return;
