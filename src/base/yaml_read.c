@@ -342,15 +342,16 @@ static void resolve_merges(struct yaml_stream *s, size_t first)
 
 static struct value close_children(struct yaml_stream *s, const struct frame *f)
 {
-    size_t n = s->n_children - f->first;
+    struct value v = { .type = f->type, .n = (uint32_t)(s->n_children - f->first) };
+    if (v.n == 0)
+        return v;
     const struct value_field *from = s->children + f->first;
-    struct value v = { .type = f->type, .n = (uint32_t)n };
-    if (n && f->type == VALUE_OBJECT) {
-        v.fields = arena_array(s->arena, struct value_field, n);
-        memcpy(v.fields, from, n * sizeof(*from));
-    } else if (n) {
-        v.items = arena_array(s->arena, struct value, n);
-        for (size_t i = 0; i < n; i++)
+    if (f->type == VALUE_OBJECT) {
+        v.fields = arena_array(s->arena, struct value_field, v.n);
+        memcpy(v.fields, from, v.n * sizeof(*from));
+    } else {
+        v.items = arena_array(s->arena, struct value, v.n);
+        for (uint32_t i = 0; i < v.n; i++)
             v.items[i] = from[i].val;
     }
     s->n_children = f->first;
