@@ -176,6 +176,7 @@ static int set_rules(SSL_CTX *ctx, bool server)
                                  SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(ctx, 1); /* one system call for many records */
     SSL_CTX_set_verify_depth(ctx, (int)LIMIT_TLS_CHAIN);
     SSL_CTX_set_max_cert_list(ctx, CERT_LIST_BYTES);
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, NULL);

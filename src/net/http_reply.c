@@ -1,0 +1,254 @@
+/* http_reply.c - what a handler calls on the loop. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "net/conn.h"
+#include "net/http.h"
+#include "base/banned.h"
+
+struct str http_header_get(const struct http_request *req, struct str name)
+{
+    for (size_t i = 0; i < req->n_headers; i++)
+        if (str_eq(req->headers[i].name, name))
+            return req->headers[i].value;
+    return (struct str){ NULL, 0 };
+}
+
+const struct http_request *http_request_of(const struct http_exchange *x)
+{
+    return &x->req;
+}
+
+struct arena *http_arena(struct http_exchange *x)
+{
+    return &x->arena;
+}
+
+struct loop *http_loop(struct http_exchange *x)
+{
+    return x->home->loop;
+}
+
+static bool has_close(const struct http_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(headers[i].name, STR("connection")))
+            return str_eq_nocase(str_trim(headers[i].value), STR("close"));
+    return false;
+}
+
+static void begin(struct http_exchange *x, int status, const struct http_header *headers, size_t n,
+                  int64_t length)
+{
+    assert(!x->began && !x->ended);
+    assert(status >= 200 && status <= 999);
+    x->began = true;
+    if (http_is_gone(x))
+        return;
+    x->close_after |= has_close(headers, n);
+    x->conn->driver->begin(x, status, headers, n, length);
+    conn_wake(x->conn);
+}
+
+void http_reply(struct http_exchange *x, int status, const struct http_header *headers,
+                size_t n_headers, struct http_bytes body)
+{
+    loop_assert_owner(x->home->loop);
+    size_t length = body.s.n;
+    exchange_queue(x, body);
+    x->whole = true;
+    begin(x, status, headers, n_headers, (int64_t)length);
+    exchange_ended(x);
+}
+
+void http_reply_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                      size_t n_headers)
+{
+    loop_assert_owner(x->home->loop);
+    begin(x, status, headers, n_headers, -1);
+}
+
+/* Tells the driver that there is more to send. */
+static void more(struct http_exchange *x)
+{
+    if (http_is_gone(x))
+        return;
+    x->conn->driver->more(x);
+    conn_wake(x->conn);
+}
+
+void http_reply_write(struct http_exchange *x, struct http_bytes bytes)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->began && !x->ended);
+    exchange_queue(x, bytes);
+    if (x->unsent >= x->home->limits->write_buffer_bytes)
+        x->room_wanted = true;
+    more(x);
+}
+
+static void copy_trailers(struct http_exchange *x, const struct http_header *trailers, size_t n)
+{
+    struct http_header *copy = arena_array(&x->arena, struct http_header, n);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = (struct http_header){ arena_str(&x->arena, trailers[i].name),
+                                        arena_str(&x->arena, trailers[i].value) };
+    x->trailers = copy;
+    x->n_trailers = n;
+}
+
+void http_reply_end(struct http_exchange *x, const struct http_header *trailers, size_t n_trailers)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->began && !x->ended);
+    if (n_trailers)
+        copy_trailers(x, trailers, n_trailers);
+    exchange_ended(x);
+    more(x);
+}
+
+size_t http_reply_room(const struct http_exchange *x)
+{
+    size_t most = x->home->limits->write_buffer_bytes;
+    return x->unsent < most ? most - x->unsent : 0;
+}
+
+void http_abort(struct http_exchange *x)
+{
+    loop_assert_owner(x->home->loop);
+    bool gone = http_is_gone(x);
+    exchange_drop(x);
+    exchange_ended(x);
+    if (!gone)
+        x->conn->driver->abort(x);
+}
+
+void http_listen_to(struct http_exchange *x, const struct http_events *events)
+{
+    loop_assert_owner(x->home->loop);
+    x->events = *events;
+    if (http_is_gone(x))
+        exchange_queue_turn(x);
+}
+
+void http_body_start(struct http_exchange *x)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->body_streamed);
+    if (x->body_wanted)
+        return;
+    x->body_wanted = true;
+    exchange_queue_turn(x);
+    if (!http_is_gone(x))
+        x->conn->driver->want_body(x);
+}
+
+void http_body_consumed(struct http_exchange *x, size_t n)
+{
+    loop_assert_owner(x->home->loop);
+    assert(n <= x->unconsumed);
+    x->unconsumed -= n;
+    if (n && !http_is_gone(x))
+        x->conn->driver->consumed(x, n);
+}
+
+static const char *status_words(int status)
+{
+    static const struct {
+        int status;
+        const char *words;
+    } known[] = {
+        { 101, "Switching Protocols" },
+        { 200, "OK" },
+        { 201, "Created" },
+        { 202, "Accepted" },
+        { 204, "No Content" },
+        { 301, "Moved Permanently" },
+        { 302, "Found" },
+        { 304, "Not Modified" },
+        { 307, "Temporary Redirect" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 406, "Not Acceptable" },
+        { 408, "Request Timeout" },
+        { 409, "Conflict" },
+        { 410, "Gone" },
+        { 411, "Length Required" },
+        { 413, "Payload Too Large" },
+        { 414, "URI Too Long" },
+        { 415, "Unsupported Media Type" },
+        { 417, "Expectation Failed" },
+        { 421, "Misdirected Request" },
+        { 422, "Unprocessable Entity" },
+        { 429, "Too Many Requests" },
+        { 431, "Request Header Fields Too Large" },
+        { 500, "Internal Server Error" },
+        { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
+        { 507, "Insufficient Storage" },
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].status == status)
+            return known[i].words;
+    return "Unknown";
+}
+
+struct str exchange_status_words(int status)
+{
+    return str_of(status_words(status));
+}
+
+void exchange_refuse(struct http_exchange *x, int status)
+{
+    static const struct http_header plain[] = { { { "content-type", 12 }, { "text/plain", 10 } } };
+    struct str text = arena_printf(&x->arena, "%d %s\n", status, status_words(status));
+    x->refused = true;
+    http_reply(x, status, plain, 1, HTTP_BYTES(text));
+}
+
+/* ---- Tunnels ---- */
+
+void http_upgrade(struct http_exchange *x, const struct http_header *headers, size_t n_headers,
+                  const struct http_tunnel *tunnel)
+{
+    loop_assert_owner(x->home->loop);
+    assert(!x->began && !x->ended && x->req.version != HTTP_2);
+    x->began = true;
+    x->is_tunnel = true;
+    x->tunnel = *tunnel;
+    if (http_is_gone(x)) {
+        exchange_queue_turn(x);
+        return;
+    }
+    x->conn->driver->begin(x, 101, headers, n_headers, -1);
+    conn_wake(x->conn);
+}
+
+void http_tunnel_write(struct http_exchange *x, struct http_bytes bytes)
+{
+    assert(x->is_tunnel);
+    http_reply_write(x, bytes);
+}
+
+void http_tunnel_pause(struct http_exchange *x, bool pause)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->is_tunnel);
+    x->tunnel_paused = pause;
+    if (!http_is_gone(x))
+        conn_resume(x->conn);
+}
+
+void http_tunnel_close(struct http_exchange *x)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->is_tunnel);
+    exchange_ended(x);
+    more(x);
+}
