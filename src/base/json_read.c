@@ -5,7 +5,7 @@
  *     frame of {  | field | field | frame of [ | value | value | value   <- top
  *
  * The stack starts on the thread's stack and moves to the heap when it grows, so depth costs heap
- * and is bounded by max_depth. Plain bytes of strings are skipped in blocks (scan.h). */
+ * and is bounded by max_depth. Plain bytes of strings are skipped in blocks (plain.h). */
 #include "base/json.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/scan.h"
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "base/banned.h"
 
@@ -213,7 +213,7 @@ static __attribute__((noinline)) int read_escaped(struct reader *r, const char *
             return e;
         from = r->p;
         for (;;) {
-            r->p += scan_plain(r->p, (size_t)(r->end - r->p));
+            r->p += plain_span(r->p, (size_t)(r->end - r->p));
             if (r->p < r->end && (*r->p == '"' || *r->p == '\\'))
                 break;
             e = step_character(r);
@@ -231,7 +231,7 @@ static inline int read_string(struct reader *r, struct str *ret)
 {
     const char *from = r->p;
     for (;;) {
-        r->p += scan_plain(r->p, (size_t)(r->end - r->p));
+        r->p += plain_span(r->p, (size_t)(r->end - r->p));
         if (r->p < r->end && *r->p == '"')
             break;
         if (r->p < r->end && *r->p == '\\')

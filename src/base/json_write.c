@@ -1,9 +1,9 @@
-/* The writer copies and scans a string in one pass (scan.h) and looks closer only where a byte is
+/* The writer copies and scans a string in one pass (plain.h) and looks closer only where a byte is
  * not plain. A string that is not UTF-8 breaks a promise of value.h, but log lines pass anything
  * here: each bad byte is written as \ufffd, as Go does, so what comes out is always JSON. */
 #include "base/json.h"
 
-#include "base/scan.h"
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "base/walk.h"
 #include "base/banned.h"
@@ -79,7 +79,7 @@ static void write_special(struct buf *out, struct str s)
         buf_add(out, piece, n);
         s = str_skip(s, eaten);
         buf_reserve(out, s.n + 1);
-        size_t plain = scan_copy(out->p + out->n, s.p, s.n);
+        size_t plain = plain_copy(out->p + out->n, s.p, s.n);
         out->n += plain;
         s = str_skip(s, plain);
     }
@@ -90,7 +90,7 @@ static inline void write_string(struct buf *out, struct str s)
     if (out->cap - out->n < s.n + 3)
         buf_reserve(out, s.n + 3);
     out->p[out->n++] = '"';
-    size_t plain = scan_copy(out->p + out->n, s.p, s.n);
+    size_t plain = plain_copy(out->p + out->n, s.p, s.n);
     out->n += plain;
     if (__builtin_expect(plain < s.n, 0)) {
         write_special(out, str_skip(s, plain));
@@ -223,7 +223,7 @@ static size_t string_length(struct str s)
 {
     size_t total = 2;
     while (s.n) {
-        size_t plain = scan_plain(s.p, s.n);
+        size_t plain = plain_span(s.p, s.n);
         total += plain;
         s = str_skip(s, plain);
         if (s.n) {

@@ -1,5 +1,5 @@
 #include "base/utf8.h"
-#include "base/scan.h"
+#include "base/plain.h"
 #include "base/banned.h"
 
 static bool is_tail(char c)
@@ -46,7 +46,7 @@ bool utf8_valid(struct str s)
 {
     size_t i = 0;
     while (i < s.n) {
-        i += scan_plain(s.p + i, s.n - i);
+        i += plain_span(s.p + i, s.n - i);
         if (i == s.n)
             break;
         size_t step = utf8_step(s.p + i, s.n - i);

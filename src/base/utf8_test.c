@@ -1,4 +1,4 @@
-/* UTF-8 steps and the block scans of scan.h, each form against a byte-by-byte reading. */
+/* UTF-8 steps and the block scans of plain.h, each form against a byte-by-byte reading. */
 #include "base/utf8.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/scan.h"
+#include "base/plain.h"
 
 static void every_code_point_survives(void **state)
 {
@@ -55,15 +55,15 @@ static void bad_sequences_are_refused(void **state)
 static void check_scans(const char *p, size_t n)
 {
     size_t want = 0;
-    while (want < n && scan_is_plain(p[want]))
+    while (want < n && plain_is(p[want]))
         want++;
     char to[80];
-    assert_int_equal(scan_plain(p, n), want);
-    assert_int_equal(scan_plain_swar(p, n), want);
-    assert_int_equal(scan_copy(to, p, n), want);
+    assert_int_equal(plain_span(p, n), want);
+    assert_int_equal(plain_span_swar(p, n), want);
+    assert_int_equal(plain_copy(to, p, n), want);
     assert_memory_equal(to, p, want);
     memset(to, 0, sizeof(to));
-    assert_int_equal(scan_copy_swar(to, p, n), want);
+    assert_int_equal(plain_copy_swar(to, p, n), want);
     assert_memory_equal(to, p, want);
 }
 

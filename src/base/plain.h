@@ -1,4 +1,4 @@
-/* scan.h - the inner loop of JSON text: how far do plain bytes reach?
+/* plain.h - the inner loop of JSON text: how far do plain bytes reach?
  *
  * Plain means that a byte stands for itself inside a JSON string whatever its neighbours are: ASCII
  * from space upward, without the quote and the backslash. Everything else (controls, 0x80 and up)
@@ -10,12 +10,12 @@
 
 #include "base/str.h"
 
-static inline bool scan_is_plain(char c)
+static inline bool plain_is(char c)
 {
     return (unsigned char)c - 0x20u < 0x60 && c != '"' && c != '\\';
 }
 
-static inline uint64_t scan_load(const char *p)
+static inline uint64_t plain_load(const char *p)
 {
     uint64_t w;
     memcpy(&w, p, sizeof(w));
@@ -23,7 +23,7 @@ static inline uint64_t scan_load(const char *p)
 }
 
 /* True when one of the eight bytes is not plain. */
-static inline bool scan_word_is_special(uint64_t w)
+static inline bool plain_word_is_broken(uint64_t w)
 {
     const uint64_t ones = 0x0101010101010101u;
     uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
@@ -33,45 +33,45 @@ static inline bool scan_word_is_special(uint64_t w)
     return hits & ones * 0x80;
 }
 
-static inline size_t scan_plain_bytes(const char *p, size_t n)
+static inline size_t plain_span_bytes(const char *p, size_t n)
 {
     size_t i = 0;
-    while (i < n && scan_is_plain(p[i]))
+    while (i < n && plain_is(p[i]))
         i++;
     return i;
 }
 
-static inline size_t scan_plain_swar(const char *p, size_t n)
+static inline size_t plain_span_swar(const char *p, size_t n)
 {
     size_t i = 0;
-    while (i + 8 <= n && !scan_word_is_special(scan_load(p + i)))
+    while (i + 8 <= n && !plain_word_is_broken(plain_load(p + i)))
         i += 8;
-    return i + scan_plain_bytes(p + i, n - i);
+    return i + plain_span_bytes(p + i, n - i);
 }
 
-static inline size_t scan_copy_bytes(char *to, const char *from, size_t n)
+static inline size_t plain_copy_bytes(char *to, const char *from, size_t n)
 {
     size_t i = 0;
-    for (; i < n && scan_is_plain(from[i]); i++)
+    for (; i < n && plain_is(from[i]); i++)
         to[i] = from[i];
     return i;
 }
 
-static inline size_t scan_copy_swar(char *to, const char *from, size_t n)
+static inline size_t plain_copy_swar(char *to, const char *from, size_t n)
 {
     size_t i = 0;
-    while (i + 8 <= n && !scan_word_is_special(scan_load(from + i))) {
+    while (i + 8 <= n && !plain_word_is_broken(plain_load(from + i))) {
         memcpy(to + i, from + i, 8);
         i += 8;
     }
-    return i + scan_copy_bytes(to + i, from + i, n - i);
+    return i + plain_copy_bytes(to + i, from + i, n - i);
 }
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 
 /* One bit per byte that is not plain. As signed bytes 0x80 and up are below 0x20 too. */
-static inline unsigned scan_specials(__m128i x)
+static inline unsigned plain_breaks(__m128i x)
 {
     __m128i hits = _mm_cmplt_epi8(x, _mm_set1_epi8(0x20));
     hits = _mm_or_si128(hits, _mm_cmpeq_epi8(x, _mm_set1_epi8('"')));
@@ -79,73 +79,73 @@ static inline unsigned scan_specials(__m128i x)
     return (unsigned)_mm_movemask_epi8(hits);
 }
 
-static inline unsigned scan_specials_at(const char *p)
+static inline unsigned plain_breaks_at(const char *p)
 {
-    return scan_specials(_mm_loadu_si128((const __m128i *)p));
+    return plain_breaks(_mm_loadu_si128((const __m128i *)p));
 }
 
-static inline size_t scan_plain_sse2(const char *p, size_t n)
+static inline size_t plain_span_sse2(const char *p, size_t n)
 {
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
-        unsigned hits = scan_specials_at(p + i);
+        unsigned hits = plain_breaks_at(p + i);
         if (hits)
             return i + (unsigned)__builtin_ctz(hits);
     }
-    return i + scan_plain_swar(p + i, n - i);
+    return i + plain_span_swar(p + i, n - i);
 }
 
-static inline size_t scan_copy_16(char *to, const char *from)
+static inline size_t plain_copy_16(char *to, const char *from)
 {
     __m128i x = _mm_loadu_si128((const __m128i *)from);
     _mm_storeu_si128((__m128i *)to, x);
-    return (unsigned)__builtin_ctz(scan_specials(x) | 0x10000);
+    return (unsigned)__builtin_ctz(plain_breaks(x) | 0x10000);
 }
 
 /* 8 to 15 bytes as two words that overlap. */
-static inline size_t scan_copy_short(char *to, const char *from, size_t n)
+static inline size_t plain_copy_short(char *to, const char *from, size_t n)
 {
-    uint64_t head = scan_load(from), tail = scan_load(from + n - 8);
-    if (scan_specials(_mm_set_epi64x((long long)tail, (long long)head)))
-        return scan_copy_bytes(to, from, n);
+    uint64_t head = plain_load(from), tail = plain_load(from + n - 8);
+    if (plain_breaks(_mm_set_epi64x((long long)tail, (long long)head)))
+        return plain_copy_bytes(to, from, n);
     memcpy(to, &head, 8);
     memcpy(to + n - 8, &tail, 8);
     return n;
 }
 
-static inline size_t scan_copy_sse2(char *to, const char *from, size_t n)
+static inline size_t plain_copy_sse2(char *to, const char *from, size_t n)
 {
     if (n < 8)
-        return scan_copy_bytes(to, from, n);
+        return plain_copy_bytes(to, from, n);
     if (n < 16)
-        return scan_copy_short(to, from, n);
+        return plain_copy_short(to, from, n);
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
-        size_t plain = scan_copy_16(to + i, from + i);
+        size_t plain = plain_copy_16(to + i, from + i);
         if (plain < 16)
             return i + plain;
     }
     /* What this block repeats is known to be plain, so its first hit is the first of all. */
-    return n - 16 + scan_copy_16(to + n - 16, from + n - 16);
+    return n - 16 + plain_copy_16(to + n - 16, from + n - 16);
 }
 #endif
 
 /* How many of the `n` bytes at `p` are plain, counted from the front. */
-static inline size_t scan_plain(const char *p, size_t n)
+static inline size_t plain_span(const char *p, size_t n)
 {
 #ifdef __SSE2__
-    return scan_plain_sse2(p, n);
+    return plain_span_sse2(p, n);
 #else
-    return scan_plain_swar(p, n);
+    return plain_span_swar(p, n);
 #endif
 }
 
 /* The same, and copies them. Up to `n` bytes of `to` may be written. */
-static inline size_t scan_copy(char *to, const char *from, size_t n)
+static inline size_t plain_copy(char *to, const char *from, size_t n)
 {
 #ifdef __SSE2__
-    return scan_copy_sse2(to, from, n);
+    return plain_copy_sse2(to, from, n);
 #else
-    return scan_copy_swar(to, from, n);
+    return plain_copy_swar(to, from, n);
 #endif
 }
