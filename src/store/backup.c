@@ -1,0 +1,249 @@
+/* backup.c - one file that holds the whole store, and a folder made from it.
+ *
+ * The file is a compact copy of the view, made after a checkpoint, and a trailer with its length
+ * and checksum. It has the history of the view, but no log; a restored store begins its history
+ * at the revision of the backup and has an identity of its own, so that no old log can pass for
+ * its. Restoring builds the folder beside its place and moves it there in one step. */
+#include "store/internal.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/banned.h"
+
+/* Magic 8, format 4, zero 4, length of what stands before 8, its checksum 4, checksum of this 4. */
+enum { TRAILER_BYTES = 32, BACKUP_FORMAT = 1, PIECE = 1 << 20 };
+static const char magic[8] = "SPNBAK\r\n";
+
+static char *join(const char *dir, const char *suffix)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", dir, suffix) < 0)
+        mem_exhausted(strlen(dir));
+    return path;
+}
+
+static int sync_parent(const char *path, struct err *err)
+{
+    autofree char *copy = mem_dup(path, strlen(path) + 1);
+    return file_sync_dir(dirname(copy), err);
+}
+
+/* The checksum of the first `n` bytes; copies them to `to` unless that is -1. */
+static int sum_bytes(int fd, uint64_t n, int to, uint32_t *ret, struct err *err)
+{
+    autofree char *piece = mem_alloc(PIECE);
+    uint32_t crc = 0;
+    for (uint64_t off = 0; off < n;) {
+        size_t want = n - off < PIECE ? (size_t)(n - off) : PIECE;
+        ssize_t got = pread(fd, piece, want, (off_t)off);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_errno(err, errno, "read");
+        if (got == 0)
+            return err_set(err, ERR_DAMAGED, "the file ends too early");
+        crc = crc32c(crc, piece, (size_t)got);
+        if (to >= 0 && file_write_all(to, (struct str){ piece, (size_t)got }, err) < 0)
+            return -(int)err->code;
+        off += (uint64_t)got;
+    }
+    *ret = crc;
+    return 0;
+}
+
+/* ---- Backup ---- */
+
+static int add_trailer(int fd, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_errno(err, errno, "look");
+    uint64_t n = (uint64_t)st.st_size;
+    uint32_t crc;
+    int r = sum_bytes(fd, n, -1, &crc, err);
+    if (r < 0)
+        return r;
+    char trailer[TRAILER_BYTES] = { 0 };
+    memcpy(trailer, magic, sizeof(magic));
+    uint32_t format = htole32(BACKUP_FORMAT);
+    memcpy(trailer + 8, &format, 4);
+    uint64_t length = htole64(n);
+    memcpy(trailer + 16, &length, 8);
+    crc = htole32(crc);
+    memcpy(trailer + 24, &crc, 4);
+    uint32_t own = htole32(crc32c(0, trailer, 28));
+    memcpy(trailer + 28, &own, 4);
+    if (lseek(fd, 0, SEEK_END) < 0)
+        return err_errno(err, errno, "seek");
+    return file_write_all(fd, (struct str){ trailer, sizeof(trailer) }, err);
+}
+
+static int write_backup(struct store *s, const char *tmp, struct err *err)
+{
+    autoclose int fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(err, errno, "make %s", tmp);
+    int r = view_copy(s->view, fd, err);
+    if (r == 0)
+        r = add_trailer(fd, err);
+    if (r == 0 && fsync(fd) < 0)
+        r = err_errno(err, errno, "sync");
+    return r < 0 ? err_wrap(err, "%s", tmp) : 0;
+}
+
+int store_backup(struct store *s, const char *file, struct err *err)
+{
+    int r = store__checkpoint(s, 0, err);
+    if (r < 0)
+        return r;
+    autofree char *tmp = join(file, ".tmp");
+    r = write_backup(s, tmp, err);
+    if (r == 0 && renameat2(AT_FDCWD, tmp, AT_FDCWD, file, RENAME_NOREPLACE) < 0)
+        r = errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is there already", file)
+                            : err_errno(err, errno, "rename %s", tmp);
+    if (r < 0) {
+        (void)unlink(tmp);
+        return r;
+    }
+    return sync_parent(file, err);
+}
+
+/* ---- Restore ---- */
+
+static int check_trailer(int fd, uint64_t *ret_n, uint32_t *ret_crc, struct err *err)
+{
+    struct stat st;
+    char t[TRAILER_BYTES];
+    if (fstat(fd, &st) < 0)
+        return err_errno(err, errno, "look");
+    if (st.st_size < TRAILER_BYTES ||
+        pread(fd, t, sizeof(t), st.st_size - TRAILER_BYTES) != TRAILER_BYTES)
+        return err_set(err, ERR_DAMAGED, "the file is too short for a backup");
+    uint32_t own, format;
+    memcpy(&own, t + 28, 4);
+    memcpy(&format, t + 8, 4);
+    if (memcmp(t, magic, sizeof(magic)) != 0 || le32toh(own) != crc32c(0, t, 28))
+        return err_set(err, ERR_DAMAGED, "the file does not end like a backup");
+    if (le32toh(format) != BACKUP_FORMAT)
+        return err_set(err, ERR_DAMAGED, "format %" PRIu32 " is unknown", le32toh(format));
+    memcpy(ret_n, t + 16, 8);
+    memcpy(ret_crc, t + 24, 4);
+    *ret_n = le64toh(*ret_n);
+    *ret_crc = le32toh(*ret_crc);
+    if (*ret_n != (uint64_t)st.st_size - TRAILER_BYTES)
+        return err_set(err, ERR_DAMAGED, "the file's length does not fit");
+    return 0;
+}
+
+static int copy_view(int fd, const char *to_path, struct err *err)
+{
+    uint64_t n = 0;
+    uint32_t crc = 0, found = 0;
+    int r = check_trailer(fd, &n, &crc, err);
+    if (r < 0)
+        return r;
+    autoclose int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (to < 0)
+        return err_errno(err, errno, "make %s", to_path);
+    r = sum_bytes(fd, n, to, &found, err);
+    if (r == 0 && found != crc)
+        r = err_set(err, ERR_DAMAGED, "the checksum of the backup is wrong");
+    if (r == 0 && fsync(to) < 0)
+        r = err_errno(err, errno, "sync %s", to_path);
+    return r;
+}
+
+/* A new identity, and no history below the revision. */
+static int begin_anew(struct view *v, struct view_meta *meta, struct err *err)
+{
+    int r = store__check_view(v, meta, err);
+    if (r == 0)
+        r = store__new_id(&meta->store_id, err);
+    meta->floor = meta->rev;
+    struct view_write *w;
+    if (r == 0)
+        r = view_write_begin(v, 1 << 20, &w, err);
+    if (r < 0)
+        return r;
+    r = view_write_prune(w, meta->floor, err);
+    if (r < 0) {
+        view_write_abort(w);
+        return r;
+    }
+    return view_write_commit(w, meta, err);
+}
+
+static int make_log(const char *dir, const struct view_meta *meta, struct err *err)
+{
+    autofree char *log_dir = join(dir, "/log");
+    int r = file_private_dir(log_dir, err);
+    if (r < 0)
+        return r;
+    struct wal wal;
+    wal_init(&wal, &(struct wal_options){ &medium_disk, log_dir, meta->store_id,
+                                          STORE_HISTORY_BYTES, STORE_HISTORY_NS });
+    r = wal_create(&wal, meta->rev + 1, clock_wall_ns(&clock_system), err);
+    wal_done(&wal);
+    return r;
+}
+
+static int fill_folder(int fd, const char *dir, struct err *err)
+{
+    autofree char *path = join(dir, "/view.mdb");
+    int r = copy_view(fd, path, err);
+    if (r < 0)
+        return r;
+    struct view *v;
+    struct view_meta meta;
+    r = view_open(path, false, &v, err);
+    if (r < 0)
+        return r;
+    r = begin_anew(v, &meta, err);
+    view_close(v);
+    if (r == 0)
+        r = make_log(dir, &meta, err);
+    return r < 0 ? r : file_sync_dir(dir, err);
+}
+
+static void remove_folder(const char *dir)
+{
+    static const char *const names[] = { "/view.mdb", "/view.mdb-lock", "/log/new.tmp" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        autofree char *path = join(dir, names[i]);
+        (void)unlink(path);
+    }
+    autofree char *log_dir = join(dir, "/log");
+    (void)rmdir(log_dir);
+    (void)rmdir(dir);
+}
+
+int store_restore(const char *file, const char *dir, struct err *err)
+{
+    autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, errno, "open %s", file);
+    autofree char *tmp = join(dir, ".restoring");
+    remove_folder(tmp); /* what an earlier try left behind */
+    int r = file_private_dir(tmp, err);
+    if (r == 0 && (r = fill_folder(fd, tmp, err)) < 0)
+        (void)err_wrap(err, "restore %s", file);
+    if (r == 0 && rename(tmp, dir) < 0)
+        r = errno == ENOTEMPTY || errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is not empty", dir)
+                                                  : err_errno(err, errno, "rename %s", tmp);
+    if (r < 0) {
+        remove_folder(tmp);
+        return r;
+    }
+    return sync_parent(dir, err);
+}

@@ -1,0 +1,322 @@
+/* checkpoint.c - the keeper: moves what the log has into the view, and drops old history.
+ *
+ * One transaction of the view takes a whole sealed table: first what each change replaced (undo),
+ * then the newest version of each key, then the floor. After it the table is needed no more, and
+ * neither are log segments below the floor. A crash anywhere in between loses nothing: the view
+ * says up to which revision it goes, and the log has the rest. When the view cannot be written,
+ * the table stays and the keeper tries again; when a second table is full by then, writers get
+ * the error. */
+#include "store/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "store/failpoint.h"
+
+#include "base/banned.h"
+
+enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000 };
+
+/* ---- A sealed table into the view ---- */
+
+/* What `n` replaced: an older version in the same table, or the one in the view. */
+static int version_before(struct view_write *w, const struct memnode *n, struct view_entry *ret,
+                          struct err *err)
+{
+    const struct memnode *older = memnode_next(n);
+    if (older && str_eq(memnode_key(older), memnode_key(n))) {
+        *ret = (struct view_entry){
+            memnode_key(older), memnode_value(older), older->create_rev, older->rev, 0, 0
+        };
+        return 0;
+    }
+    int r = view_write_get(w, memnode_key(n), ret, err);
+    if (r == 0 || (r > 0 && ret->mod_rev != n->prev_rev))
+        return err_set(err, ERR_DAMAGED,
+                       "the view has lost version %" PRIu64 " of key \"" STR_FMT "\"", n->prev_rev,
+                       STR_ARG(memnode_key(n)));
+    return r < 0 ? r : 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return str_cmp(memnode_key(*(const struct memnode *const *)a),
+                   memnode_key(*(const struct memnode *const *)b));
+}
+
+/* Undo records of all changes above the floor, in the order of revision and key. */
+static int write_undo(struct view_write *w, const struct memtable *t, uint64_t floor,
+                      struct err *err)
+{
+    const struct memnode *same_rev[LIMIT_STORE_TXN_OPS];
+    const struct memnode *n = memtable_first_change(t);
+    while (n) {
+        size_t count = 0;
+        uint64_t rev = n->rev;
+        for (; n && n->rev == rev; n = memnode_next_change(n))
+            if (n->prev_rev && rev > floor)
+                same_rev[count++] = n;
+        qsort(same_rev, count, sizeof(same_rev[0]), by_key);
+        for (size_t i = 0; i < count; i++) {
+            struct view_entry e;
+            int r = version_before(w, same_rev[i], &e, err);
+            e.super_rev = rev;
+            if (r == 0)
+                r = view_write_old(w, &e, err);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+/* The newest version of each key. */
+static int write_newest(struct view_write *w, const struct memtable *t, struct err *err)
+{
+    const struct memnode *n = memtable_seek(t, STR(""));
+    for (; n; n = memtable_next_key(t, n)) {
+        struct view_entry e = { memnode_key(n), memnode_value(n), n->create_rev, n->rev, 0, 0 };
+        int r =
+            n->type == STORE_PUT ? view_write_put(w, &e, err) : view_write_delete(w, e.key, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static uint64_t keys_after(const struct memtable *t, uint64_t keys)
+{
+    for (const struct memnode *n = memtable_first_change(t); n; n = memnode_next_change(n))
+        keys += n->type == STORE_DELETE ? UINT64_MAX : n->prev_rev == 0;
+    return keys;
+}
+
+static int write_all(struct view_write *w, const struct memtable *t, const struct view_meta *meta,
+                     struct err *err)
+{
+    (void)FAILPOINT("checkpoint-begun");
+    int r = t ? write_undo(w, t, meta->floor, err) : 0;
+    (void)FAILPOINT("checkpoint-undo");
+    if (r == 0 && t)
+        r = write_newest(w, t, err);
+    (void)FAILPOINT("checkpoint-applied");
+    if (r == 0)
+        r = view_write_prune(w, meta->floor, err);
+    (void)FAILPOINT("checkpoint-pruned");
+    return r;
+}
+
+static int write_view(struct store *s, const struct memtable *t, const struct view_meta *meta,
+                      struct err *err)
+{
+    uint64_t room = (t ? 4 * (uint64_t)memtable_bytes(t) : 0) + (4 << 20);
+    int r;
+    do {
+        err_clear(err);
+        struct view_write *w;
+        r = view_write_begin(s->view, room, &w, err);
+        if (r < 0)
+            return r;
+        r = write_all(w, t, meta, err);
+        if (r < 0)
+            view_write_abort(w);
+        else
+            r = view_write_commit(w, meta, err);
+    } while (r < 0 && view_is_full(s->view));
+    return r;
+}
+
+/* ---- One round ---- */
+
+/* The floor after a checkpoint up to `rev`: what was asked for, or what the limits demand. */
+static uint64_t choose_floor(struct store *s, uint64_t rev, uint64_t asked)
+{
+    int64_t oldest_ns = clock_wall_ns(s->clock) - s->history_ns;
+    uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns);
+    if (asked > floor && asked <= rev)
+        floor = asked;
+    return floor > s->view_meta.floor ? floor : s->view_meta.floor;
+}
+
+static void forget_sealed(struct store *s)
+{
+    struct store__layers *l = store__layers_get(s);
+    store__layers_set(s, l->active, NULL);
+    (void)FAILPOINT("checkpoint-swapped");
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    s->has_sealed = false;
+    s->keeper_result = 0;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    store__layers_unref(l);
+    (void)FAILPOINT("checkpoint-freed");
+}
+
+/* Only the keeper takes the sealed table away, so no reference is needed while it looks. */
+static struct memtable *sealed_table(struct store *s)
+{
+    struct store__layers *l = store__layers_get(s);
+    struct memtable *t = l->sealed;
+    store__layers_unref(l);
+    return t;
+}
+
+static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *err)
+{
+    struct memtable *t = sealed_table(s);
+    struct view_meta meta = s->view_meta;
+    if (t) {
+        meta.rev = memtable_end(t);
+        meta.keys = keys_after(t, meta.keys);
+    }
+    meta.floor = choose_floor(s, meta.rev, floor_asked);
+    bool floor_rises = meta.floor > s->view_meta.floor;
+    if (!t && !floor_rises)
+        return 0;
+    int r = write_view(s, t, &meta, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("checkpoint-committed");
+    s->view_meta = meta;
+    atomic_store_explicit(&s->floor, meta.floor, memory_order_release);
+    if (t) {
+        atomic_fetch_add_explicit(&s->n_checkpoints, 1, memory_order_relaxed);
+        forget_sealed(s);
+    }
+    if (!floor_rises)
+        return 0;
+    (void)FAILPOINT("compact-begun");
+    store__feeds_wake(s); /* watches that were left behind learn it */
+    return wal_drop(&s->wal, meta.floor, err);
+}
+
+/* Has the commit thread seal the active table. It may have done so by itself meanwhile, and now
+ * wait for the keeper: then there is no answer to wait for. */
+static void ask_for_seal(struct store *s)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    uint64_t ticket = ++s->seals_asked;
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+
+    (void)pthread_mutex_lock(&s->queue_lock);
+    s->seal_ticket = ticket;
+    (void)pthread_cond_signal(&s->queue_moved);
+    (void)pthread_mutex_unlock(&s->queue_lock);
+
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    while (s->seals_answered < ticket && !s->has_sealed)
+        (void)pthread_cond_wait(&s->keeper_moved, &s->keeper_lock);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+}
+
+/* All that was published when the round began goes into the view. */
+static int full_round(struct store *s, uint64_t floor_asked, struct err *err)
+{
+    int r = sealed_table(s) ? checkpoint_once(s, 0, err) : 0;
+    if (r < 0)
+        return r;
+    ask_for_seal(s);
+    return checkpoint_once(s, floor_asked, err);
+}
+
+/* ---- The thread ---- */
+
+struct orders {
+    bool prepare, full, stop;
+    uint64_t round, floor;
+};
+
+/* Sleeps until there is something to do, or `wait_ms` passed. */
+static struct orders next_orders(struct store *s, int64_t wait_ms, bool is_retry)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + wait_ms * NS_PER_MS;
+    until.tv_sec += ns / NS_PER_SEC;
+    until.tv_nsec = ns % NS_PER_SEC;
+
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    int rc = 0;
+    while (!s->keeper_stops && rc == 0) {
+        bool has_work = s->has_sealed || s->prepare_wanted || s->rounds_asked > s->rounds_done;
+        if (has_work && !is_retry)
+            break;
+        rc = pthread_cond_timedwait(&s->keeper_moved, &s->keeper_lock, &until);
+    }
+    struct orders o = {
+        .prepare = s->prepare_wanted,
+        .stop = s->keeper_stops,
+        .round = s->rounds_asked,
+        .floor = s->floor_asked,
+    };
+    o.full = s->rounds_asked > s->rounds_done || (rc == ETIMEDOUT && !is_retry);
+    s->prepare_wanted = false;
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    return o;
+}
+
+static void report(struct store *s, const struct orders *o, int r, struct err *err)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    bool is_news = r < 0 && s->keeper_result != r;
+    s->keeper_result = r;
+    (void)snprintf(s->keeper_reason, sizeof(s->keeper_reason), STR_FMT, STR_ARG(err->msg));
+    if (o->full && s->rounds_done < o->round)
+        s->rounds_done = o->round;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    if (is_news)
+        log_error("checkpoint failed; it will be tried again", LOG_ERR(err));
+}
+
+static int keep(struct store *s, const struct orders *o, struct err *err)
+{
+    if (o->prepare) {
+        struct err ignored = ERR_INIT(err->arena); /* the log then goes on without */
+        (void)wal_prepare_next(&s->wal, &ignored);
+    }
+    return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
+}
+
+void *store__keeper_main(void *arg)
+{
+    struct store *s = arg;
+    struct arena arena;
+    arena_init(&arena);
+    int64_t retry_ms = 0;
+    for (;;) {
+        struct orders o = next_orders(s, retry_ms ? retry_ms : STORE__IDLE_MS, retry_ms > 0);
+        if (o.stop)
+            break;
+        struct err err = ERR_INIT(&arena);
+        int r = keep(s, &o, &err);
+        report(s, &o, r, &err);
+        retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
+        if (retry_ms > RETRY_MAX_MS)
+            retry_ms = RETRY_MAX_MS;
+        arena_reset(&arena);
+    }
+    arena_done(&arena);
+    return NULL;
+}
+
+int store__checkpoint(struct store *s, uint64_t floor, struct err *err)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    uint64_t round = ++s->rounds_asked;
+    if (floor > s->floor_asked)
+        s->floor_asked = floor;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    while (s->rounds_done < round)
+        (void)pthread_cond_wait(&s->keeper_moved, &s->keeper_lock);
+    int r = s->keeper_result;
+    if (r < 0)
+        r = err_set(err, (enum err_code) - r, "%s", s->keeper_reason);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    return r;
+}

@@ -1,0 +1,459 @@
+/* commit.c - the one thread that changes the store.
+ *
+ * It takes all waiting transactions as a group, decides each against the newest state and the
+ * ones before it in the group, writes and syncs the group's records at once, then puts them into
+ * the active table, moves the published revision, and only then answers. If the log fails, nobody
+ * in the group is told anything but that: even a refused condition may have been judged against
+ * changes that never happened. */
+#include "store/internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "store/failpoint.h"
+
+#include "base/banned.h"
+
+/* The state of a key as the group sees it. */
+struct pending {
+    struct str key;               /* of the first transaction that named it */
+    uint64_t mod_rev, create_rev; /* mod_rev 0: absent */
+    uint64_t touched;             /* by which transaction of the group, to find a key named twice */
+    uint32_t hash;
+    bool is_used;
+};
+
+struct store__commit {
+    struct arena arena; /* messages of one group */
+    struct buf records;
+    struct pending *slots; /* open addressing, at most half full */
+    size_t n_slots, n_used;
+    uint64_t touch;
+    struct store_txn *taken;
+    uint64_t first_rev, next_rev; /* of the group */
+    uint64_t seed;                /* of the segment it goes to */
+};
+
+struct store__commit *store__commit_new(void)
+{
+    enum { FIRST_SLOTS = 256 };
+    struct store__commit *c = mem_new(struct store__commit);
+    arena_init(&c->arena);
+    c->n_slots = FIRST_SLOTS;
+    c->slots = mem_array(c->n_slots, sizeof(*c->slots));
+    return c;
+}
+
+struct store__commit *store__commit_free(struct store__commit *c)
+{
+    if (!c)
+        return NULL;
+    arena_done(&c->arena);
+    buf_done(&c->records);
+    free(c->slots);
+    free(c);
+    return NULL;
+}
+
+/* ---- What the group knows about keys ---- */
+
+static struct pending *slot_for(struct pending *slots, size_t n, struct str key, uint32_t hash)
+{
+    size_t at = hash & (n - 1);
+    while (slots[at].is_used && !(slots[at].hash == hash && str_eq(slots[at].key, key)))
+        at = (at + 1) & (n - 1);
+    return &slots[at];
+}
+
+static void slots_grow(struct store__commit *c)
+{
+    size_t n = 2 * c->n_slots;
+    struct pending *slots = mem_array(n, sizeof(*slots));
+    for (size_t i = 0; i < c->n_slots; i++)
+        if (c->slots[i].is_used)
+            *slot_for(slots, n, c->slots[i].key, c->slots[i].hash) = c->slots[i];
+    free(c->slots);
+    c->slots = slots;
+    c->n_slots = n;
+}
+
+static void slots_reset(struct store__commit *c)
+{
+    if (c->n_used)
+        memset(c->slots, 0, c->n_slots * sizeof(*c->slots));
+    c->n_used = 0;
+}
+
+/* The key's state, looked up the first time it is named. */
+static int look_up(struct store__commit *c, struct store_snap *snap, struct str key,
+                   struct pending **ret, struct err *err)
+{
+    if (2 * (c->n_used + 1) > c->n_slots)
+        slots_grow(c);
+    uint32_t hash = (uint32_t)map_hash(key);
+    struct pending *p = slot_for(c->slots, c->n_slots, key, hash);
+    if (!p->is_used) {
+        struct store_entry entry = { 0 };
+        int r = store__snap_peek(snap, key, &entry, err);
+        if (r < 0)
+            return r;
+        *p = (struct pending){ key, entry.mod_rev, entry.create_rev, 0, hash, true };
+        c->n_used++;
+    }
+    *ret = p;
+    return 0;
+}
+
+/* ---- Deciding one transaction ---- */
+
+static int fail_txn(struct store_txn *t, int code, struct str reason)
+{
+    t->result = code;
+    (void)snprintf(t->reason, sizeof(t->reason), STR_FMT, STR_ARG(reason));
+    return code;
+}
+
+static int check_sizes(struct store_txn *t, struct err *err)
+{
+    size_t total = 0;
+    if (t->n_ops == 0)
+        return err_set(err, ERR_INVALID, "a transaction without operations");
+    if (t->n_ops > LIMIT_STORE_TXN_OPS)
+        return err_set(err, ERR_TOO_LARGE, "%zu operations are more than %u", t->n_ops,
+                       LIMIT_STORE_TXN_OPS);
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        size_t value_n = op->type == STORE_PUT ? op->value.n : 0;
+        if (op->key.n == 0)
+            return err_set(err, ERR_INVALID, "an empty key");
+        if (op->key.n > LIMIT_STORE_KEY_BYTES)
+            return err_set(err, ERR_TOO_LARGE, "a key of %zu bytes is longer than %u", op->key.n,
+                           LIMIT_STORE_KEY_BYTES);
+        if (value_n > LIMIT_STORE_VALUE_BYTES)
+            return err_set(err, ERR_TOO_LARGE, "a value of %zu bytes is larger than %u", value_n,
+                           LIMIT_STORE_VALUE_BYTES);
+        total += op->key.n + value_n;
+    }
+    if (total > LIMIT_STORE_TXN_BYTES)
+        return err_set(err, ERR_TOO_LARGE, "a transaction of %zu bytes is larger than %u", total,
+                       LIMIT_STORE_TXN_BYTES);
+    return 0;
+}
+
+/* All conditions, before anything is changed. 1: there is something to change. */
+static int check_conditions(struct store__commit *c, struct store_snap *snap, struct store_txn *t,
+                            struct err *err)
+{
+    bool changes = false;
+    c->touch++;
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        struct pending *p;
+        int r = look_up(c, snap, op->key, &p, err);
+        if (r < 0)
+            return r;
+        if (p->touched == c->touch)
+            return err_set(err, ERR_INVALID, "a key is named twice in one transaction");
+        p->touched = c->touch;
+        if (op->expect_rev != STORE_ANY && op->expect_rev != p->mod_rev) {
+            t->failed_op = i;
+            t->failed_rev = p->mod_rev;
+            return err_set(err, ERR_CONFLICT, "a condition failed");
+        }
+        changes |= op->type == STORE_PUT || (op->type == STORE_DELETE && p->mod_rev);
+    }
+    return changes;
+}
+
+static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now_ns)
+{
+    uint64_t rev = c->next_rev++;
+    size_t at = record_begin(&c->records, rev, c->first_rev, now_ns);
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        struct pending *p;
+        (void)look_up(c, NULL, op->key, &p, NULL); /* it is there since check_conditions() */
+        if (op->type == STORE_CHECK || (op->type == STORE_DELETE && !p->mod_rev))
+            continue;
+        struct record_op rec = {
+            .type = op->type,
+            .key = op->key,
+            .value = op->type == STORE_PUT ? op->value : STR(""),
+            .create_rev = p->mod_rev ? p->create_rev : rev,
+            .prev_rev = p->mod_rev,
+        };
+        record_add(&c->records, at, &rec);
+        p->mod_rev = op->type == STORE_PUT ? rev : 0;
+        p->create_rev = rec.create_rev;
+    }
+    record_end(&c->records, at, c->seed);
+    t->rev = rev;
+}
+
+static void decide(struct store__commit *c, struct store_snap *snap, struct store_txn *t,
+                   int64_t now_ns)
+{
+    struct err err = ERR_INIT(&c->arena);
+    t->rev = 0;
+    t->reason[0] = '\0';
+    int r = check_sizes(t, &err);
+    if (r == 0)
+        r = check_conditions(c, snap, t, &err);
+    if (r < 0)
+        (void)fail_txn(t, r, err.msg);
+    else if (r > 0)
+        record_txn(c, t, now_ns);
+    else
+        t->rev = c->next_rev - 1;
+}
+
+/* ---- One group ---- */
+
+/* Waits for work. False: there is none and the store is closing. */
+static bool take_group(struct store *s, struct store__commit *c, uint64_t *ret_seal)
+{
+    (void)pthread_mutex_lock(&s->queue_lock);
+    while (!s->queue && !s->seal_ticket && !s->commit_stops)
+        (void)pthread_cond_wait(&s->queue_moved, &s->queue_lock);
+    *ret_seal = s->seal_ticket;
+    s->seal_ticket = 0;
+    size_t n = 0, bytes = 0;
+    struct store_txn **end = &s->queue;
+    while (*end && n < STORE__GROUP_TXNS && bytes < STORE__GROUP_BYTES) {
+        for (size_t i = 0; i < (*end)->n_ops && i < LIMIT_STORE_TXN_OPS; i++)
+            bytes += (*end)->ops[i].key.n + (*end)->ops[i].value.n;
+        end = &(*end)->next;
+        n++;
+    }
+    struct store_txn *rest = *end;
+    *end = NULL;
+    c->taken = s->queue;
+    s->queue = rest;
+    if (!rest)
+        s->queue_last = &s->queue;
+    bool go_on = c->taken || *ret_seal || !s->commit_stops;
+    (void)pthread_mutex_unlock(&s->queue_lock);
+    return go_on;
+}
+
+static void insert_records(struct store *s, struct store__commit *c, struct memtable *table)
+{
+    struct str rest = buf_str(&c->records);
+    struct record rec;
+    size_t need;
+    int64_t keys = 0;
+    while (rest.n) {
+        enum record_verdict verdict = record_read(rest, s->wal.tail->head.seed, &rec, &need);
+        assert(verdict == RECORD_GOOD);
+        struct record_op op;
+        while (record_op_next(&rec.ops, &op)) {
+            memtable_add(table, &(struct memtable_change){ op.type, rec.rev, op.create_rev,
+                                                           op.prev_rev, op.key, op.value });
+            keys += op.type == STORE_DELETE ? -1 : op.prev_rev == 0;
+        }
+        rest = str_skip(rest, rec.bytes);
+    }
+    atomic_fetch_add_explicit(&s->keys, (uint64_t)keys, memory_order_relaxed);
+}
+
+static void publish(struct store *s, uint64_t rev)
+{
+    atomic_store_explicit(&s->rev, rev, memory_order_release);
+    (void)pthread_mutex_lock(&s->waiters_lock);
+    if (s->n_waiters)
+        (void)pthread_cond_broadcast(&s->rev_moved);
+    (void)pthread_mutex_unlock(&s->waiters_lock);
+    store__feeds_wake(s);
+}
+
+static void answer(struct store_txn *t)
+{
+    for (struct store_txn *next; t; t = next) {
+        next = t->next; /* the transaction is the caller's again once done() was called */
+        t->next = NULL;
+        t->done(t);
+    }
+}
+
+static void fail_group(struct store *s, struct store__commit *c, int code, struct str reason)
+{
+    s->failing = code;
+    for (struct store_txn *t = c->taken; t; t = t->next)
+        if (t->result == 0 || t->result == -ERR_CONFLICT)
+            (void)fail_txn(t, code, reason);
+}
+
+static void seal_active(struct store *s)
+{
+    struct store__layers *l = store__layers_get(s);
+    struct memtable *old = l->active;
+    uint64_t rev = atomic_load_explicit(&s->rev, memory_order_relaxed);
+    struct memtable *active = memtable_new(rev);
+    memtable_seal(old, rev);
+    store__layers_set(s, active, old);
+    memtable_unref(active);
+    store__layers_unref(l);
+    (void)FAILPOINT("checkpoint-sealed");
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    s->has_sealed = true;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+}
+
+/* Room in memory for a group: seals a full table, and waits for the keeper when it is behind. A
+ * keeper that cannot write is a reason to refuse. */
+static int make_room(struct store *s, bool seal_asked, struct err *err)
+{
+    struct store__layers *l = store__layers_get(s);
+    size_t bytes = memtable_bytes(l->active);
+    bool is_empty = memtable_is_empty(l->active);
+    store__layers_unref(l);
+    bool is_full = bytes >= s->table_bytes;
+    if (is_empty || (!is_full && !seal_asked))
+        return 0;
+    int r = 0;
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    while (s->has_sealed && is_full && s->keeper_result == 0)
+        (void)pthread_cond_wait(&s->keeper_moved, &s->keeper_lock);
+    bool can_seal = !s->has_sealed;
+    if (!can_seal && is_full)
+        r = err_set(err, (enum err_code) - s->keeper_result, "%s", s->keeper_reason);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    if (can_seal)
+        seal_active(s);
+    return r;
+}
+
+static void acknowledge_seal(struct store *s, uint64_t ticket)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    s->seals_answered = ticket;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+}
+
+/* Decides the group and writes its records, which are durable when this returns 0. */
+static int write_group(struct store *s, struct store__commit *c, struct store_snap *snap,
+                       struct err *err)
+{
+    int64_t now_ns = clock_wall_ns(s->clock);
+    c->first_rev = c->next_rev = store_snap_rev(snap) + 1;
+    int r = wal_reserve(&s->wal, c->first_rev, now_ns, &c->seed, err);
+    if (r < 0)
+        return r;
+    for (struct store_txn *t = c->taken; t; t = t->next)
+        decide(c, snap, t, now_ns);
+    (void)FAILPOINT("commit-encoded");
+    if (c->records.n)
+        r = wal_append(&s->wal, c->first_rev, buf_str(&c->records), err);
+    if (r < 0 && s->wal.tail_is_broken) {
+        /* Void what may have reached the disk as soon as possible: the next segment says so. */
+        struct err ignored = ERR_INIT(&c->arena);
+        (void)wal_reserve(&s->wal, c->first_rev, now_ns, &c->seed, &ignored);
+    }
+    return r;
+}
+
+static int commit_group(struct store *s, struct store__commit *c, struct store_snap *snap,
+                        struct err *err)
+{
+    int r = write_group(s, c, snap, err);
+    if (r < 0 || c->records.n == 0)
+        return r;
+    (void)FAILPOINT("commit-synced");
+    s->failing = 0;
+    insert_records(s, c, store__snap_layers(snap)->active);
+    (void)FAILPOINT("commit-inserted");
+    atomic_fetch_add_explicit(&s->n_commits, c->next_rev - c->first_rev, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->n_groups, 1, memory_order_relaxed);
+    publish(s, c->next_rev - 1);
+    (void)FAILPOINT("commit-published");
+    return 0;
+}
+
+static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ticket)
+{
+    struct err err = ERR_INIT(&c->arena);
+    struct store_snap *snap = NULL;
+    (void)FAILPOINT("commit-taken");
+    for (struct store_txn *t = c->taken; t; t = t->next)
+        t->result = 0;
+    int r = make_room(s, seal_ticket != 0, &err);
+    if (seal_ticket)
+        acknowledge_seal(s, seal_ticket);
+    if (!c->taken)
+        return;
+    if (r == 0)
+        r = store_snap_begin(s, 0, &snap, &err);
+    if (r == 0)
+        r = commit_group(s, c, snap, &err);
+    if (r < 0)
+        fail_group(s, c, r, err.msg);
+    store_snap_end(snap);
+    answer(take(&c->taken));
+    (void)FAILPOINT("commit-acknowledged");
+}
+
+void *store__commit_main(void *arg)
+{
+    struct store *s = arg;
+    struct store__commit *c = s->commit;
+    uint64_t seal_ticket;
+    while (take_group(s, c, &seal_ticket)) {
+        run_group(s, c, seal_ticket);
+        arena_reset(&c->arena);
+        buf_reset(&c->records);
+        slots_reset(c);
+        if (wal_wants_next(&s->wal)) {
+            (void)pthread_mutex_lock(&s->keeper_lock);
+            s->prepare_wanted = true;
+            (void)pthread_cond_broadcast(&s->keeper_moved);
+            (void)pthread_mutex_unlock(&s->keeper_lock);
+        }
+    }
+    return NULL;
+}
+
+/* ---- Submitting ---- */
+
+void store_submit(struct store *s, struct store_txn *t)
+{
+    t->next = NULL;
+    (void)pthread_mutex_lock(&s->queue_lock);
+    assert(!s->commit_stops);
+    bool was_empty = !s->queue;
+    *s->queue_last = t;
+    s->queue_last = &t->next;
+    if (was_empty)
+        (void)pthread_cond_signal(&s->queue_moved);
+    (void)pthread_mutex_unlock(&s->queue_lock);
+}
+
+static void post_done(struct store_txn *t)
+{
+    (void)sem_post(t->owner);
+}
+
+int store_commit(struct store *s, struct store_txn *t, struct err *err)
+{
+    sem_t done;
+    (void)sem_init(&done, 0, 0);
+    t->done = post_done;
+    t->owner = &done;
+    store_submit(s, t);
+    while (sem_wait(&done) < 0)
+        ; /* EINTR */
+    (void)sem_destroy(&done);
+    if (t->result == 0)
+        return 0;
+    if (t->result == -ERR_CONFLICT)
+        return err_set(err, ERR_CONFLICT, "condition %zu failed: the key's revision is %" PRIu64,
+                       t->failed_op, t->failed_rev);
+    return err_set(err, (enum err_code) - t->result, "%s", t->reason);
+}

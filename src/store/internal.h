@@ -1,0 +1,126 @@
+/* internal.h - what the files of this folder share: the store itself and its layers.
+ *
+ * Threads: commit (commit.c) takes transactions, writes the log, fills the active table, seals
+ * it; keeper (checkpoint.c) moves sealed tables into the view, drops history, prepares segments.
+ * Everybody else reads. Each lock is a leaf. */
+#pragma once
+
+#include <pthread.h>
+
+#include "store/medium.h"
+#include "store/memtable.h"
+#include "store/view.h"
+#include "store/wal.h"
+
+/* Where the newest versions are: first in `active`, then in `sealed`, then in the view. Replaced
+ * whole, never changed. */
+struct store__layers {
+    _Atomic uint32_t refs;
+    struct memtable *active, *sealed; /* sealed may be NULL */
+};
+
+struct store__layers *store__layers_new(struct memtable *active, struct memtable *sealed);
+struct store__layers *store__layers_unref(struct store__layers *l);
+
+enum {
+    STORE__TABLE_BYTES = 16 << 20, /* when the active table is sealed */
+    STORE__GROUP_BYTES = 4 << 20,  /* when a group takes no more */
+    STORE__GROUP_TXNS = 1024,
+    STORE__IDLE_MS = 5000, /* how long changes stay out of the view at most */
+};
+
+struct store__commit; /* commit.c */
+
+struct store {
+    const struct clock *clock;
+    const struct medium *medium;
+    struct view *view;
+    struct wal wal;
+    char *dir, *log_dir;
+    int lock_fd;
+    uint64_t store_id, history_bytes;
+    int64_t history_ns;
+    size_t table_bytes;
+
+    _Atomic uint64_t rev;   /* published: durable and in the active table */
+    _Atomic uint64_t floor; /* persisted */
+    _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
+    _Atomic int failing;
+
+    pthread_mutex_t layers_lock; /* guards the pointer */
+    struct store__layers *layers;
+
+    /* Transactions on their way in. */
+    pthread_mutex_t queue_lock; /* guards what follows, up to the next lock */
+    pthread_cond_t queue_moved;
+    struct store_txn *queue, **queue_last;
+    uint64_t seal_ticket; /* the keeper wants the active table; 0: it does not */
+    bool commit_stops;
+
+    /* The keeper's orders, and what it says about them. */
+    pthread_mutex_t keeper_lock; /* guards what follows, up to the next lock */
+    pthread_cond_t keeper_moved;
+    bool has_sealed;                      /* a sealed table waits for its checkpoint */
+    bool prepare_wanted;                  /* the log wants its next segment */
+    bool keeper_stops;                    /* after one last try */
+    uint64_t floor_asked;                 /* by store_compact() */
+    uint64_t rounds_asked, rounds_done;   /* checkpoints that somebody waits for */
+    uint64_t seals_asked, seals_answered; /* tickets */
+    int keeper_result;                    /* of the last round: 0 or a negative code */
+    char keeper_reason[160];
+
+    pthread_mutex_t waiters_lock; /* guards n_waiters; store_wait() sleeps on it */
+    pthread_cond_t rev_moved;
+    size_t n_waiters;
+
+    pthread_mutex_t feeds_lock; /* guards the list */
+    struct store_feed *feeds;
+
+    pthread_mutex_t snaps_lock; /* guards the list */
+    struct store_snap *idle_snaps;
+
+    struct store__commit *commit;
+    struct view_meta view_meta; /* the keeper's own: what it wrote last */
+    pthread_t commit_thread, keeper_thread;
+};
+
+/* ---- store.c ---- */
+struct store__layers *store__layers_get(struct store *s);
+void store__layers_set(struct store *s, struct memtable *active, struct memtable *sealed);
+/* Locks DIR/lock; ERR_CONFLICT names the holder. Returns the descriptor. */
+int store__lock_dir(const char *dir, struct err *err);
+
+/* ---- recover.c ---- */
+int store__recover(struct store *s, const struct store_options *opt, struct err *err);
+int store__view_path(char *ret, size_t n, const char *dir, struct err *err);
+int store__new_id(uint64_t *ret, struct err *err);
+
+/* ---- commit.c ---- */
+struct store__commit *store__commit_new(void);
+struct store__commit *store__commit_free(struct store__commit *c);
+void *store__commit_main(void *arg);
+
+/* ---- checkpoint.c ---- */
+void *store__keeper_main(void *arg);
+/* Everything that is published now will be in the view; the floor rises to `floor` if that is
+ * higher. Blocks. */
+int store__checkpoint(struct store *s, uint64_t floor, struct err *err);
+
+/* ---- snap.c ---- */
+const struct store__layers *store__snap_layers(const struct store_snap *snap);
+struct view_reader *store__snap_reader(const struct store_snap *snap);
+uint64_t store__snap_floor(const struct store_snap *snap);
+/* Like store_snap_get(), but the value is not looked at: it may be damaged. */
+int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry *ret,
+                     struct err *err);
+/* What stood at `key` before the change at `rev` that replaced version `prev_rev`. */
+int store__snap_before(struct store_snap *snap, struct str key, uint64_t rev, uint64_t prev_rev,
+                       struct store_entry *ret, struct err *err);
+void store__snap_drop_idle(struct store *s);
+
+/* ---- verify.c ---- */
+/* Every entry of the view; what its state row says goes to `*ret`. */
+int store__check_view(struct view *v, struct view_meta *ret, struct err *err);
+
+/* ---- watch.c ---- */
+void store__feeds_wake(struct store *s); /* thread: any of the store's */

@@ -1,0 +1,334 @@
+#include "store/wal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/failpoint.h"
+
+#include "base/banned.h"
+
+static const char new_name[] = "new.tmp", prepared_name[] = "prepared.tmp";
+
+enum {
+    SEGMENT_MAX_BYTES = 16 << 20,
+    SEGMENT_MIN_BYTES = 64 << 10,
+    SEGMENTS_PER_HISTORY = 16,
+};
+
+void wal_init(struct wal *w, const struct wal_options *opt)
+{
+    *w = (struct wal){
+        .medium = opt->medium,
+        .dir = opt->dir,
+        .store_id = opt->store_id,
+        .segment_bytes = opt->history_bytes / SEGMENTS_PER_HISTORY,
+        .segment_ns = opt->history_ns / SEGMENTS_PER_HISTORY,
+        .prepared_fd = -1,
+    };
+    if (w->segment_bytes > SEGMENT_MAX_BYTES)
+        w->segment_bytes = SEGMENT_MAX_BYTES;
+    if (w->segment_bytes < SEGMENT_MIN_BYTES)
+        w->segment_bytes = SEGMENT_MIN_BYTES;
+    (void)pthread_mutex_init(&w->lock, NULL);
+}
+
+void wal_done(struct wal *w)
+{
+    for (size_t i = 0; i < w->n_segments; i++)
+        wal_segment_unref(w->segments[i]);
+    free(w->segments);
+    mem_cleanup_close(&w->prepared_fd);
+    (void)pthread_mutex_destroy(&w->lock);
+}
+
+struct wal_segment *wal_segment_unref(struct wal_segment *seg)
+{
+    if (seg && atomic_fetch_sub_explicit(&seg->refs, 1, memory_order_acq_rel) == 1) {
+        (void)close(seg->fd);
+        free(seg->marks);
+        free(seg);
+    }
+    return NULL;
+}
+
+static int write_at(int fd, struct str bytes, uint64_t off)
+{
+    int errnum = FAILPOINT("wal-write");
+    if (errnum)
+        return errnum;
+    while (bytes.n) {
+        ssize_t n = pwrite(fd, bytes.p, bytes.n, (off_t)off);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        if (n == 0)
+            return ENOSPC;
+        bytes = str_skip(bytes, (size_t)n);
+        off += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* ---- A new segment ---- */
+
+static void add_segment(struct wal *w, struct wal_segment *seg)
+{
+    struct wal_segment *replaced = NULL;
+    (void)pthread_mutex_lock(&w->lock);
+    if (w->tail && w->tail->head.first_rev == seg->head.first_rev) {
+        /* The one before was given up before anything in it was acknowledged; the rename has
+         * replaced its file. */
+        replaced = w->tail;
+        w->n_segments--;
+    }
+    w->segments = mem_resize(w->segments, w->n_segments + 1, sizeof(*w->segments));
+    w->segments[w->n_segments++] = seg;
+    w->tail = seg;
+    (void)pthread_mutex_unlock(&w->lock);
+    wal_segment_unref(replaced);
+}
+
+static uint64_t previous_first_rev(struct wal *w, uint64_t first_rev)
+{
+    uint64_t prev = 0;
+    (void)pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->n_segments; i++)
+        if (w->segments[i]->head.first_rev < first_rev)
+            prev = w->segments[i]->head.first_rev;
+    (void)pthread_mutex_unlock(&w->lock);
+    return prev;
+}
+
+static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_ns,
+                        struct record_segment *ret, struct err *err)
+{
+    struct record_segment head = {
+        .store_id = w->store_id,
+        .first_rev = first_rev,
+        .prev_first_rev = previous_first_rev(w, first_rev),
+        .made_ns = now_ns,
+    };
+    if (getrandom(&head.seed, sizeof(head.seed), 0) != sizeof(head.seed))
+        return err_errno(err, errno, "random numbers");
+    char text[RECORD_SEGMENT_BYTES];
+    record_segment_write(&head, text);
+    int errnum = write_at(fd, (struct str){ text, sizeof(text) }, 0);
+    (void)FAILPOINT("rotate-headed");
+    if (!errnum)
+        errnum = w->medium->sync(fd);
+    if (errnum)
+        return err_errno(err, errnum, "write a new log segment in %s", w->dir);
+    *ret = head;
+    return 0;
+}
+
+static int take_prepared(struct wal *w)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    int fd = take_fd(&w->prepared_fd);
+    (void)pthread_mutex_unlock(&w->lock);
+    return fd;
+}
+
+static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *err)
+{
+    autoclose int fd = take_prepared(w);
+    bool is_prepared = fd >= 0;
+    const char *tmp = is_prepared ? prepared_name : new_name;
+    if (!is_prepared)
+        fd = w->medium->make(w->dir, tmp, err);
+    if (fd < 0)
+        return fd;
+    (void)FAILPOINT("rotate-made");
+
+    struct record_segment head;
+    int r = write_header(w, fd, first_rev, now_ns, &head, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("rotate-synced");
+    r = w->medium->place(w->dir, tmp, first_rev, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("rotate-done");
+
+    struct wal_segment *old = w->tail;
+    if (old && !w->tail_is_broken)
+        (void)ftruncate(old->fd, (off_t)old->bytes); /* unused zeros; no harm if they stay */
+    struct wal_segment *seg = mem_new(struct wal_segment);
+    seg->refs = 1;
+    seg->fd = take_fd(&fd);
+    seg->head = head;
+    seg->bytes = RECORD_SEGMENT_BYTES;
+    seg->is_marked = true;
+    add_segment(w, seg);
+    w->tail_limit = w->segment_bytes;
+    if (w->medium->durable && !is_prepared && w->segment_bytes > WAL_PLAIN_BYTES)
+        w->tail_limit = WAL_PLAIN_BYTES;
+    w->tail_is_broken = false;
+    return 0;
+}
+
+int wal_create(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *err)
+{
+    return begin_segment(w, first_rev, now_ns, err);
+}
+
+/* ---- Appending ---- */
+
+int wal_reserve(struct wal *w, uint64_t rev, int64_t now_ns, uint64_t *ret_seed, struct err *err)
+{
+    struct wal_segment *tail = w->tail;
+    bool has_records = tail->bytes > RECORD_SEGMENT_BYTES;
+    bool is_old = now_ns - tail->head.made_ns > w->segment_ns;
+    if (w->tail_is_broken || (has_records && (tail->bytes >= w->tail_limit || is_old))) {
+        int r = begin_segment(w, rev, now_ns, err);
+        /* A whole tail that is only full or old can go on growing. */
+        if (r < 0 && w->tail_is_broken)
+            return r;
+        if (r < 0)
+            err_clear(err);
+    }
+    *ret_seed = w->tail->head.seed;
+    return 0;
+}
+
+void wal__add_mark(struct wal_segment *seg, uint64_t rev, uint64_t off)
+{
+    if (seg->n_marks && off - seg->marks[seg->n_marks - 1].off < WAL_MARK_BYTES)
+        return;
+    if ((seg->n_marks & (seg->n_marks - 1)) == 0)
+        seg->marks =
+            mem_resize(seg->marks, seg->n_marks ? 2 * seg->n_marks : 1, sizeof(*seg->marks));
+    seg->marks[seg->n_marks++] = (struct wal_mark){ rev, off };
+}
+
+int wal_append(struct wal *w, uint64_t rev, struct str group, struct err *err)
+{
+    struct wal_segment *tail = w->tail;
+    assert(!w->tail_is_broken);
+    int errnum = write_at(tail->fd, group, tail->bytes);
+    if (errnum) {
+        /* The rest of the file is as before or garbage that the next group overwrites; cutting it
+         * off gives the space back. If even that fails, the segment is given up. */
+        if (ftruncate(tail->fd, (off_t)tail->bytes) < 0)
+            w->tail_is_broken = true;
+        return err_errno(err, errnum, "write the log in %s", w->dir);
+    }
+    (void)FAILPOINT("commit-written");
+    errnum = w->medium->sync(tail->fd);
+    if (errnum) {
+        w->tail_is_broken = true;
+        return err_errno(err, errnum, "sync the log in %s", w->dir);
+    }
+    (void)pthread_mutex_lock(&w->lock);
+    wal__add_mark(tail, rev, tail->bytes);
+    tail->bytes += group.n;
+    (void)pthread_mutex_unlock(&w->lock);
+    return 0;
+}
+
+bool wal_wants_next(struct wal *w)
+{
+    if (!w->medium->durable)
+        return false;
+    (void)pthread_mutex_lock(&w->lock);
+    bool wants = w->prepared_fd < 0 && w->tail->bytes > w->tail_limit / 2;
+    (void)pthread_mutex_unlock(&w->lock);
+    return wants;
+}
+
+int wal_prepare_next(struct wal *w, struct err *err)
+{
+    enum { PIECE = 1 << 20 };
+    (void)pthread_mutex_lock(&w->lock);
+    bool is_there = w->prepared_fd >= 0; /* asked for again while it was being made */
+    (void)pthread_mutex_unlock(&w->lock);
+    if (is_there)
+        return 0;
+    autoclose int fd = w->medium->make(w->dir, prepared_name, err);
+    if (fd < 0)
+        return fd;
+    autofree char *zeros = mem_zalloc(PIECE);
+    for (uint64_t off = 0; off < w->segment_bytes; off += PIECE) {
+        size_t n = w->segment_bytes - off < PIECE ? (size_t)(w->segment_bytes - off) : PIECE;
+        int errnum = write_at(fd, (struct str){ zeros, n }, off);
+        /* Piece by piece, so that a commit never waits for all of it. */
+        if (!errnum && fdatasync(fd) < 0)
+            errnum = errno;
+        if (errnum)
+            return err_errno(err, errnum, "prepare a log segment in %s", w->dir);
+    }
+    (void)FAILPOINT("prepare-filled");
+    (void)pthread_mutex_lock(&w->lock);
+    assert(w->prepared_fd < 0);
+    w->prepared_fd = take_fd(&fd);
+    (void)pthread_mutex_unlock(&w->lock);
+    return 0;
+}
+
+/* ---- Keeping history within its limits ---- */
+
+uint64_t wal_bytes(struct wal *w)
+{
+    uint64_t total = 0;
+    (void)pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i < w->n_segments; i++)
+        total += w->segments[i]->bytes;
+    (void)pthread_mutex_unlock(&w->lock);
+    return total;
+}
+
+uint64_t wal_surplus(struct wal *w, uint64_t applied_rev, uint64_t max_bytes, int64_t oldest_ns)
+{
+    uint64_t total = wal_bytes(w), floor = 0;
+    (void)pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; i + 1 < w->n_segments; i++) {
+        const struct record_segment *next = &w->segments[i + 1]->head;
+        if (next->first_rev - 1 > applied_rev)
+            break;
+        if (total <= max_bytes && next->made_ns >= oldest_ns)
+            break;
+        total -= w->segments[i]->bytes;
+        floor = next->first_rev - 1;
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return floor;
+}
+
+static struct wal_segment *take_oldest(struct wal *w, uint64_t floor)
+{
+    struct wal_segment *seg = NULL;
+    (void)pthread_mutex_lock(&w->lock);
+    if (w->n_segments > 1 && w->segments[1]->head.first_rev - 1 <= floor) {
+        seg = w->segments[0];
+        w->n_segments--;
+        memmove(w->segments, w->segments + 1, w->n_segments * sizeof(*w->segments));
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return seg;
+}
+
+int wal_drop(struct wal *w, uint64_t floor, struct err *err)
+{
+    struct wal_segment *seg;
+    int r = 0;
+    bool any = false;
+    while (r == 0 && (seg = take_oldest(w, floor))) {
+        r = w->medium->drop(w->dir, seg->head.first_rev, err);
+        (void)FAILPOINT("compact-unlinked");
+        wal_segment_unref(seg);
+        any = true;
+    }
+    if (r == 0 && any)
+        r = w->medium->sync_dir(w->dir, err);
+    if (any)
+        (void)FAILPOINT("compact-synced");
+    return r;
+}
