@@ -124,7 +124,7 @@ chmod 700 "$dir/a"
 "$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --store memory >"$dir/out" 2>"$dir/err" &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    grep -q KUBECONFIG "$dir/out" && break
+    grep -q KUBECONFIG "$dir/out" 2>/dev/null && break
     sleep 0.1
 done
 connect

@@ -59,7 +59,7 @@ int file_sync_dir(const char *path, struct err *err)
     return 0;
 }
 
-static int write_and_sync(const char *path, struct str bytes, unsigned mode, struct err *err)
+static int write_new(const char *path, struct str bytes, unsigned mode, bool sync, struct err *err)
 {
     autoclose int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd < 0)
@@ -67,24 +67,27 @@ static int write_and_sync(const char *path, struct str bytes, unsigned mode, str
     int r = file_write_all(fd, bytes, err);
     if (r < 0)
         return err_wrap(err, "%s", path);
-    if (fsync(fd) < 0)
+    if (sync && fsync(fd) < 0)
         return err_errno(err, errno, "sync %s", path);
     return 0;
 }
 
-int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct err *err)
+int file_write_atomic(const char *path, struct str bytes, unsigned mode, enum file_care care,
+                      struct err *err)
 {
     autobuf name = { 0 };
     buf_printf(&name, "%s.tmp", path);
     buf_byte(&name, '\0');
 
-    int r = write_and_sync(name.p, bytes, mode, err);
+    int r = write_new(name.p, bytes, mode, care != FILE_CHEAP, err);
     if (r == 0 && rename(name.p, path) < 0)
         r = err_errno(err, errno, "rename %s", path);
     if (r < 0) {
         (void)unlink(name.p);
         return r;
     }
+    if (care != FILE_DURABLE)
+        return 0;
     autofree char *folder = mem_dup(path, strlen(path) + 1);
     return file_sync_dir(dirname(folder), err);
 }

@@ -46,7 +46,8 @@ static void what_is_written_is_read(void **state)
         autobuf got = { 0 };
         for (size_t i = 0; i < n; i++)
             buf_byte(&want, (char)(i * 7));
-        assert_int_equal(file_write_atomic(path_of("a"), buf_str(&want), 0600, &err), 0);
+        assert_int_equal(file_write_atomic(path_of("a"), buf_str(&want), 0600, FILE_DURABLE, &err),
+                         0);
         assert_int_equal(file_read(path_of("a"), n, &got, &err), 0);
         assert_true(str_eq(buf_str(&got), buf_str(&want)));
     }
@@ -61,12 +62,13 @@ static void too_large_and_missing_are_named(void **state)
     (void)state;
     struct err err = ERR_INIT(&arena);
     autobuf got = { 0 };
-    assert_int_equal(file_write_atomic(path_of("a"), STR("12345"), 0600, &err), 0);
+    assert_int_equal(file_write_atomic(path_of("a"), STR("12345"), 0600, FILE_DURABLE, &err), 0);
     assert_int_equal(file_read(path_of("a"), 4, &got, &err), -ERR_TOO_LARGE);
     assert_int_equal(file_read(path_of("missing"), 4, &got, &err), -ERR_NOT_FOUND);
     assert_non_null(memmem(err.msg.p, err.msg.n, "missing", 7));
     assert_null(got.p);
-    assert_int_equal(file_write_atomic(path_of("missing/a"), STR("x"), 0600, &err), -ERR_NOT_FOUND);
+    assert_int_equal(file_write_atomic(path_of("missing/a"), STR("x"), 0600, FILE_DURABLE, &err),
+                     -ERR_NOT_FOUND);
     assert_int_equal(file_sync_dir(path_of("missing"), &err), -ERR_NOT_FOUND);
 }
 

@@ -19,7 +19,8 @@ static int read_pem(struct arena *a, const char *path, struct str *ret, struct e
     return 0;
 }
 
-/* The key is written first: a certificate on disk always has its key. */
+/* The key is written first, and one sync of the folder is for both: a certificate on disk always
+ * has its key. */
 static int load_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki_pair *ret,
                    struct err *err)
 {
@@ -38,9 +39,9 @@ static int load_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki
     err_clear(err);
     r = pki_make_ca(a, STR("sampan"), now_sec, CA_DAYS, ret, err);
     if (r == 0)
-        r = file_write_atomic(key, ret->key_pem, 0600, err);
+        r = file_write_atomic(key, ret->key_pem, 0600, FILE_KEPT, err);
     if (r == 0)
-        r = file_write_atomic(cert, ret->cert_pem, 0644, err);
+        r = file_write_atomic(cert, ret->cert_pem, 0644, FILE_DURABLE, err);
     return r;
 }
 
@@ -142,5 +143,5 @@ int credentials_write_kubeconfig(const struct credentials *c, struct str address
                            "    cluster: sampan\n"
                            "    user: admin\n"
                            "current-context: sampan\n"));
-    return file_write_atomic(file, buf_str(&text), 0600, err);
+    return file_write_atomic(file, buf_str(&text), 0600, FILE_CHEAP, err);
 }

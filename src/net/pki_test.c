@@ -255,9 +255,9 @@ static void the_command_line_tool_agrees(void **state)
     const char *ca_path = str_cstr(&arena, arena_printf(&arena, "%s/ca.pem", folder));
     const char *leaf_path = str_cstr(&arena, arena_printf(&arena, "%s/leaf.pem", folder));
     const char *key_path = str_cstr(&arena, arena_printf(&arena, "%s/key.pem", folder));
-    assert_int_equal(file_write_atomic(ca_path, ca.cert_pem, 0600, NULL), 0);
-    assert_int_equal(file_write_atomic(leaf_path, leaf.cert_pem, 0600, NULL), 0);
-    assert_int_equal(file_write_atomic(key_path, leaf.key_pem, 0600, NULL), 0);
+    assert_int_equal(file_write_atomic(ca_path, ca.cert_pem, 0600, FILE_CHEAP, NULL), 0);
+    assert_int_equal(file_write_atomic(leaf_path, leaf.cert_pem, 0600, FILE_CHEAP, NULL), 0);
+    assert_int_equal(file_write_atomic(key_path, leaf.key_pem, 0600, FILE_CHEAP, NULL), 0);
     const char *verify_args[] = { "openssl",    "verify",   "-x509_strict", "-attime",
                                   "1800000000", "-purpose", "sslserver",    "-verify_ip",
                                   "::1",        "-CAfile",  ca_path,        leaf_path,
