@@ -186,6 +186,14 @@ static void building_takes_linear_memory(void **state)
         value_remove_at(&arena, &arr, arr.n - 1);
     }
     assert_true(arena.held - before < 8u << 20);
+
+    /* After sharing only the first edit copies. */
+    struct value copy = value_share(&arr);
+    before = arena.held;
+    for (int i = 0; i < 1000; i++)
+        value_push(&arena, &copy, value_null());
+    assert_true(arena.held - before < 8u << 20);
+    assert_int_equal(arr.n, 100000);
 }
 
 static void deep_trees_need_no_stack(void **state)
