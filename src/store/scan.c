@@ -1,5 +1,6 @@
 #include "store/scan.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -73,18 +74,21 @@ int scan_next(struct scan *sc, struct record *ret, struct err *err)
 }
 
 /* Could a record of a group after `rev` start here? Cheap, so that only a few places are summed. */
-static bool looks_later(struct str bytes, uint64_t rev)
+static bool looks_later(struct str bytes, uint64_t rev, uint64_t left)
 {
-    uint64_t words[3];
-    memcpy(words, bytes.p, sizeof(words));
-    return words[1] > rev && words[2] > rev && words[1] - rev < (UINT64_C(1) << 40) &&
-           words[2] <= words[1];
+    uint32_t length;
+    uint64_t own_rev, group_rev;
+    memcpy(&length, bytes.p + 4, sizeof(length));
+    memcpy(&own_rev, bytes.p + 8, sizeof(own_rev));
+    memcpy(&group_rev, bytes.p + 16, sizeof(group_rev));
+    return le32toh(length) <= left && le64toh(group_rev) > rev &&
+           le64toh(own_rev) >= le64toh(group_rev) && le64toh(own_rev) - rev < (UINT64_C(1) << 40);
 }
 
 int scan_finds_later_group(struct scan *sc, uint64_t rev, struct err *err)
 {
     /* A file made to be summed at every place would take for ever: past this it is not a log. */
-    uint64_t budget = 64 * (sc->end - sc->off) + (1 << 20);
+    uint64_t budget = 64 * (sc->end - sc->off);
     for (;; sc->off += 8) {
         struct str bytes;
         int r = window(sc, RECORD_HEAD_BYTES, &bytes, err);
@@ -92,16 +96,15 @@ int scan_finds_later_group(struct scan *sc, uint64_t rev, struct err *err)
             return r;
         if (bytes.n < RECORD_HEAD_BYTES)
             return 0;
-        if (!looks_later(bytes, rev))
+        uint64_t left = sc->end - sc->off;
+        if (!looks_later(bytes, rev, left))
             continue;
         struct record rec;
         r = read_here(sc, &rec, err);
         if (r != 0)
             return r;
-        uint32_t length;
-        memcpy(&length, bytes.p + 4, sizeof(length));
-        if (length > budget)
+        if (left > budget)
             return 1;
-        budget -= length;
+        budget -= left;
     }
 }

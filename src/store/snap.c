@@ -201,12 +201,25 @@ static bool is_behind_view(const struct store_snap *snap)
     return snap->rev < view_reader_meta(snap->reader)->rev;
 }
 
+/* Is this entry of the view too new for the snapshot? 1, 0, or ERR_DAMAGED: before an entry is
+ * passed over because of its revision, that revision has to be believed. */
+static int is_too_new(struct store_snap *snap, const struct view_entry *e, struct err *err)
+{
+    if (e->mod_rev <= snap->rev)
+        return 0;
+    int r = view_entry_check(snap->s->view, e, err);
+    return r < 0 ? r : 1;
+}
+
 static int find_in_view(struct store_snap *snap, struct str key, struct view_entry *ret,
                         struct err *err)
 {
     int r = view_get(snap->reader, key, ret, err);
-    if (r > 0 && ret->mod_rev <= snap->rev)
-        return 1;
+    if (r > 0) {
+        r = is_too_new(snap, ret, err);
+        if (r == 0)
+            return 1;
+    }
     if (r >= 0)
         r = is_behind_view(snap) ? find_undo(snap, key, ret, err) : 0;
     return r;
@@ -290,9 +303,15 @@ static int collect_undo(struct store_snap *snap, struct str start, struct err *e
         return 0;
     struct view_entry e;
     int r = view_seek_old(snap->reader, snap->rev + 1, &e, err);
-    for (; r > 0; r = view_next_old(snap->reader, &e, err))
-        if (e.mod_rev <= snap->rev && str_starts(e.key, snap->prefix) && str_cmp(e.key, start) >= 0)
+    for (; r > 0; r = view_next_old(snap->reader, &e, err)) {
+        if (!str_starts(e.key, snap->prefix) || str_cmp(e.key, start) < 0)
+            continue;
+        int too_new = is_too_new(snap, &e, err);
+        if (too_new < 0)
+            return too_new;
+        if (!too_new)
             undo_add(snap, &e);
+    }
     if (snap->n_undo)
         qsort(snap->undo, snap->n_undo, sizeof(*snap->undo), by_key);
     return r;
@@ -372,27 +391,29 @@ static int advance(struct store_snap *snap, int which, struct err *err)
     return 0;
 }
 
-/* Does this source decide about its key? 1: it is there; 0: it is deleted; -1: it cannot say. */
+/* What a source says about its key. */
+enum verdict { ABSENT, PRESENT, UNKNOWN };
+
 static int judge(struct store_snap *snap, int which, struct view_entry *ret_view,
-                 struct store_entry *ret)
+                 struct store_entry *ret, struct err *err)
 {
     struct source *src = &snap->sources[which];
     if (which == CUR || which == UNDO) {
         *ret_view = which == CUR ? src->entry : snap->undo[src->at];
-        if (ret_view->mod_rev > snap->rev)
-            return -1;
+        int r = is_too_new(snap, ret_view, err);
+        if (r != 0)
+            return r < 0 ? r : UNKNOWN;
         entry_from_view(ret_view, ret);
-        return 1;
+        return PRESENT;
     }
     const struct memnode *n = src->node;
     if (n->rev > snap->rev)
         n = memtable_find(which == ACTIVE ? snap->layers->active : snap->layers->sealed, src->key,
                           snap->rev);
     if (!n)
-        return -1;
-    ret_view->crc = 0;
+        return UNKNOWN;
     entry_from_node(n, ret);
-    return n->type == STORE_PUT;
+    return n->type == STORE_PUT ? PRESENT : ABSENT;
 }
 
 /* The smallest key that any source stands on. */
@@ -417,22 +438,22 @@ static int range_step(struct store_snap *snap, bool is_checked, struct store_ent
         return r;
     struct str key = { 0 };
     while (smallest_key(snap, &key)) {
-        int verdict = -1, judge_i = -1;
+        int verdict = UNKNOWN, judge_i = -1;
         struct view_entry e = { 0 };
         struct store_entry entry;
         for (int i = 0; i < N_SOURCES; i++) {
             struct source *src = &snap->sources[i];
             if (!src->is_on || !str_eq(src->key, key))
                 continue;
-            if (verdict < 0) {
-                verdict = judge(snap, i, &e, &entry);
+            if (verdict == UNKNOWN) {
+                verdict = judge(snap, i, &e, &entry, err);
                 judge_i = i;
             }
-            r = advance(snap, i, err);
+            r = verdict < 0 ? verdict : advance(snap, i, err);
             if (r < 0)
                 return r;
         }
-        if (verdict <= 0)
+        if (verdict != PRESENT)
             continue;
         if (judge_i >= CUR && is_checked && view_entry_check(snap->s->view, &e, err) < 0)
             return -ERR_DAMAGED;

@@ -1,0 +1,626 @@
+/* What a start makes of files that a crash, a bad disk or a stranger has left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "store/failpoint.h"
+#include "store/record.h"
+#include "store/suite_fixture.h"
+
+/* ---- Files ---- */
+
+static void copy_file(const char *from, const char *to)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    autobuf bytes = { 0 };
+    assert_int_equal(file_read(from, SIZE_MAX, &bytes, &err), 0);
+    autoclose int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(file_write_all(fd, buf_str(&bytes), &err), 0);
+    arena_done(&a);
+}
+
+static const char *copy_to;
+static size_t copy_skip;
+
+static int copy_one(const char *path, const struct stat *st, int flag, struct FTW *at)
+{
+    (void)at;
+    char to[256];
+    (void)snprintf(to, sizeof(to), "%s%s", copy_to, path + copy_skip);
+    if (flag == FTW_D)
+        return mkdir(to, 0700) < 0 && errno != EEXIST;
+    if (S_ISREG(st->st_mode))
+        copy_file(path, to);
+    return 0;
+}
+
+static void copy_tree(const char *from, const char *to)
+{
+    remove_tree(to);
+    copy_to = to;
+    copy_skip = strlen(from);
+    assert_int_equal(nftw(from, copy_one, 16, FTW_PHYS), 0);
+}
+
+/* The path of the last segment. */
+static void last_segment(const char *dir, char ret[static 256])
+{
+    char pattern[256];
+    glob_t found;
+    (void)snprintf(pattern, sizeof(pattern), "%s/log/*.log", dir);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    (void)snprintf(ret, 256, "%s", found.gl_pathv[found.gl_pathc - 1]);
+    globfree(&found);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) < 0 ? -1 : st.st_size;
+}
+
+static void flip(const char *path, off_t at, unsigned char bits)
+{
+    autoclose int fd = open(path, O_RDWR);
+    unsigned char c;
+    assert_int_equal(pread(fd, &c, 1, at), 1);
+    c ^= bits;
+    assert_int_equal(pwrite(fd, &c, 1, at), 1);
+}
+
+/* ---- Stores ---- */
+
+static int open_dir(struct fixture *f, const char *dir, struct store **ret)
+{
+    arena_reset(&f->arena);
+    f->err = ERR_INIT(&f->arena);
+    struct store_options opt = f->opt;
+    opt.dir = dir;
+    return store_open(&opt, ret, &f->err);
+}
+
+static bool says(struct fixture *f, const char *word)
+{
+    return memmem(f->err.msg.p, f->err.msg.n, word, strlen(word)) != NULL;
+}
+
+/* Copies the folder as it is: what a crash at this moment would leave. */
+static void crash_copy(struct fixture *f, char to[static 128])
+{
+    (void)snprintf(to, 128, "%s-copy", f->dir);
+    copy_tree(f->dir, to);
+}
+
+static uint64_t rev_of(struct fixture *f, const char *dir)
+{
+    struct store *s;
+    int r = open_dir(f, dir, &s);
+    if (r < 0)
+        fail_msg("open: " STR_FMT, STR_ARG(f->err.msg));
+    uint64_t rev = store_rev(s);
+    store_close(s);
+    return rev;
+}
+
+/* ---- The log ---- */
+
+static void a_torn_tail_is_cut_off(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256], whole[160];
+    for (int i = 0; i < 5; i++)
+        (void)put(f, "a", "12345678");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t before = size_of(seg);
+    (void)put(f, "b", "last");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t after = size_of(seg);
+    assert_true(before < after);
+    (void)snprintf(whole, sizeof(whole), "%s-whole", dir);
+    copy_tree(dir, whole);
+    for (off_t n = before; n <= after; n++) {
+        copy_tree(whole, dir);
+        assert_int_equal(truncate(seg, n), 0);
+        assert_int_equal(rev_of(f, dir), n == after ? 7 : 6);
+        assert_int_equal(rev_of(f, dir), n == after ? 7 : 6);
+        copy_tree(whole, dir); /* the same with zeros instead of nothing */
+        assert_int_equal(truncate(seg, n), 0);
+        assert_int_equal(truncate(seg, after + 4096), 0);
+        uint64_t rev = rev_of(f, dir);
+        assert_true(rev == 6 || (rev == 7 && n > after - 8)); /* the padding is zeros */
+    }
+    remove_tree(dir);
+    remove_tree(whole);
+}
+
+static void a_cut_store_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256];
+    (void)put(f, "a", "1");
+    (void)put(f, "a", "2");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    assert_int_equal(truncate(seg, size_of(seg) - 1), 0);
+    struct store *whole = f->s;
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), "a=1");
+    assert_int_equal(put(f, "b", "3"), 3);
+    f->s = store_close(f->s);
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), "a=1 b=3");
+    store_close(f->s);
+    f->s = whole;
+    remove_tree(dir);
+}
+
+/* Every byte of the log, one after the other. Each record is a group of its own here, so only the
+ * last one can be taken for a torn tail. */
+static void damage_in_the_log_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256], name[160];
+    for (int i = 0; i < 3; i++)
+        (void)put(f, "a", "12345678");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t last = size_of(seg);
+    (void)put(f, "b", "last");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    (void)snprintf(name, sizeof(name), "%s/log/", dir);
+    off_t end = size_of(seg);
+    for (off_t at = 0; at < end; at++) {
+        flip(seg, at, (unsigned char)(1 << at % 8));
+        struct store *s = NULL;
+        int r = open_dir(f, dir, &s);
+        if (at < last) {
+            assert_int_equal(r, -ERR_DAMAGED);
+            assert_true(says(f, name) && says(f, "offset"));
+            flip(seg, at, (unsigned char)(1 << at % 8));
+        } else {
+            if (r < 0)
+                fail_msg("byte %lld: " STR_FMT, (long long)at, STR_ARG(f->err.msg));
+            assert_int_equal(store_rev(s), 4);
+            store_close(s);
+            crash_copy(f, dir);
+        }
+    }
+    remove_tree(dir);
+}
+
+static void a_missing_segment_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], value[4096];
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    f->s = store_close(f->s);
+    f->opt.history_bytes = 1 << 20; /* segments of 64 KiB */
+    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
+    for (int i = 0; i < 60; i++)
+        (void)put(f, "a", value);
+    char pattern[160];
+    glob_t found;
+    (void)snprintf(pattern, sizeof(pattern), "%s/log/*.log", f->dir);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 3);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char gone[256];
+        crash_copy(f, dir);
+        (void)snprintf(gone, sizeof(gone), "%s%s", dir, found.gl_pathv[i] + strlen(f->dir));
+        assert_int_equal(unlink(gone), 0);
+        struct store *s;
+        int r = open_dir(f, dir, &s);
+        if (i + 1 < found.gl_pathc || r < 0) {
+            assert_int_equal(r, -ERR_DAMAGED);
+            assert_true(says(f, "missing") || says(f, "log ends"));
+        } else {
+            store_close(s); /* nothing tells that a last segment was there */
+        }
+    }
+    globfree(&found);
+    remove_tree(dir);
+}
+
+static void a_missing_view_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], view[160];
+    (void)put(f, "a", "1");
+    crash_copy(f, dir);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
+    assert_int_equal(unlink(view), 0);
+    struct store *s;
+    assert_int_equal(open_dir(f, dir, &s), -ERR_DAMAGED);
+    assert_true(says(f, "view.mdb is missing"));
+    remove_tree(dir);
+}
+
+/* A group of which a later part reached the disk and an earlier one did not was never
+ * acknowledged; the same hole with a later group behind it was. */
+static void a_hole_is_judged_by_what_follows(void **state)
+{
+    struct fixture *f = *state;
+    for (int later = 0; later < 2; later++) {
+        char dir[128], seg[256], head[RECORD_SEGMENT_BYTES];
+        (void)put(f, "a", "1");
+        uint64_t rev = store_rev(f->s);
+        crash_copy(f, dir);
+        last_segment(dir, seg);
+        autoclose int fd = open(seg, O_RDWR);
+        struct record_segment segment;
+        assert_int_equal(pread(fd, head, sizeof(head), 0), sizeof(head));
+        assert_true(record_segment_read((struct str){ head, sizeof(head) }, &segment));
+        autobuf bytes = { 0 };
+        struct record_op op = { STORE_PUT, STR("b"), STR("2"), rev + 1, 0 };
+        for (uint64_t i = 1; i <= 3; i++) {
+            size_t at = record_begin(&bytes, rev + i, later && i == 3 ? rev + 3 : rev + 1, 0);
+            record_add(&bytes, at, &op);
+            record_end(&bytes, at, segment.seed);
+            if (i == 2)
+                memset(bytes.p + at, 0, bytes.n - at); /* the hole */
+        }
+        assert_int_equal(pwrite(fd, bytes.p, bytes.n, size_of(seg)), bytes.n);
+        struct store *s;
+        int r = open_dir(f, dir, &s);
+        assert_int_equal(r, later ? -ERR_DAMAGED : 0);
+        if (r == 0) {
+            assert_int_equal(store_rev(s), rev + 1);
+            store_close(s);
+        }
+        remove_tree(dir);
+    }
+}
+
+/* ---- The view ---- */
+
+/* In a process of its own: whatever the file holds, it ends with an exit code. */
+static int try_view(struct fixture *f, const char *dir, const char *expect)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct store *s;
+        int r = open_dir(f, dir, &s);
+        if (r < 0)
+            _exit(r == -ERR_DAMAGED && f->err.msg.n ? 1 : 2);
+        f->s = s;
+        struct store_snap *snap;
+        struct store_entry e;
+        autobuf text = { 0 };
+        if (store_snap_begin(s, 0, &snap, &f->err) < 0)
+            _exit(2);
+        store_range_begin(snap, STR(""), STR(""));
+        while ((r = store_range_next(snap, &e, &f->err)) > 0)
+            buf_printf(&text, STR_FMT "=" STR_FMT " ", STR_ARG(e.key), STR_ARG(e.value));
+        if (r < 0)
+            _exit(r == -ERR_DAMAGED ? 1 : 2);
+        _exit(str_eq(buf_str(&text), str_of(expect)) ? 0 : 3);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFEXITED(status))
+        fail_msg("a damaged view ended the process by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static void damage_in_the_view_is_found(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], view[160], keep[160], key[16], big[9000];
+    autobuf expect = { 0 };
+    memset(big, 'B', sizeof(big));
+    big[sizeof(big) - 1] = '\0';
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(key, sizeof(key), "k%04d", i);
+        const char *value = i % 50 ? "a value of some length" : big;
+        (void)put(f, key, "before");
+        (void)put(f, key, value);
+        buf_printf(&expect, "%s=%s ", key, value);
+        if (i % 100 == 0)
+            fixture_checkpoint(f);
+    }
+    buf_byte(&expect, '\0');
+    fixture_checkpoint(f);
+    crash_copy(f, dir);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
+    (void)snprintf(keep, sizeof(keep), "%s/keep", dir);
+    copy_file(view, keep);
+    off_t size = size_of(view);
+    int found = 0, same = 0;
+    uint32_t dice = 12345;
+    for (int i = 0; i < 400; i++) {
+        dice = dice * 1664525 + 1013904223;
+        off_t at = i < 200 ? i * 2 : (off_t)((dice >> 4) % (uint32_t)size);
+        if (i >= 200 && i % 2) /* heads of pages, where it hurts */
+            at = at / 4096 * 4096 + i % 32;
+        copy_file(keep, view);
+        flip(view, at, (unsigned char)(1u << (dice >> 28 & 7)));
+        int r = try_view(f, dir, expect.p);
+        if (r > 1)
+            fail_msg("a flipped bit at %lld: outcome %d", (long long)at, r);
+        found += r == 1;
+        same += r == 0;
+    }
+    assert_true(found > 100 && same > 10);
+    copy_file(keep, view);
+    for (off_t n = size - 4096; n > 0; n -= 16384) {
+        assert_int_equal(truncate(view, n), 0);
+        assert_true(try_view(f, dir, expect.p) <= 1);
+    }
+    assert_int_equal(truncate(view, 100), 0);
+    assert_int_equal(try_view(f, dir, expect.p), 1);
+    assert_int_equal(truncate(view, 0), 0);
+    assert_int_equal(try_view(f, dir, expect.p), 1);
+    remove_tree(dir);
+}
+
+static void verify_reads_everything(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256], view[160];
+    for (int i = 0; i < 100; i++)
+        (void)put(f, i % 2 ? "a" : "b", "a value to be flipped");
+    assert_int_equal(store_verify(f->dir, &f->err), -ERR_CONFLICT);
+    f->s = store_close(f->s);
+    assert_int_equal(store_verify(f->dir, &f->err), 0);
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    flip(seg, size_of(seg) / 2, 4);
+    assert_int_equal(store_verify(dir, &f->err), -ERR_DAMAGED);
+    assert_true(says(f, ".log"));
+    crash_copy(f, dir);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
+    autobuf bytes = { 0 };
+    assert_int_equal(file_read(view, SIZE_MAX, &bytes, &f->err), 0);
+    char *at = memmem(bytes.p, bytes.n, "flipped", 7);
+    assert_non_null(at);
+    int n_found = 0; /* some copies are on pages that are free by now */
+    for (; at; at = memmem(at + 1, (size_t)(bytes.p + bytes.n - at - 1), "flipped", 7)) {
+        flip(view, at - bytes.p, 1);
+        n_found += store_verify(dir, &f->err) == -ERR_DAMAGED;
+        flip(view, at - bytes.p, 1);
+    }
+    assert_true(n_found >= 2);
+    assert_int_equal(store_verify(dir, &f->err), 0);
+    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
+    remove_tree(dir);
+}
+
+/* ---- Strangers ---- */
+
+static void an_open_folder_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128];
+    crash_copy(f, dir);
+    assert_int_equal(chmod(dir, 0777), 0);
+    struct store *s;
+    assert_int_equal(open_dir(f, dir, &s), -ERR_FORBIDDEN);
+    assert_int_equal(chmod(dir, 0700), 0);
+    remove_tree(dir);
+}
+
+static void a_second_process_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char pid[32];
+    (void)snprintf(pid, sizeof(pid), "process %d", (int)getpid());
+    struct store *s;
+    assert_int_equal(open_dir(f, f->dir, &s), -ERR_CONFLICT);
+    assert_true(says(f, pid));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(open_dir(f, f->dir, &s) == -ERR_CONFLICT && says(f, pid) ? 0 : 1);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* ---- Backup ---- */
+
+static void a_backup_restores(void **state)
+{
+    struct fixture *f = *state;
+    char file[128], dir[128], bad[160];
+    (void)put(f, "a", "1");
+    (void)put(f, "b", "1");
+    (void)put(f, "a", "2");
+    (void)snprintf(file, sizeof(file), "%s/backup", f->dir);
+    (void)snprintf(dir, sizeof(dir), "%s-restored", f->dir);
+    (void)snprintf(bad, sizeof(bad), "%s.bad", file);
+    assert_int_equal(store_backup(f->s, file, &f->err), 0);
+    assert_int_equal(store_backup(f->s, file, &f->err), -ERR_EXISTS);
+    (void)put(f, "c", "later");
+    assert_int_equal(store_restore(file, dir, &f->err), 0);
+    assert_int_equal(store_restore(file, dir, &f->err), -ERR_EXISTS);
+    assert_int_equal(store_verify(dir, &f->err), 0);
+    struct store *first = f->s;
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), "a=2 b=1");
+    assert_int_equal(store_rev(f->s), 4);
+    assert_int_equal(store_floor(f->s), 4);
+    assert_int_equal(put(f, "d", "1"), 5);
+    store_close(f->s);
+    f->s = first;
+    remove_tree(dir);
+
+    off_t size = size_of(file);
+    for (off_t at = 0; at < size; at += at < 200 || at > size - 100 ? 1 : 997) {
+        copy_file(file, bad);
+        flip(bad, at, 0x10);
+        assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+        assert_int_equal(size_of(dir), -1);
+    }
+    copy_file(file, bad);
+    assert_int_equal(truncate(bad, size - 1), 0);
+    assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+    assert_int_equal(truncate(bad, 0), 0);
+    assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+}
+
+/* ---- A disk that fails ---- */
+
+static void a_full_disk_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    struct store_stats stats;
+    (void)put(f, "a", "1");
+    failpoint_arm("wal-write", ENOSPC, 1, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(put(f, "a", "2"), -ERR_NO_SPACE);
+    store_stats(f->s, &stats);
+    assert_int_equal(stats.failing, -ERR_NO_SPACE);
+    assert_string_equal(list(f, "", 0), "a=1");
+    assert_int_equal(put(f, "a", "3"), 3);
+    store_stats(f->s, &stats);
+    assert_int_equal(stats.failing, 0);
+    fixture_reopen(f);
+    assert_string_equal(list(f, "", 0), "a=3");
+}
+
+static void a_failed_sync_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128];
+    for (int round = 0; round < 3; round++) {
+        char value[16], text[32];
+        int64_t rev = put(f, "a", "acknowledged");
+        assert_true(rev > 0);
+        failpoint_arm("wal-sync", EIO, 1, round == 2 ? 4 : 1);
+        for (int i = 0; i < (round == 2 ? 3 : 1); i++)
+            assert_int_equal(put(f, "a", "failed"), -ERR_IO);
+        failpoint_disarm("wal-sync");
+        assert_string_equal(list(f, "", 0), "a=acknowledged");
+        /* What was written but not acknowledged must not come back. */
+        crash_copy(f, dir);
+        struct store *first = f->s;
+        if (round < 2) { /* in the last round even the mending failed: both are right */
+            assert_int_equal(open_dir(f, dir, &f->s), 0);
+            assert_string_equal(list(f, "", 0), "a=acknowledged");
+            store_close(f->s);
+            f->s = first;
+        }
+        (void)snprintf(value, sizeof(value), "%d", round);
+        (void)snprintf(text, sizeof(text), "a=%d", round);
+        assert_int_equal(put(f, "a", value), rev + 1);
+        if (round == 1)
+            fixture_reopen(f);
+        assert_string_equal(list(f, "", 0), text);
+        assert_string_equal(list(f, "", (uint64_t)rev), "a=acknowledged");
+    }
+    f->s = store_close(f->s);
+    assert_int_equal(store_verify(f->dir, &f->err), 0);
+    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
+    remove_tree(dir);
+}
+
+/* The view cannot be written: writers go on until memory is full, then they get the error; when
+ * there is room again everything goes on. */
+static void a_failed_checkpoint_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    f->s = store_close(f->s);
+    f->opt.history_bytes = 1 << 20;
+    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
+    char value[4096];
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    failpoint_arm("view-commit", ENOSPC, 1, UINT32_MAX);
+    int64_t r = 0, last = 0;
+    for (int i = 0; i < 10000 && (r = put(f, "a", value)) > 0; i++)
+        last = r;
+    assert_int_equal(r, -ERR_NO_SPACE);
+    struct store_stats stats;
+    store_stats(f->s, &stats);
+    assert_true(stats.memory_bytes < 3 << 20);
+    assert_int_equal(stats.failing, -ERR_NO_SPACE);
+    struct store_snap *snap; /* reading goes on */
+    assert_int_equal(store_snap_begin(f->s, 0, &snap, &f->err), 0);
+    assert_int_equal(store_snap_rev(snap), last);
+    store_snap_end(snap);
+    failpoint_disarm("view-commit");
+    for (int i = 0; i < 500 && (r = put(f, "a", "small")) < 0; i++)
+        (void)usleep(10000);
+    assert_int_equal(r, last + 1);
+    fixture_checkpoint(f);
+    fixture_reopen(f);
+    assert_string_equal(list(f, "", 0), "a=small");
+}
+
+/* A real one: the largest file this process may write is smaller than what it wants to. */
+static void a_file_size_limit_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        char dir[128], value[65536];
+        (void)snprintf(dir, sizeof(dir), "%s/limited", f->dir);
+        memset(value, 'x', sizeof(value));
+        value[sizeof(value) - 1] = '\0';
+        (void)signal(SIGXFSZ, SIG_IGN);
+        if (open_dir(f, dir, &f->s) < 0)
+            _exit(1);
+        int64_t r = put(f, "a", value);
+        struct rlimit limit = { 200000, RLIM_INFINITY };
+        if (r != 2 || setrlimit(RLIMIT_FSIZE, &limit) < 0)
+            _exit(2);
+        for (int i = 0; i < 10 && r > 0; i++)
+            r = put(f, "b", value);
+        if (r != -ERR_IO && r != -ERR_NO_SPACE)
+            _exit(3);
+        limit.rlim_cur = RLIM_INFINITY;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+        if (put(f, "c", "1") < 0)
+            _exit(4);
+        uint64_t rev = store_rev(f->s);
+        store_close(f->s);
+        if (open_dir(f, dir, &f->s) < 0 || store_rev(f->s) != rev)
+            _exit(5);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    suite_engine = STORE_LMDB;
+    const struct CMUnitTest tests[] = {
+        TEST(a_torn_tail_is_cut_off),
+        TEST(a_cut_store_goes_on),
+        TEST(damage_in_the_log_is_named),
+        TEST(a_missing_segment_is_named),
+        TEST(a_missing_view_is_named),
+        TEST(a_hole_is_judged_by_what_follows),
+        TEST(damage_in_the_view_is_found),
+        TEST(verify_reads_everything),
+        TEST(an_open_folder_is_refused),
+        TEST(a_second_process_is_refused),
+        TEST(a_backup_restores),
+        TEST(a_full_disk_is_survived),
+        TEST(a_failed_sync_is_survived),
+        TEST(a_failed_checkpoint_is_survived),
+        TEST(a_file_size_limit_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
