@@ -4,6 +4,9 @@
  *
  *     frame of {  | field | field | frame of [ | value | value | value   <- top
  *
+ * The place in the text is an argument and a result of every function here, not a field, so that
+ * it stays in a register: a function returns where it stopped, or NULL after a failure.
+ *
  * The stack starts on the thread's stack and moves to the heap when it grows, so depth costs heap
  * and is bounded by max_depth. Plain bytes of strings are skipped in blocks (plain.h). */
 #include "base/json.h"
@@ -26,7 +29,7 @@ struct frame {
 };
 
 struct reader {
-    const char *p, *end, *start;
+    const char *start, *end;
     struct arena *arena;
     struct err *err;
     size_t max_depth;
@@ -44,17 +47,20 @@ static void reader_done(struct reader *r)
         free(r->scratch);
 }
 
-static __attribute__((cold, noinline)) int fail(struct reader *r, const char *what)
+static __attribute__((cold, noinline)) const char *fail(struct reader *r, const char *p,
+                                                        const char *what)
 {
-    size_t at = (size_t)(r->p - r->start);
-    if (r->p == r->end)
-        return err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected end at byte %zu: %s", at, what);
-    unsigned char c = (unsigned char)*r->p;
-    if (c > 0x20 && c < 0x7f)
-        return err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected '%c' at byte %zu: %s", c, at,
-                       what);
-    return err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected byte 0x%02x at byte %zu: %s", c, at,
-                   what);
+    size_t at = (size_t)(p - r->start);
+    unsigned char c = p < r->end ? (unsigned char)*p : 0;
+    if (p == r->end)
+        (void)err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected end at byte %zu: %s", at, what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected '%c' at byte %zu: %s", c, at,
+                      what);
+    else
+        (void)err_set(r->err, ERR_BAD_REQUEST, "JSON: unexpected byte 0x%02x at byte %zu: %s", c,
+                      at, what);
+    return NULL;
 }
 
 static __attribute__((noinline)) void grow_scratch(struct reader *r)
@@ -86,20 +92,16 @@ static inline bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-static inline void skip_space(struct reader *r)
+static inline const char *skip_space(const struct reader *r, const char *p)
 {
-    while (r->p < r->end && is_space(*r->p))
-        r->p++;
+    while (p < r->end && is_space(*p))
+        p++;
+    return p;
 }
 
-/* Skips white space and eats `c` if it stands there. */
-static inline bool eat(struct reader *r, char c)
+static inline bool is_at(const struct reader *r, const char *p, char c)
 {
-    skip_space(r);
-    if (r->p == r->end || *r->p != c)
-        return false;
-    r->p++;
-    return true;
+    return p < r->end && *p == c;
 }
 
 static int hex_digit(char c)
@@ -110,79 +112,81 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits behind \u; `r->p` stands on the first one. */
-static int read_hex4(struct reader *r, uint32_t *ret)
+/* The four digits behind \u; `p` stands on the first one. */
+static const char *read_hex4(struct reader *r, const char *p, uint32_t *ret)
 {
     uint32_t code = 0;
-    for (int i = 0; i < 4; i++) {
-        int digit = r->p < r->end ? hex_digit(*r->p) : -1;
+    for (int i = 0; i < 4; i++, p++) {
+        int digit = p < r->end ? hex_digit(*p) : -1;
         if (digit < 0)
-            return fail(r, "\\u wants four hexadecimal digits");
+            return fail(r, p, "\\u wants four hexadecimal digits");
         code = code << 4 | (uint32_t)digit;
-        r->p++;
     }
     *ret = code;
-    return 0;
+    return p;
 }
 
-static int read_code_point(struct reader *r, uint32_t *ret)
+static const char *read_code_point(struct reader *r, const char *p, uint32_t *ret)
 {
-    const char *escape = r->p - 2;
-    uint32_t high, low;
-    int e = read_hex4(r, &high);
-    if (e < 0)
-        return e;
+    const char *escape = p - 2;
+    uint32_t high = 0, low = 0;
+    p = read_hex4(r, p, &high);
     *ret = high;
-    if (high < 0xd800 || high > 0xdfff)
-        return 0;
-    if (high < 0xdc00 && r->end - r->p >= 2 && r->p[0] == '\\' && r->p[1] == 'u') {
-        r->p += 2;
-        e = read_hex4(r, &low);
-        if (e < 0)
-            return e;
+    if (!p || high < 0xd800 || high > 0xdfff)
+        return p;
+    if (high < 0xdc00 && r->end - p >= 2 && p[0] == '\\' && p[1] == 'u') {
+        p = read_hex4(r, p + 2, &low);
+        if (!p)
+            return NULL;
         if (low >= 0xdc00 && low <= 0xdfff) {
             *ret = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-            return 0;
+            return p;
         }
     }
-    r->p = escape;
-    return fail(r, "a surrogate without its other half");
+    return fail(r, escape, "a surrogate without its other half");
 }
 
-/* One escape; `r->p` stands behind the backslash. */
-static int read_escape(struct reader *r, char **to)
+/* One escape; `p` stands behind the backslash. */
+static const char *read_escape(struct reader *r, const char *p, char **to)
 {
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    char c = r->p < r->end ? *r->p : '\0';
+    char c = p < r->end ? *p : '\0';
     if (c == 'u') {
-        uint32_t code;
-        r->p++;
-        int e = read_code_point(r, &code);
-        if (e < 0)
-            return e;
-        *to += utf8_encode(*to, code);
-        return 0;
+        uint32_t code = 0;
+        p = read_code_point(r, p + 1, &code);
+        if (p)
+            *to += utf8_encode(*to, code);
+        return p;
     }
     const char *name = c ? memchr(names, c, sizeof(names) - 1) : NULL;
     if (!name)
-        return fail(r, "no such escape");
+        return fail(r, p, "no such escape");
     *(*to)++ = meanings[name - names];
-    r->p++;
-    return 0;
+    return p + 1;
 }
 
 /* Steps over one character that is neither plain nor quote nor backslash. */
-static int step_character(struct reader *r)
+static __attribute__((noinline)) const char *step_character(struct reader *r, const char *p)
 {
-    if (r->p == r->end)
-        return fail(r, "the string is not closed");
-    if ((unsigned char)*r->p < 0x20)
-        return fail(r, "a control character in a string must be escaped");
-    size_t step = utf8_step(r->p, (size_t)(r->end - r->p));
-    if (!step)
-        return fail(r, "the string is not UTF-8");
-    r->p += step;
-    return 0;
+    if (p == r->end)
+        return fail(r, p, "the string is not closed");
+    if ((unsigned char)*p < 0x20)
+        return fail(r, p, "a control character in a string must be escaped");
+    size_t step = utf8_step(p, (size_t)(r->end - p));
+    return step ? p + step : fail(r, p, "the string is not UTF-8");
+}
+
+/* To the next quote or backslash. */
+static inline const char *skip_characters(struct reader *r, const char *p)
+{
+    for (;;) {
+        p += plain_span(p, (size_t)(r->end - p));
+        if (p < r->end && (*p == '"' || *p == '\\'))
+            return p;
+        p = step_character(r, p);
+        if (!p)
+            return NULL;
+    }
 }
 
 /* How many bytes the string can have at most, found by looking for its end. */
@@ -194,136 +198,144 @@ static size_t escaped_bound(const struct reader *r, const char *from)
     return (size_t)(p - from);
 }
 
-/* The rest of a string whose first escape is at `r->p`: decoded into the arena. No escape is
- * shorter than what it stands for. */
-static __attribute__((noinline)) int read_escaped(struct reader *r, const char *from,
-                                                  struct str *ret)
+/* The rest of a string whose first escape is at `p`: decoded into the arena. No escape is shorter
+ * than what it stands for. */
+static __attribute__((noinline)) const char *read_escaped(struct reader *r, const char *from,
+                                                          const char *p, struct str *ret)
 {
     char *text = arena_alloc(r->arena, escaped_bound(r, from), 1);
     char *to = text;
     for (;;) {
-        size_t run = (size_t)(r->p - from);
+        size_t run = (size_t)(p - from);
         memcpy(to, from, run);
         to += run;
-        if (*r->p == '"')
+        if (*p == '"')
             break;
-        r->p++;
-        int e = read_escape(r, &to);
-        if (e < 0)
-            return e;
-        from = r->p;
-        for (;;) {
-            r->p += plain_span(r->p, (size_t)(r->end - r->p));
-            if (r->p < r->end && (*r->p == '"' || *r->p == '\\'))
-                break;
-            e = step_character(r);
-            if (e < 0)
-                return e;
-        }
+        from = read_escape(r, p + 1, &to);
+        if (!from)
+            return NULL;
+        p = skip_characters(r, from);
+        if (!p)
+            return NULL;
     }
-    r->p++;
     *ret = (struct str){ text, (size_t)(to - text) };
-    return 0;
+    return p + 1;
 }
 
-/* `r->p` stands behind the opening quote. */
-static inline int read_string(struct reader *r, struct str *ret)
+/* `p` stands behind the opening quote. */
+static inline const char *read_string(struct reader *r, const char *p, struct str *ret)
 {
-    const char *from = r->p;
-    for (;;) {
-        r->p += plain_span(r->p, (size_t)(r->end - r->p));
-        if (r->p < r->end && *r->p == '"')
-            break;
-        if (r->p < r->end && *r->p == '\\')
-            return read_escaped(r, from, ret);
-        int e = step_character(r);
-        if (e < 0)
-            return e;
-    }
-    *ret = (struct str){ from, (size_t)(r->p - from) };
-    r->p++;
-    return 0;
+    const char *from = p;
+    p = skip_characters(r, p);
+    if (!p)
+        return NULL;
+    if (__builtin_expect(*p == '\\', 0))
+        return read_escaped(r, from, p, ret);
+    *ret = (struct str){ from, (size_t)(p - from) };
+    return p + 1;
 }
 
-static inline bool is_digit(const struct reader *r)
+static inline bool is_digit(const struct reader *r, const char *p)
 {
-    return r->p < r->end && *r->p >= '0' && *r->p <= '9';
+    return p < r->end && *p >= '0' && *p <= '9';
 }
 
-static int skip_digits(struct reader *r, const char *what)
+static const char *skip_digits(struct reader *r, const char *p, const char *what)
 {
-    if (!is_digit(r))
-        return fail(r, what);
-    while (is_digit(r))
-        r->p++;
-    return 0;
+    if (!is_digit(r, p))
+        return fail(r, p, what);
+    while (is_digit(r, p))
+        p++;
+    return p;
 }
 
 /* The fraction and exponent of a number, which stays text. */
-static int read_fraction(struct reader *r, const char *from, struct value *ret)
+static const char *read_fraction(struct reader *r, const char *from, const char *p,
+                                 struct value *ret)
 {
-    int e = 0;
-    if (*r->p == '.') {
-        r->p++;
-        e = skip_digits(r, "a digit must follow the decimal point");
+    if (*p == '.')
+        p = skip_digits(r, p + 1, "a digit must follow the decimal point");
+    if (p && p < r->end && (*p | 0x20) == 'e') {
+        p++;
+        if (is_at(r, p, '+') || is_at(r, p, '-'))
+            p++;
+        p = skip_digits(r, p, "the exponent has no digit");
     }
-    if (e == 0 && r->p < r->end && (*r->p | 0x20) == 'e') {
-        r->p++;
-        if (r->p < r->end && (*r->p == '+' || *r->p == '-'))
-            r->p++;
-        e = skip_digits(r, "the exponent has no digit");
-    }
-    *ret = (struct value){ .type = VALUE_NUMBER, .n = (uint32_t)(r->p - from), .text = from };
-    return e;
+    if (p)
+        *ret = (struct value){ .type = VALUE_NUMBER, .n = (uint32_t)(p - from), .text = from };
+    return p;
 }
 
 enum { SAFE_DIGITS = 18 }; /* any number of so many digits fits int64_t */
 
-static inline int read_number(struct reader *r, struct value *ret)
+static inline const char *read_number(struct reader *r, const char *p, struct value *ret)
 {
-    const char *from = r->p;
-    bool negative = *r->p == '-';
-    r->p += negative;
-    const char *digits = r->p;
+    const char *from = p;
+    bool negative = *p == '-';
+    const char *digits = p + negative;
     uint64_t u = 0;
-    while (is_digit(r))
-        u = u * 10 + (uint64_t)(*r->p++ - '0');
-    size_t n = (size_t)(r->p - digits);
+    for (p = digits; is_digit(r, p); p++)
+        u = u * 10 + (uint64_t)(*p - '0');
+    size_t n = (size_t)(p - digits);
     if (n == 0)
-        return fail(r, "a number must start with a digit");
-    if (n > 1 && *digits == '0') {
-        r->p = digits + 1;
-        return fail(r, "a number must not start with 0");
-    }
-    if (r->p < r->end && (*r->p == '.' || (*r->p | 0x20) == 'e'))
-        return read_fraction(r, from, ret);
+        return fail(r, p, "a number must start with a digit");
+    if (n > 1 && *digits == '0')
+        return fail(r, digits + 1, "a number must not start with 0");
+    if (p < r->end && (*p == '.' || (*p | 0x20) == 'e'))
+        return read_fraction(r, from, p, ret);
     if (n > SAFE_DIGITS || (negative && u == 0))
-        *ret = value_number((struct str){ from, (size_t)(r->p - from) });
+        *ret = value_number((struct str){ from, (size_t)(p - from) });
     else
         *ret = value_int(negative ? -(int64_t)u : (int64_t)u);
-    return 0;
+    return p;
 }
 
-static inline int read_word(struct reader *r, struct str word, struct value v, struct value *ret)
+static inline const char *read_word(struct reader *r, const char *p, struct str word,
+                                    struct value v, struct value *ret)
 {
-    if ((size_t)(r->end - r->p) < word.n || memcmp(r->p, word.p, word.n) != 0)
-        return fail(r, "no value starts like this");
-    r->p += word.n;
+    if ((size_t)(r->end - p) < word.n || memcmp(p, word.p, word.n) != 0)
+        return fail(r, p, "no value starts like this");
     *ret = v;
-    return 0;
+    return p + word.n;
 }
 
-static int open_container(struct reader *r, enum value_type type)
+static inline const char *read_leaf(struct reader *r, const char *p, struct value *ret)
 {
-    uint32_t depth = frame_of(r)->depth + 1;
-    if (depth > r->max_depth)
-        return fail(r, "nested too deeply");
-    size_t at = r->top;
-    struct frame *f = push(r, sizeof(*f));
-    *f = (struct frame){ .parent = r->frame, .depth = depth, .type = (uint8_t)type };
-    r->frame = at;
-    r->p++;
-    return 0;
+    struct str s = { 0 };
+    switch (*p) {
+    case '"':
+        p = read_string(r, p + 1, &s);
+        *ret = value_string(s);
+        return p;
+    case 't':
+        return read_word(r, p, STR("true"), value_bool(true), ret);
+    case 'f':
+        return read_word(r, p, STR("false"), value_bool(false), ret);
+    case 'n':
+        return read_word(r, p, STR("null"), value_null(), ret);
+    case '-':
+    case '0' ... '9':
+        return read_number(r, p, ret);
+    default:
+        return fail(r, p, "no value starts like this");
+    }
+}
+
+/* A key and its colon; the field is pushed with its value still open. */
+static inline const char *read_key(struct reader *r, const char *p)
+{
+    struct str key = { 0 };
+    p = skip_space(r, p);
+    if (!is_at(r, p, '"'))
+        return fail(r, p, "a key in quotes is wanted");
+    p = read_string(r, p + 1, &key);
+    if (!p)
+        return NULL;
+    p = skip_space(r, p);
+    if (!is_at(r, p, ':'))
+        return fail(r, p, "':' must follow a key");
+    ((struct value_field *)push(r, sizeof(struct value_field)))->key = key;
+    return p + 1;
 }
 
 /* Pops the innermost frame and turns its children into an array in the arena. */
@@ -353,101 +365,67 @@ static inline void place(struct reader *r, struct value v)
         *(struct value *)push(r, sizeof(v)) = v;
 }
 
-static inline int read_leaf(struct reader *r, struct value *ret)
-{
-    struct str s;
-    int e;
-    switch (*r->p) {
-    case '"':
-        r->p++;
-        e = read_string(r, &s);
-        if (e == 0)
-            *ret = value_string(s);
-        return e;
-    case 't':
-        return read_word(r, STR("true"), value_bool(true), ret);
-    case 'f':
-        return read_word(r, STR("false"), value_bool(false), ret);
-    case 'n':
-        return read_word(r, STR("null"), value_null(), ret);
-    case '-':
-    case '0' ... '9':
-        return read_number(r, ret);
-    default:
-        return fail(r, "no value starts like this");
-    }
-}
-
-/* A key and its colon; the field is pushed with its value still open. */
-static inline int read_key(struct reader *r)
-{
-    struct str key;
-    if (!eat(r, '"'))
-        return fail(r, "a key in quotes is wanted");
-    int e = read_string(r, &key);
-    if (e < 0)
-        return e;
-    if (!eat(r, ':'))
-        return fail(r, "':' must follow a key");
-    ((struct value_field *)push(r, sizeof(struct value_field)))->key = key;
-    return 0;
-}
-
-/* After a child: goes on to the next one, closing containers that end here. Returns 1 when a value
- * is to be read next, 0 when the root is complete. */
-static inline int next_value(struct reader *r)
+/* After a child: closes the containers that end here and goes on to the next value, which stands
+ * at the place returned; when the root is complete, `*ret_done` is set. */
+static inline const char *next_value(struct reader *r, const char *p, bool *ret_done)
 {
     for (;;) {
         uint8_t type = frame_of(r)->type;
-        if (type == VALUE_NULL)
-            return 0;
-        if (eat(r, ',')) {
-            int e = type == VALUE_OBJECT ? read_key(r) : 0;
-            return e < 0 ? e : 1;
+        if (type == VALUE_NULL) {
+            *ret_done = true;
+            return p;
         }
-        if (r->p == r->end || *r->p != (type == VALUE_OBJECT ? '}' : ']'))
-            return fail(r, type == VALUE_OBJECT ? "',' or '}' is wanted" : "',' or ']' is wanted");
-        r->p++;
+        p = skip_space(r, p);
+        if (is_at(r, p, ','))
+            return type == VALUE_OBJECT ? read_key(r, p + 1) : p + 1;
+        if (!is_at(r, p, type == VALUE_OBJECT ? '}' : ']'))
+            return fail(r, p,
+                        type == VALUE_OBJECT ? "',' or '}' is wanted" : "',' or ']' is wanted");
+        p++;
         place(r, close_container(r));
     }
 }
 
-/* Opens a container. Returns 1 when its first value is to be read next, 0 when it was empty. */
-static inline int read_opening(struct reader *r, enum value_type type)
+/* Opens the container at `p` and goes on to its first value, as above. */
+static inline const char *open_container(struct reader *r, const char *p, bool *ret_done)
 {
-    int e = open_container(r, type);
-    if (e < 0)
-        return e;
-    if (eat(r, type == VALUE_OBJECT ? '}' : ']')) {
+    enum value_type type = *p == '{' ? VALUE_OBJECT : VALUE_ARRAY;
+    uint32_t depth = frame_of(r)->depth + 1;
+    if (depth > r->max_depth)
+        return fail(r, p, "nested too deeply");
+    size_t at = r->top;
+    struct frame *f = push(r, sizeof(*f));
+    *f = (struct frame){ .parent = r->frame, .depth = depth, .type = (uint8_t)type };
+    r->frame = at;
+
+    p = skip_space(r, p + 1);
+    if (is_at(r, p, type == VALUE_OBJECT ? '}' : ']')) {
         place(r, close_container(r));
-        return 0;
+        return next_value(r, p + 1, ret_done);
     }
-    e = type == VALUE_OBJECT ? read_key(r) : 0;
-    return e < 0 ? e : 1;
+    return type == VALUE_OBJECT ? read_key(r, p) : p;
 }
 
 /* One value with everything in it, onto the stack. */
-static int read_tree(struct reader *r)
+static const char *read_tree(struct reader *r, const char *p)
 {
-    int more = 1;
-    while (more > 0) {
-        skip_space(r);
-        if (r->p == r->end)
-            return fail(r, "a value is wanted");
-        if (*r->p == '{' || *r->p == '[') {
-            more = read_opening(r, *r->p == '{' ? VALUE_OBJECT : VALUE_ARRAY);
-            if (more)
-                continue;
-        } else {
-            struct value v;
-            more = read_leaf(r, &v);
-            if (more < 0)
-                break;
-            place(r, v);
+    bool done = false;
+    while (p && !done) {
+        p = skip_space(r, p);
+        if (p == r->end)
+            return fail(r, p, "a value is wanted");
+        if (*p == '{' || *p == '[') {
+            p = open_container(r, p, &done);
+            continue;
         }
-        more = next_value(r);
+        struct value v = value_null();
+        p = read_leaf(r, p, &v);
+        if (p) {
+            place(r, v);
+            p = next_value(r, p, &done);
+        }
     }
-    return more;
+    return p;
 }
 
 int json_read(struct arena *a, struct str text, const struct json_options *opt, struct value *ret,
@@ -456,8 +434,8 @@ int json_read(struct arena *a, struct str text, const struct json_options *opt, 
     if (text.n > UINT32_MAX)
         return err_set(err, ERR_TOO_LARGE, "JSON: the text is larger than 4 GiB");
     __attribute__((cleanup(reader_done))) struct reader r;
-    r.p = r.start = text.n ? text.p : "";
-    r.end = r.p + text.n;
+    r.start = text.n ? text.p : "";
+    r.end = r.start + text.n;
     r.arena = a;
     r.err = err;
     r.max_depth = opt && opt->max_depth ? opt->max_depth : LIMIT_JSON_DEPTH;
@@ -466,12 +444,14 @@ int json_read(struct arena *a, struct str text, const struct json_options *opt, 
     r.cap = sizeof(r.near);
     *(struct frame *)push(&r, sizeof(struct frame)) = (struct frame){ .type = VALUE_NULL };
 
-    int e = read_tree(&r);
-    if (e < 0)
-        return e;
-    skip_space(&r);
-    if (r.p != r.end)
-        return fail(&r, "nothing may follow the value");
+    const char *p = read_tree(&r, r.start);
+    if (p) {
+        p = skip_space(&r, p);
+        if (p != r.end)
+            p = fail(&r, p, "nothing may follow the value");
+    }
+    if (!p)
+        return -ERR_BAD_REQUEST;
     *ret = ((struct value *)(r.scratch + r.top))[-1];
     if (opt && opt->ret_duplicate)
         *opt->ret_duplicate = value_find_duplicate(a, ret);

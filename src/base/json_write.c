@@ -1,5 +1,8 @@
 /* The writer copies and scans a string in one pass (plain.h) and looks closer only where a byte is
- * not plain. A string that is not UTF-8 breaks a promise of value.h, but log lines pass anything
+ * not plain. The place to write to is an argument and a result, not a field, so that it stays in a
+ * register; out->n is set when the buffer grows and at the end. Who has written something leaves
+ * room for PUNCTUATION more bytes, which need no check of their own.
+ * A string that is not UTF-8 breaks a promise of value.h, but log lines pass anything
  * here: each bad byte is written as \ufffd, as Go does, so what comes out is always JSON. */
 #include "base/json.h"
 
@@ -8,7 +11,7 @@
 #include "base/walk.h"
 #include "base/banned.h"
 
-enum { ESCAPE_MAX = 6, INT_DIGITS_MAX = 20 };
+enum { ESCAPE_MAX = 6, INT_DIGITS_MAX = 20, PUNCTUATION = 8 };
 
 /* What stands behind the backslash, or 0 when the byte needs \u00XX. */
 static char short_escape(char c)
@@ -69,39 +72,51 @@ static size_t escape(struct str s, char to[static ESCAPE_MAX], size_t *ret_eaten
     return step;
 }
 
-/* The rest of a string from its first special character on. */
-static void write_special(struct buf *out, struct str s)
+static __attribute__((noinline)) char *grow(struct buf *out, char *p, size_t n)
 {
-    while (s.n) {
-        char piece[ESCAPE_MAX];
-        size_t eaten;
-        size_t n = escape(s, piece, &eaten);
-        buf_add(out, piece, n);
-        s = str_skip(s, eaten);
-        buf_reserve(out, s.n + 1);
-        size_t plain = plain_copy(out->p + out->n, s.p, s.n);
-        out->n += plain;
-        s = str_skip(s, plain);
-    }
+    out->n = (size_t)(p - out->p);
+    buf_reserve(out, n);
+    return out->p + out->n;
 }
 
-static inline void write_string(struct buf *out, struct str s)
+static inline char *room(struct buf *out, char *p, size_t n)
 {
-    if (out->cap - out->n < s.n + 3)
-        buf_reserve(out, s.n + 3);
-    out->p[out->n++] = '"';
-    size_t plain = plain_copy(out->p + out->n, s.p, s.n);
-    out->n += plain;
-    if (__builtin_expect(plain < s.n, 0)) {
-        write_special(out, str_skip(s, plain));
-        buf_reserve(out, 2);
+    n += PUNCTUATION;
+    return __builtin_expect((size_t)(out->p + out->cap - p) < n, 0) ? grow(out, p, n) : p;
+}
+
+/* The rest of a string from its first special character on. */
+static __attribute__((noinline)) char *put_special(struct buf *out, char *p, struct str s)
+{
+    while (s.n) {
+        p = room(out, p, ESCAPE_MAX + s.n);
+        size_t eaten;
+        p += escape(s, p, &eaten);
+        s = str_skip(s, eaten);
+        size_t plain = plain_copy(p, s.p, s.n);
+        p += plain;
+        s = str_skip(s, plain);
     }
-    out->p[out->n++] = '"';
+    return room(out, p, 0);
+}
+
+static inline char *put_string(struct buf *out, char *p, struct str s)
+{
+    p = room(out, p, s.n);
+    *p++ = '"';
+    size_t plain = plain_copy(p, s.p, s.n);
+    p += plain;
+    if (__builtin_expect(plain < s.n, 0))
+        p = put_special(out, p, str_skip(s, plain));
+    *p++ = '"';
+    return p;
 }
 
 void json_write_string(struct buf *out, struct str s)
 {
-    write_string(out, s);
+    buf_reserve(out, s.n + PUNCTUATION);
+    char *p = put_string(out, out->p + out->n, s);
+    out->n = (size_t)(p - out->p);
 }
 
 /* Decimal digits at the end of `text`; returns where they start. */
@@ -118,95 +133,101 @@ static size_t format_int(int64_t i, char text[static INT_DIGITS_MAX])
     return at;
 }
 
-static void write_int(struct buf *out, int64_t i)
+static inline char *put_text(struct buf *out, char *p, struct str s)
+{
+    p = room(out, p, s.n);
+    memcpy(p, s.p, s.n);
+    return p + s.n;
+}
+
+static char *put_int(struct buf *out, char *p, int64_t i)
 {
     char text[INT_DIGITS_MAX];
     size_t at = format_int(i, text);
-    buf_add(out, text + at, sizeof(text) - at);
+    return put_text(out, p, (struct str){ text + at, sizeof(text) - at });
 }
 
-static inline void write_leaf(struct buf *out, const struct value *v)
+static inline char *put_leaf(struct buf *out, char *p, const struct value *v)
 {
     switch ((enum value_type)v->type) {
     case VALUE_NULL:
-        buf_add(out, "null", 4);
-        break;
+        return put_text(out, p, STR("null"));
     case VALUE_BOOL:
-        if (v->b)
-            buf_add(out, "true", 4);
-        else
-            buf_add(out, "false", 5);
-        break;
+        return v->b ? put_text(out, p, STR("true")) : put_text(out, p, STR("false"));
     case VALUE_INT:
-        write_int(out, v->i);
-        break;
+        return put_int(out, p, v->i);
     case VALUE_NUMBER:
-        buf_add(out, v->text, v->n);
-        break;
+        return put_text(out, p, (struct str){ v->text, v->n });
     case VALUE_STRING:
-        write_string(out, (struct str){ v->text, v->n });
-        break;
+        return put_string(out, p, (struct str){ v->text, v->n });
     case VALUE_ARRAY:
-        buf_add(out, "[]", 2);
-        break;
+        return put_text(out, p, STR("[]"));
     case VALUE_OBJECT:
-        buf_add(out, "{}", 2);
-        break;
+        return put_text(out, p, STR("{}"));
     }
+    return p;
 }
 
-static void new_line(struct buf *out, size_t depth)
+static char *put_line(struct buf *out, char *p, size_t depth)
 {
-    buf_reserve(out, 1 + 2 * depth);
-    out->p[out->n++] = '\n';
-    memset(out->p + out->n, ' ', 2 * depth);
-    out->n += 2 * depth;
+    p = room(out, p, 1 + 2 * depth);
+    *p++ = '\n';
+    memset(p, ' ', 2 * depth);
+    return p + 2 * depth;
 }
 
-/* Writes what stands before the next child of the innermost container and returns that child, or
- * closes containers until one has a child left. NULL when the root is closed. */
-static inline const struct value *next_child(struct buf *out, struct walk *w, bool pretty)
+/* Writes what stands before the next child of the innermost container and gives that child, or
+ * closes containers until one has a child left. `*ret` is NULL when the root is closed. */
+static inline char *put_next(struct buf *out, char *p, struct walk *w, bool pretty,
+                             const struct value **ret)
 {
+    *ret = NULL;
     while (w->n) {
         struct walk_frame *top = walk_top(w);
-        bool is_object = top->v->type == VALUE_OBJECT;
-        if (top->next == top->v->n) {
+        const struct value *v = top->v;
+        uint32_t i = top->next;
+        if (i == v->n) {
             w->n--;
-            if (pretty)
-                new_line(out, w->n);
-            buf_byte(out, is_object ? '}' : ']');
+            p = pretty ? put_line(out, p, w->n) : room(out, p, 0);
+            *p++ = v->type == VALUE_OBJECT ? '}' : ']';
             continue;
         }
-        if (top->next)
-            buf_byte(out, ',');
+        top->next++;
+        if (i)
+            *p++ = ',';
         if (pretty)
-            new_line(out, w->n);
-        uint32_t i = top->next++;
-        if (!is_object)
-            return &top->v->items[i];
-        const struct value_field *field = &top->v->fields[i];
-        write_string(out, field->key);
-        buf_byte(out, ':');
+            p = put_line(out, p, w->n);
+        if (v->type == VALUE_ARRAY) {
+            *ret = &v->items[i];
+            return p;
+        }
+        p = put_string(out, p, v->fields[i].key);
+        *p++ = ':';
         if (pretty)
-            buf_byte(out, ' ');
-        return &field->val;
+            *p++ = ' ';
+        *ret = &v->fields[i].val;
+        return p;
     }
-    return NULL;
+    return p;
 }
 
 static inline void write_tree(struct buf *out, const struct value *v, bool pretty)
 {
     autowalk w;
     walk_init(&w);
+    buf_reserve(out, PUNCTUATION);
+    char *p = out->p + out->n;
     while (v) {
         if (walk_is_container(v) && v->n) {
-            buf_byte(out, v->type == VALUE_OBJECT ? '{' : '[');
+            p = room(out, p, 0);
+            *p++ = v->type == VALUE_OBJECT ? '{' : '[';
             walk_enter(&w, v);
         } else {
-            write_leaf(out, v);
+            p = put_leaf(out, p, v);
         }
-        v = next_child(out, &w, pretty);
+        p = put_next(out, p, &w, pretty, &v);
     }
+    out->n = (size_t)(p - out->p);
 }
 
 void json_write(struct buf *out, const struct value *v)

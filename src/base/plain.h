@@ -57,6 +57,21 @@ static inline size_t plain_copy_bytes(char *to, const char *from, size_t n)
     return i;
 }
 
+/* Fewer than eight bytes; four and more as two halves of a word that overlap in the text. */
+static inline size_t plain_copy_few(char *to, const char *from, size_t n)
+{
+    uint32_t head, tail;
+    if (n < 4)
+        return plain_copy_bytes(to, from, n);
+    memcpy(&head, from, 4);
+    memcpy(&tail, from + n - 4, 4);
+    if (plain_word_is_broken((uint64_t)tail << 32 | head))
+        return plain_copy_bytes(to, from, n);
+    memcpy(to, &head, 4);
+    memcpy(to + n - 4, &tail, 4);
+    return n;
+}
+
 static inline size_t plain_copy_swar(char *to, const char *from, size_t n)
 {
     size_t i = 0;
@@ -64,6 +79,8 @@ static inline size_t plain_copy_swar(char *to, const char *from, size_t n)
         memcpy(to + i, from + i, 8);
         i += 8;
     }
+    if (n - i < 8)
+        return i + plain_copy_few(to + i, from + i, n - i);
     return i + plain_copy_bytes(to + i, from + i, n - i);
 }
 
@@ -116,7 +133,7 @@ static inline size_t plain_copy_short(char *to, const char *from, size_t n)
 static inline size_t plain_copy_sse2(char *to, const char *from, size_t n)
 {
     if (n < 8)
-        return plain_copy_bytes(to, from, n);
+        return plain_copy_few(to, from, n);
     if (n < 16)
         return plain_copy_short(to, from, n);
     size_t i = 0;
