@@ -1,0 +1,162 @@
+/* kind.h - what the server knows of a kind: a table, not a C struct.
+ *
+ * Built-in kinds come from kinds/ (tools/kindgen makes gen_kinds.c at build time); custom ones will
+ * be made from a CRD's schema at run time. Decoding, defaulting, pruning, patching, protobuf and
+ * OpenAPI all walk the same table. Tables are immutable; any thread may read them. */
+#pragma once
+
+#include "base/str.h"
+
+/* What one value is. */
+enum kind_scalar {
+    KIND_STRING,
+    KIND_INT32,
+    KIND_INT64,
+    KIND_BOOL,
+    KIND_BYTES, /* base64 in JSON */
+    KIND_DOUBLE,
+    KIND_TIME,          /* RFC 3339, seconds */
+    KIND_MICRO_TIME,    /* RFC 3339, microseconds */
+    KIND_DURATION,      /* "1h2m" in JSON, nanoseconds in protobuf */
+    KIND_QUANTITY,      /* "500m"; a number is accepted too */
+    KIND_INT_OR_STRING, /* 80 or "http" */
+    KIND_RAW,           /* any object, kept as it is */
+    KIND_FIELDS_V1,     /* the field set of server-side apply */
+    KIND_ANY,           /* any JSON at all */
+    KIND_STRUCT,        /* see `type` */
+};
+
+enum kind_shape { KIND_SINGLE, KIND_LIST, KIND_MAP /* text to value */ };
+
+/* How server-side apply treats a list, map or struct. */
+enum kind_merge {
+    KIND_MERGE_UNSAID, /* lists and scalars are atomic, maps and structs granular */
+    KIND_MERGE_ATOMIC,
+    KIND_MERGE_SET,
+    KIND_MERGE_MAP, /* a list whose items are told apart by `list_keys` */
+    KIND_MERGE_GRANULAR,
+};
+
+enum kind_field_flags {
+    KIND_POINTER = 1 << 0,     /* zero and absent differ */
+    KIND_REQUIRED = 1 << 1,    /* for OpenAPI and validation */
+    KIND_OMIT_EMPTY = 1 << 2,  /* an encoder leaves out the zero value */
+    KIND_INLINE = 1 << 3,      /* in JSON its members belong to the parent */
+    KIND_PATCH_MERGE = 1 << 4, /* strategic merge patch: by `patch_key`, or as a set without one */
+    KIND_RETAIN_KEYS = 1 << 5,
+    KIND_CLOSED = 1 << 6,    /* only `values` are allowed; else they are merely known */
+    KIND_OMIT_ZERO = 1 << 7, /* left out also where it is a struct, e.g. a time */
+};
+
+struct kind_type;
+
+struct kind_field {
+    struct str name; /* as in JSON */
+    uint16_t number; /* in protobuf; 0: not there */
+    uint8_t scalar;  /* enum kind_scalar */
+    uint8_t shape;   /* enum kind_shape */
+    uint8_t merge;   /* enum kind_merge */
+    uint8_t flags;   /* enum kind_field_flags */
+    uint8_t n_list_keys;
+    uint8_t n_values;
+    const struct kind_type *type; /* KIND_STRUCT */
+    struct str default_json;      /* empty: none */
+    const struct str *list_keys;
+    struct str patch_key;
+    const struct str *values;
+    struct str gate; /* the feature gate it stands behind; empty: none */
+};
+
+/* A discriminated or plain union: one of its members, named by `discriminator` if there is one. */
+struct kind_union {
+    struct str discriminator;  /* field name; empty: none */
+    const struct str *members; /* pairs: field name, discriminator's value */
+    size_t n_members;
+};
+
+enum kind_type_flags {
+    KIND_HAS_TYPE_META = 1 << 0, /* JSON has apiVersion and kind */
+    KIND_ATOMIC = 1 << 1,        /* for server-side apply, wherever it is used */
+    KIND_EVERYWHERE = 1 << 2,    /* registered in every group and version */
+    KIND_JSON_ONLY = 1 << 3,     /* has no protobuf form */
+};
+
+/* Types whose JSON is not an object of their fields. */
+enum kind_json_form {
+    KIND_FORM_OBJECT,
+    KIND_FORM_STRINGS,           /* a list of strings; one repeated field in protobuf */
+    KIND_FORM_ANY,               /* bytes of JSON in protobuf */
+    KIND_FORM_SCHEMA_OR_ARRAY,   /* JSONSchemaProps, or a list of them */
+    KIND_FORM_SCHEMA_OR_BOOL,    /* or a boolean */
+    KIND_FORM_SCHEMA_OR_STRINGS, /* or a list of strings */
+};
+
+struct kind_type {
+    struct str name;  /* "PodSpec" */
+    struct str group; /* "" for core */
+    struct str version;
+    const struct kind_field *fields; /* in the order of kinds/ */
+    const uint16_t *by_name;         /* field indexes sorted by name */
+    const uint16_t *by_number;       /* those with a protobuf number, sorted by it */
+    const struct kind_union *unions;
+    uint16_t n_fields, n_numbers, n_unions;
+    uint8_t flags; /* enum kind_type_flags */
+    uint8_t form;  /* enum kind_json_form */
+};
+
+/* NULL if there is none of that name; names are case-sensitive. Looks into inline members. */
+const struct kind_field *kind_field_find(const struct kind_type *t, struct str name);
+const struct kind_field *kind_field_numbered(const struct kind_type *t, uint32_t number);
+
+enum kind_verb {
+    KIND_CREATE = 1 << 0,
+    KIND_DELETE = 1 << 1,
+    KIND_DELETE_COLLECTION = 1 << 2,
+    KIND_GET = 1 << 3,
+    KIND_LIST_VERB = 1 << 4,
+    KIND_PATCH = 1 << 5,
+    KIND_UPDATE = 1 << 6,
+    KIND_WATCH = 1 << 7,
+};
+
+struct kind_column {
+    struct str name, type, format;
+    uint8_t priority; /* 1: only with -o wide */
+};
+
+struct kind_subresource {
+    struct str name;              /* "status" */
+    const struct kind_type *type; /* what it reads and writes */
+    uint8_t verbs;
+};
+
+struct kind_resource {
+    struct str group, version, plural, singular;
+    const struct kind_type *type;
+    const struct kind_type *list; /* NULL where nothing is listed */
+    bool namespaced;
+    uint8_t verbs; /* enum kind_verb */
+    uint8_t n_short, n_categories, n_columns, n_subresources, n_selectors, n_aliases;
+    const struct str *short_names, *categories;
+    const struct kind_column *columns; /* none: name and age */
+    const struct kind_subresource *subresources;
+    const struct str *selectors; /* field selectors; none: metadata.name and .namespace */
+    const struct str *aliases;   /* pairs: accepted, meant */
+    struct str etcd_prefix, storage_version, storage_hash;
+};
+
+struct kind_version {
+    struct str group, version;
+    const struct kind_resource *resources;
+    size_t n_resources;
+};
+
+/* Everything built in, sorted by group and version; types by group, version and name. */
+extern const struct kind_version kind_versions[];
+extern const size_t n_kind_versions;
+extern const struct kind_type kind_types[];
+extern const size_t n_kind_types;
+
+/* NULL if there is none. The core group is "". */
+const struct kind_type *kind_type_find(struct str group, struct str version, struct str name);
+const struct kind_version *kind_version_find(struct str group, struct str version);

@@ -1,0 +1,98 @@
+#include "api/kind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static const struct kind_resource *resource(struct str group, struct str plural)
+{
+    const struct kind_version *v = kind_version_find(group, STR("v1"));
+    assert_non_null(v);
+    for (size_t i = 0; i < v->n_resources; i++)
+        if (str_eq(v->resources[i].plural, plural))
+            return &v->resources[i];
+    return NULL;
+}
+
+static void fields_are_found_by_name_and_number(void **state)
+{
+    (void)state;
+    const struct kind_type *spec = kind_type_find(STR("apps"), STR("v1"), STR("DeploymentSpec"));
+    const struct kind_field *f = kind_field_find(spec, STR("progressDeadlineSeconds"));
+    assert_int_equal(f->number, 9);
+    assert_int_equal(f->scalar, KIND_INT32);
+    assert_true(f->flags & KIND_POINTER);
+    assert_ptr_equal(kind_field_numbered(spec, 9), f);
+    assert_null(kind_field_numbered(spec, 8));
+    assert_null(kind_field_find(spec, STR("Replicas")));
+    assert_null(kind_type_find(STR("apps"), STR("v1"), STR("Nothing")));
+
+    const struct kind_field *template = kind_field_find(spec, STR("template"));
+    assert_ptr_equal(template->type, kind_type_find(STR(""), STR("v1"), STR("PodTemplateSpec")));
+}
+
+static void merge_keys_are_there(void **state)
+{
+    (void)state;
+    const struct kind_type *svc = kind_type_find(STR(""), STR("v1"), STR("ServiceSpec"));
+    const struct kind_field *ports = kind_field_find(svc, STR("ports"));
+    assert_int_equal(ports->merge, KIND_MERGE_MAP);
+    assert_int_equal(ports->n_list_keys, 2);
+    assert_true(str_eq(ports->list_keys[0], STR("port")));
+    assert_true(str_eq(ports->list_keys[1], STR("protocol")));
+    assert_true(str_eq(ports->patch_key, STR("port")));
+    const struct kind_field *type = kind_field_find(svc, STR("type"));
+    assert_true(type->flags & KIND_CLOSED);
+    assert_int_equal(type->n_values, 4);
+}
+
+static void resources_have_what_discovery_says(void **state)
+{
+    (void)state;
+    const struct kind_resource *deploy = resource(STR("apps"), STR("deployments"));
+    assert_true(deploy->namespaced);
+    assert_true(str_eq(deploy->singular, STR("deployment")));
+    assert_true(str_eq(deploy->short_names[0], STR("deploy")));
+    assert_int_equal(deploy->verbs, 0xff);
+    assert_int_equal(deploy->n_subresources, 2);
+    assert_true(str_eq(deploy->subresources[0].type->name, STR("Scale")));
+    assert_true(str_eq(deploy->list->name, STR("DeploymentList")));
+    assert_int_equal(deploy->n_columns, 8);
+    assert_true(str_eq(deploy->columns[2].name, STR("Up-to-date")));
+    assert_int_equal(deploy->columns[4].priority, 0);
+    assert_int_equal(deploy->columns[5].priority, 1);
+
+    const struct kind_resource *events = resource(STR(""), STR("events"));
+    assert_true(str_eq(events->columns[4].name, STR("Subobject")));
+    assert_int_equal(events->columns[4].priority, 1);
+    assert_int_equal(events->columns[6].priority, 0);
+    assert_null(resource(STR(""), STR("bindings"))->list);
+}
+
+static void order_indexes_are_sorted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_kind_types; i++) {
+        const struct kind_type *t = &kind_types[i];
+        for (size_t j = 0; j < t->n_fields; j++) {
+            const struct kind_field *f = &t->fields[j];
+            if (!(f->flags & KIND_INLINE))
+                assert_ptr_equal(kind_field_find(t, f->name), f);
+            if (f->number)
+                assert_ptr_equal(kind_field_numbered(t, f->number), f);
+            assert_true((f->scalar == KIND_STRUCT) == (f->type != NULL));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_found_by_name_and_number),
+        cmocka_unit_test(merge_keys_are_there),
+        cmocka_unit_test(resources_have_what_discovery_says),
+        cmocka_unit_test(order_indexes_are_sorted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
