@@ -1,4 +1,4 @@
-/* gotime.h - times and durations as Go reads and writes them. Rules only: no clock. */
+/* gotime.h - times as Go reads and writes them. Rules only: no clock. */
 #pragma once
 
 #include "base/arena.h"
@@ -13,7 +13,3 @@ struct gotime {
 int gotime_parse(struct str text, struct gotime *ret, struct err *err);
 /* "2006-01-02T15:04:05Z", or with six digits of a second; in the arena. */
 struct str gotime_format(struct arena *a, struct gotime t, bool micros);
-
-/* "1h2m3.5s"; ERR_BAD_REQUEST in the words of time.ParseDuration. */
-int goduration_parse(struct str text, int64_t *ret_ns, struct err *err);
-struct str goduration_format(struct arena *a, int64_t ns);
