@@ -342,6 +342,7 @@ static void damage_in_the_view_is_found(void **state)
     (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
     (void)snprintf(keep, sizeof(keep), "%s/keep", dir);
     copy_file(view, keep);
+    f->s = store_close(f->s); /* no thread of this process may run when it forks */
     off_t size = size_of(view);
     int found = 0, same = 0;
     uint32_t dice = 12345;
@@ -568,6 +569,7 @@ static void a_failed_checkpoint_is_survived(void **state)
 static void a_file_size_limit_is_survived(void **state)
 {
     struct fixture *f = *state;
+    f->s = store_close(f->s);
     pid_t pid = fork();
     if (pid == 0) {
         char dir[128], value[65536];

@@ -53,7 +53,7 @@ static int read_here(struct scan *sc, struct record *ret, struct err *err)
 {
     size_t need = RECORD_HEAD_BYTES;
     for (;;) {
-        struct str bytes;
+        struct str bytes = { 0 };
         int r = window(sc, need, &bytes, err);
         if (r < 0)
             return r;
@@ -90,7 +90,7 @@ int scan_finds_later_group(struct scan *sc, uint64_t rev, struct err *err)
     /* A file made to be summed at every place would take for ever: past this it is not a log. */
     uint64_t budget = 64 * (sc->end - sc->off);
     for (;; sc->off += 8) {
-        struct str bytes;
+        struct str bytes = { 0 };
         int r = window(sc, RECORD_HEAD_BYTES, &bytes, err);
         if (r < 0)
             return r;

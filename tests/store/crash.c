@@ -345,25 +345,42 @@ static void *watcher_main(void *arg)
 
 /* ---- The child ---- */
 
-/* Arms one of them; a child made now inherits it. */
-static const char *arm_failpoint(uint64_t *seed)
+/* What is going to happen to the next child. */
+struct fate {
+    const char *name; /* of a failpoint; NULL: a kill at some moment */
+    int errnum;
+    unsigned nth;
+    uint64_t life_us;
+};
+
+static struct fate roll_fate(uint64_t *seed)
 {
     size_t n = 0;
     while (failpoint_name(n))
         n++;
-    const char *name = failpoint_name(roll(seed) % n);
-    bool is_call = strncmp(name, "wal-", 4) == 0 || strcmp(name, "view-commit") == 0;
-    unsigned nth = 1 + (unsigned)(roll(seed) % (strncmp(name, "commit", 6) == 0 ? 300 : 4));
-    if (is_call)
-        failpoint_arm(name, roll(seed) % 2 ? EIO : ENOSPC, nth, 1);
-    else
-        failpoint_arm(name, FAILPOINT_KILL, nth, 1);
-    return name;
+    struct fate f = { .life_us = 2000 + roll(seed) % 60000 };
+    if (roll(seed) % 2)
+        return f;
+    f.name = failpoint_name(roll(seed) % n);
+    bool is_call = strncmp(f.name, "wal-", 4) == 0 || strcmp(f.name, "view-commit") == 0;
+    f.errnum = !is_call ? FAILPOINT_KILL : roll(seed) % 2 ? EIO : ENOSPC;
+    f.nth = 1 + (unsigned)(roll(seed) % (strncmp(f.name, "commit", 6) == 0 ? 300 : 4));
+    f.life_us = 60000;
+    return f;
 }
 
-static void child_main(uint64_t seed)
+static void arm(const struct fate *f, bool is_open)
 {
+    /* A call that fails while the store is being opened is a reason not to open it. */
+    if (f->name && is_open == (f->errnum != FAILPOINT_KILL))
+        failpoint_arm(f->name, f->errnum, f->nth, 1);
+}
+
+static void child_main(const struct fate *fate, uint64_t seed)
+{
+    arm(fate, false);
     struct store *s = open_store();
+    arm(fate, true);
     check_store(s);
     struct writer writers[N_WRITERS];
     pthread_t thread;
@@ -405,9 +422,7 @@ static bool has_ended(pid_t pid, uint64_t us, int *status)
 static void live_and_die(int kill_number, uint64_t *seed)
 {
     uint64_t child_seed = roll(seed) | 1;
-    bool by_failpoint = roll(seed) % 2;
-    uint64_t life_us = 2000 + roll(seed) % 60000;
-    const char *name = by_failpoint ? arm_failpoint(seed) : "SIGKILL";
+    struct fate fate = roll_fate(seed);
     uint64_t acked = sh->max_acked_rev;
     sh->is_running = 0;
     struct timespec begin, end;
@@ -416,15 +431,13 @@ static void live_and_die(int kill_number, uint64_t *seed)
     if (pid < 0)
         abort();
     if (pid == 0)
-        child_main(child_seed);
-    if (by_failpoint)
-        failpoint_disarm(name);
+        child_main(&fate, child_seed);
     int status = 0;
     bool ended = false;
     for (int i = 0; i < 20000 && !sh->is_running && !ended; i++)
         ended = has_ended(pid, 500, &status);
     if (!ended)
-        ended = has_ended(pid, by_failpoint ? 60000 : life_us, &status);
+        ended = has_ended(pid, fate.life_us, &status);
     bool at_failpoint = ended;
     if (!ended) {
         (void)kill(pid, SIGKILL);
@@ -438,10 +451,10 @@ static void live_and_die(int kill_number, uint64_t *seed)
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     printf("kill %d: %s%s after %lld ms, %llu revisions acknowledged, %llu events noted\n",
            kill_number,
-           at_failpoint   ? "at "
-           : by_failpoint ? "by SIGKILL with "
-                          : "by ",
-           name,
+           at_failpoint ? "at "
+           : fate.name  ? "by SIGKILL with "
+                        : "by ",
+           fate.name ? fate.name : "SIGKILL",
            (long long)(end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000,
            (unsigned long long)(sh->max_acked_rev - acked), (unsigned long long)sh->n_events);
 }
