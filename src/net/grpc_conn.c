@@ -228,7 +228,7 @@ static ssize_t read_data(nghttp2_session *session, int32_t id, uint8_t *to, size
 static void session_new(struct grpc_conn *c)
 {
     nghttp2_session_callbacks *callbacks;
-    nghttp2_option *option;
+    nghttp2_option *option = NULL;
     if (nghttp2_session_callbacks_new(&callbacks) || nghttp2_option_new(&option))
         mem_exhausted(0);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
