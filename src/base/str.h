@@ -41,7 +41,9 @@ static inline int str_cmp(struct str a, struct str b)
 
 static inline struct str str_skip(struct str s, size_t n)
 {
-    return n >= s.n ? (struct str){ s.p + s.n, 0 } : (struct str){ s.p + n, s.n - n };
+    if (n < s.n)
+        return (struct str){ s.p + n, s.n - n };
+    return (struct str){ s.n ? s.p + s.n : s.p, 0 }; /* NULL takes no arithmetic, not even + 0 */
 }
 
 static inline struct str str_take(struct str s, size_t n)
