@@ -40,6 +40,12 @@ static bool is_line_separator(const char *p, size_t n)
     return n == 3 && memcmp(p, "\xe2\x80", 2) == 0 && ((unsigned char)p[2] & 0xfe) == 0xa8;
 }
 
+static size_t put_piece(char *to, struct str s)
+{
+    memcpy(to, s.p, s.n);
+    return s.n;
+}
+
 /* Turns the special character at the front of `s` into its written form, at most ESCAPE_MAX
  * bytes, and returns how many there are. `*ret_eaten` says how long the character was. */
 static size_t escape(struct str s, char to[static ESCAPE_MAX], size_t *ret_eaten)
@@ -52,24 +58,21 @@ static size_t escape(struct str s, char to[static ESCAPE_MAX], size_t *ret_eaten
     if (to[1])
         return 2;
     if ((unsigned char)c < 0x20) {
-        memcpy(to, "\\u00", 4);
+        (void)put_piece(to, STR("\\u00"));
         to[4] = hex[c >> 4];
         to[5] = hex[c & 15];
         return 6;
     }
     size_t step = utf8_step(s.p, s.n);
-    if (!step) {
-        memcpy(to, "\\ufffd", 6);
-        return 6;
-    }
+    if (!step)
+        return put_piece(to, STR("\\ufffd"));
     *ret_eaten = step;
     if (is_line_separator(s.p, step)) {
-        memcpy(to, "\\u202", 5);
+        (void)put_piece(to, STR("\\u202"));
         to[5] = hex[s.p[2] & 15];
         return 6;
     }
-    memcpy(to, s.p, step);
-    return step;
+    return put_piece(to, str_take(s, step));
 }
 
 static __attribute__((noinline)) char *grow(struct buf *out, char *p, size_t n)

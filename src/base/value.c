@@ -282,17 +282,12 @@ static void share_children(struct value *v)
         (void)value_share(v->type == VALUE_OBJECT ? &v->fields[i].val : &v->items[i]);
 }
 
-/* Makes the array of `v` its own, with room for `more` children. */
-static void own(struct arena *a, struct value *v, size_t more)
+static void reallocate(struct arena *a, struct value *v, size_t need)
 {
-    bool shared = v->flags & VALUE_SHARED;
-    size_t need = v->n + more;
-    if (!shared && need <= capacity(v))
-        return;
     assert(need <= UINT32_MAX);
     uint16_t class = class_for(need);
     size_t bytes = ((size_t)1 << (class - 1)) * child_size(v);
-    if (shared) {
+    if (v->flags & VALUE_SHARED) {
         void *copy = arena_alloc(a, bytes, alignof(struct value_field));
         if (v->n)
             memcpy(copy, v->items, v->n * child_size(v));
@@ -304,6 +299,14 @@ static void own(struct arena *a, struct value *v, size_t more)
         v->items = arena_grow(a, v->items, old_bytes, bytes, alignof(struct value_field));
     }
     v->cap_class = class;
+}
+
+/* Makes the array of `v` its own, with room for `more` children. */
+static void own(struct arena *a, struct value *v, size_t more)
+{
+    size_t need = v->n + more;
+    if ((v->flags & VALUE_SHARED) || need > capacity(v))
+        reallocate(a, v, need);
 }
 
 struct value *value_edit(struct arena *a, struct value *obj, struct str key)
@@ -328,6 +331,7 @@ struct value *value_add(struct arena *a, struct value *obj, struct str key, stru
 {
     assert(obj->type == VALUE_OBJECT);
     own(a, obj, 1);
+    assert(obj->fields);
     struct value_field *f = &obj->fields[obj->n++];
     *f = (struct value_field){ key, v };
     return &f->val;

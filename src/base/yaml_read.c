@@ -304,6 +304,7 @@ static int on_start(struct yaml_stream *s, enum value_type type, const yaml_char
         s->cap_frames = s->cap_frames ? 2 * s->cap_frames : 16;
         s->frames = mem_resize(s->frames, s->cap_frames, sizeof(*s->frames));
     }
+    assert(s->frames);
     struct frame *f = &s->frames[s->n_frames++];
     *f = (struct frame){
         .first = s->n_children,

@@ -1,5 +1,6 @@
 #include "base/yaml_scalar.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,7 @@ static enum yaml_kind read_number(struct arena *a, struct str text, struct value
         if (ret)
             plain = arena_str(a, plain); /* the value may point to it */
     }
+    assert(plain.n); /* it starts with a digit or a sign */
     if (text.p[0] != '.' && read_int(a, plain, ret))
         return YAML_KIND_INT;
     return read_float(a, plain, ret) ? YAML_KIND_FLOAT : YAML_KIND_STR;

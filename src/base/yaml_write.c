@@ -100,7 +100,7 @@ static bool starts_with_indicator(struct str s)
     bool alone = s.n == 1 || is_blank(s.p[1]);
     if (str_starts(s, STR("---")) || str_starts(s, STR("...")))
         return true;
-    if (memchr("#,[]{}&*!|>'\"%@`", s.p[0], 16))
+    if (str_find(STR("#,[]{}&*!|>'\"%@`"), s.p[0]) >= 0)
         return true;
     return alone && (s.p[0] == '?' || s.p[0] == ':' || s.p[0] == '-');
 }
