@@ -13,10 +13,12 @@ struct map {
     size_t used; /* live and deleted */
 };
 
-void map_done(struct map *m);                          /* an all-zero map is empty and valid */
-void *map_get(const struct map *m, struct str key);    /* NULL if absent */
-void *map_set(struct map *m, struct str key, void *p); /* p is not NULL; returns what was there */
-void *map_remove(struct map *m, struct str key);       /* returns what was there */
+void map_done(struct map *m);                       /* an all-zero map is empty and valid */
+void *map_get(const struct map *m, struct str key); /* NULL if absent */
+/* `p` is not NULL. Returns what was there; the entry borrows this `key` from now on, not the old.
+ */
+void *map_set(struct map *m, struct str key, void *p);
+void *map_remove(struct map *m, struct str key); /* returns what was there */
 
 /* In no order. `*pos` starts at 0; false at the end. Removing the current entry is allowed. */
 bool map_next(const struct map *m, size_t *pos, struct str *ret_key, void **ret_p);
