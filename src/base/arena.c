@@ -148,6 +148,7 @@ const char *str_cstr(struct arena *a, struct str s)
 
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
+    assert(fmt); /* gcc's null checks under UBSan make it believe otherwise */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);

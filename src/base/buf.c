@@ -29,6 +29,7 @@ void buf_reserve(struct buf *b, size_t more)
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
+    assert(fmt); /* gcc's null checks under UBSan make it believe otherwise */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
