@@ -15,8 +15,7 @@ struct map {
 
 void map_done(struct map *m);                       /* an all-zero map is empty and valid */
 void *map_get(const struct map *m, struct str key); /* NULL if absent */
-/* `p` is not NULL. Returns what was there; the entry borrows this `key` from now on, not the old.
- */
+/* `p` is not NULL. Returns what was there. From now on the entry borrows this `key`. */
 void *map_set(struct map *m, struct str key, void *p);
 void *map_remove(struct map *m, struct str key); /* returns what was there */
 
