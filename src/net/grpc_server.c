@@ -86,19 +86,26 @@ static void set_status(struct grpc_call *call, enum grpc_status status, struct s
     buf_str_add(&call->message, message);
 }
 
-/* Decides the status and tells the holder, once; ends the call if nobody listens. */
-static void call_fail(struct grpc_call *call, enum grpc_status status, struct str message)
+/* Decides the status and tells the holder, once; ends the call if nobody listens. Inside one of
+ * our callbacks, which frees the call when it leaves. */
+static void fail_inside(struct grpc_call *call, enum grpc_status status, struct str message)
 {
+    assert(call->depth);
     if (call->failed || call->ended)
         return;
     call->failed = true;
     set_status(call, status, message);
     loop_timer_cancel(&call->deadline);
-    call->depth++;
     if (call->events.on_gone)
         call->events.on_gone(call->events.arg, call);
     else
         call->ended = true;
+}
+
+static void fail(struct grpc_call *call, enum grpc_status status, struct str message)
+{
+    call->depth++;
+    fail_inside(call, status, message);
     leave(call);
 }
 
@@ -125,9 +132,9 @@ static int on_message(void *arg, struct str message)
 static void fail_reading(struct grpc_call *call, int r)
 {
     if (r == -ERR_TOO_LARGE)
-        call_fail(call, GRPC_RESOURCE_EXHAUSTED, STR("message is larger than allowed"));
+        fail_inside(call, GRPC_RESOURCE_EXHAUSTED, STR("message is larger than allowed"));
     else if (r == -ERR_BAD_REQUEST)
-        call_fail(call, GRPC_UNIMPLEMENTED, STR("message is compressed or malformed"));
+        fail_inside(call, GRPC_UNIMPLEMENTED, STR("message is compressed or malformed"));
 }
 
 static void give_back(struct grpc_call *call)
@@ -143,7 +150,7 @@ static void half_closed(struct grpc_call *call)
 {
     call->half_closed = true;
     if (call->reader.partial.n)
-        call_fail(call, GRPC_INVALID_ARGUMENT, STR("the last message was cut short"));
+        fail_inside(call, GRPC_INVALID_ARGUMENT, STR("the last message was cut short"));
     else if (call->events.on_half_close)
         call->events.on_half_close(call->events.arg, call);
 }
@@ -176,13 +183,13 @@ static void on_room(void *arg, struct http_exchange *x)
 static void on_gone(void *arg, struct http_exchange *x)
 {
     (void)x;
-    call_fail(arg, GRPC_CANCELLED, STR("the client has gone"));
+    fail(arg, GRPC_CANCELLED, STR("the client has gone"));
 }
 
 static void on_deadline(struct loop_timer *t)
 {
     struct grpc_call *call = (struct grpc_call *)((char *)t - offsetof(struct grpc_call, deadline));
-    call_fail(call, GRPC_DEADLINE_EXCEEDED, STR("deadline exceeded"));
+    fail(call, GRPC_DEADLINE_EXCEEDED, STR("deadline exceeded"));
 }
 
 /* ---- Starting ---- */
