@@ -79,7 +79,8 @@ struct grpc_client_options {
     int64_t connect_ms;      /* 0: 5000 */
 };
 
-/* Connects when first used and again after a loss; owns a thread. */
+/* Connects when first used and again after a loss; owns a thread. NULL if the system has no thread
+ * or descriptor left. */
 struct grpc_client *grpc_client_new(const struct grpc_client_options *opt);
 struct grpc_client *grpc_client_free(struct grpc_client *c); /* no stream may be left */
 

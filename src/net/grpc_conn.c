@@ -524,10 +524,18 @@ static void connect_tcp(struct grpc_conn *c, struct str address)
     try_next(c, EADDRNOTAVAIL);
 }
 
+/* A name that cannot be compared would be taken for one that need not be. */
+static bool host_can_be_checked(struct str host)
+{
+    return host.n && host.n <= NAME_MAX_BYTES && !memchr(host.p, 0, host.n);
+}
+
 static void start(struct grpc_conn *c)
 {
     c->phase = PHASE_CONNECT;
-    if (str_starts(c->opt.address, STR("unix:")))
+    if (c->opt.tls && !host_can_be_checked(c->opt.host))
+        grpc_conn_close(c, STR("no name to check the certificate against"));
+    else if (str_starts(c->opt.address, STR("unix:")))
         connect_unix(c, str_skip(c->opt.address, 5));
     else
         connect_tcp(c, c->opt.address);

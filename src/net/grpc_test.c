@@ -295,12 +295,20 @@ static void over_tls(void **state)
     assert_int_equal(reply.n, 3 << 20);
     grpc_client_free(c);
 
-    opt.authority = STR("other.example:443"); /* a name that the certificate does not carry */
-    c = grpc_client_new(&opt);
-    struct grpc_result result = call(c, "/test.T/Echo", STR("hello"), CALL_MS, &reply);
-    assert_int_equal(result.status, GRPC_UNAVAILABLE);
-    assert_true(result.surely_not_run);
-    grpc_client_free(c);
+    char endless[300];
+    memset(endless, 'x', sizeof(endless));
+    const struct str wrong[] = { STR("other.example:443"),
+                                 STR(":443"),
+                                 STR("127.0.0.1\0.example"),
+                                 { endless, sizeof(endless) } };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        opt.authority = wrong[i]; /* names that the certificate does not carry */
+        c = grpc_client_new(&opt);
+        struct grpc_result result = call(c, "/test.T/Echo", STR("hello"), CALL_MS, &reply);
+        assert_int_equal(result.status, GRPC_UNAVAILABLE);
+        assert_true(result.surely_not_run);
+        grpc_client_free(c);
+    }
     tls_context_unref(trust);
 }
 
