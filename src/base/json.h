@@ -8,7 +8,8 @@
  *
  * Writing is canonical for a tree: no white space (or two-space indent), fields in tree order,
  * numbers as they were read. Strings are escaped as Go's encoder does it without HTML escaping:
- * \" \\ \b \f \n \r \t, \u00XX for other control characters, \u2028 and \u2029. No I/O. */
+ * \" \\ \b \f \n \r \t, \u00XX for other control characters, \u2028 and \u2029, and \ufffd for a
+ * byte that is not UTF-8. No I/O. */
 #pragma once
 
 #include "base/buf.h"
