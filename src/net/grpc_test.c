@@ -506,6 +506,53 @@ static void many_streams_at_once(void **state)
     grpc_client_free(c);
 }
 
+enum { RACERS = 4, RACES = 500 };
+
+struct racer {
+    struct grpc_client *client;
+    unsigned seed, replies, late, refused;
+};
+
+static void *race(void *arg)
+{
+    struct racer *r = arg;
+    for (int i = 0; i < RACES; i++) {
+        struct arena a;
+        arena_init(&a);
+        struct str reply;
+        struct grpc_result result;
+        int64_t timeout_ms = (int64_t)((r->seed + (unsigned)i) % 3);
+        (void)grpc_call_unary(r->client, STR("/test.T/Echo"), STR("x"), NULL, 0, timeout_ms, &a,
+                              &reply, &result, NULL);
+        r->replies += result.status == GRPC_OK;
+        r->late += result.status == GRPC_DEADLINE_EXCEEDED;
+        r->refused += result.status == GRPC_UNAVAILABLE;
+        arena_done(&a);
+    }
+    return NULL;
+}
+
+/* Deadlines so short that they meet the reply at every point of its way. Each resets a stream, so
+ * now and then the server has enough of it and closes the connection. */
+static void deadlines_race_with_replies(void **state)
+{
+    (void)state;
+    struct grpc_client *c = dial();
+    struct racer racers[RACERS];
+    pthread_t threads[RACERS];
+    struct str reply;
+    for (unsigned i = 0; i < RACERS; i++) {
+        racers[i] = (struct racer){ .client = c, .seed = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (unsigned i = 0; i < RACERS; i++)
+        (void)pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < RACERS; i++)
+        assert_int_equal(racers[i].replies + racers[i].late + racers[i].refused, RACES);
+    assert_int_equal(call(c, "/test.T/Echo", STR("x"), CALL_MS, &reply).status, GRPC_OK);
+    grpc_client_free(c);
+}
+
 /* ---- What no good client sends ---- */
 
 static void add_field(struct buf *b, struct str name, struct str value)
@@ -638,6 +685,7 @@ int main(void)
         cmocka_unit_test(cancel_and_deadline),
         cmocka_unit_test(flow_control_reaches_the_server),
         cmocka_unit_test(many_streams_at_once),
+        cmocka_unit_test(deadlines_race_with_replies),
         cmocka_unit_test(paths_must_be_canonical),
         cmocka_unit_test(malformed_messages),
         cmocka_unit_test(what_is_not_grpc_gets_an_http_status),
