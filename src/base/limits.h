@@ -40,6 +40,7 @@
 
 /* WebSocket and gRPC */
 #define LIMIT_WS_MESSAGE_BYTES   (32u << 20)
+#define LIMIT_WS_CLOSE_MS        5000u /* for the peer's close frame after ours */
 #define LIMIT_GRPC_MESSAGE_BYTES (16u << 20)
 
 /* TLS */

@@ -16,10 +16,7 @@
 #include "net/ws_frame.h"
 #include "base/banned.h"
 
-enum {
-    KEY_BYTES = 16,
-    CLOSE_WAIT_MS = 5000, /* for the peer's close frame after ours */
-};
+enum { KEY_BYTES = 16 };
 
 #define BEARER_PREFIX STR("base64url.bearer.authorization.k8s.io.")
 
@@ -288,5 +285,5 @@ void ws_close(struct ws *ws, unsigned code, struct str reason)
         return;
     send_close(ws, code, reason);
     struct loop *l = http_loop(ws->x);
-    loop_timer_set(l, &ws->close_wait, loop_now_ns(l) + CLOSE_WAIT_MS * NS_PER_MS);
+    loop_timer_set(l, &ws->close_wait, loop_now_ns(l) + LIMIT_WS_CLOSE_MS * NS_PER_MS);
 }

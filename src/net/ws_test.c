@@ -25,6 +25,7 @@ static struct arena arena;
 /* ---- The server: echoes, and does what some messages say ---- */
 
 static struct {
+    struct clock_fake clock;
     struct loop *loop;
     struct http_server *server;
     pthread_t thread;
@@ -76,7 +77,8 @@ static int start_server(void **state)
     arena_init(&arena);
     struct http_limits limits = http_limits_default();
     limits.write_buffer_bytes = 16 << 10;
-    srv.loop = loop_new(NULL, NULL);
+    clock_fake_init(&srv.clock, 1800000000 * NS_PER_SEC);
+    srv.loop = loop_new(&srv.clock.clock, NULL);
     struct http_server_options opt = {
         .handler = { .on_request = on_request }, .loops = &srv.loop, .n_loops = 1, .limits = &limits
     };
@@ -354,6 +356,29 @@ static void the_server_closes(void **state)
     await_closed(before, 4001);
 }
 
+static void nudge(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    (void)m;
+}
+
+static void a_close_without_answer_ends_too(void **state)
+{
+    (void)state;
+    static struct loop_msg look_at_the_clock = { .run = nudge };
+    int fd = open_ws();
+    unsigned before = atomic_load(&srv.closed);
+    send_frame(fd, 0x81, STR("close please"));
+    expect_frame(fd, 0x88,
+                 STR("\x0f\xa1"
+                     "as you wish"));
+    assert_int_equal(atomic_load(&srv.closed), before);
+    clock_fake_advance(&srv.clock, (LIMIT_WS_CLOSE_MS + 1) * NS_PER_MS);
+    loop_post(srv.loop, &look_at_the_clock);
+    await_closed(before, WS_CODE_GONE);
+    (void)close(fd);
+}
+
 static void broken_rules_close(void **state)
 {
     (void)state;
@@ -417,10 +442,15 @@ static void pings_without_reading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handshake_of_the_rfc),   cmocka_unit_test(bad_handshakes_are_refused),
-        cmocka_unit_test(subprotocols),           cmocka_unit_test(messages_come_back),
-        cmocka_unit_test(the_server_closes),      cmocka_unit_test(broken_rules_close),
-        cmocka_unit_test(a_client_that_vanishes), cmocka_unit_test(pings_without_reading),
+        cmocka_unit_test(handshake_of_the_rfc),
+        cmocka_unit_test(bad_handshakes_are_refused),
+        cmocka_unit_test(subprotocols),
+        cmocka_unit_test(messages_come_back),
+        cmocka_unit_test(the_server_closes),
+        cmocka_unit_test(broken_rules_close),
+        cmocka_unit_test(a_close_without_answer_ends_too),
+        cmocka_unit_test(a_client_that_vanishes),
+        cmocka_unit_test(pings_without_reading),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }
