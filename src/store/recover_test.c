@@ -291,6 +291,28 @@ static void a_hole_is_judged_by_what_follows(void **state)
 
 /* ---- The view ---- */
 
+/* 0: everything is there and right, 1: damage was reported, more: neither. */
+static int read_all(struct store *s, const char *expect)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct err err = ERR_INIT(&arena);
+    struct store_snap *snap;
+    struct store_entry e;
+    autobuf text = { 0 };
+    if (store_snap_begin(s, 0, &snap, &err) < 0)
+        return 2;
+    store_range_begin(snap, STR(""), STR(""));
+    int r;
+    while ((r = store_range_next(snap, &e, &err)) > 0)
+        buf_printf(&text, STR_FMT "=" STR_FMT " ", STR_ARG(e.key), STR_ARG(e.value));
+    store_snap_end(snap);
+    arena_done(&arena);
+    if (r < 0)
+        return r == -ERR_DAMAGED ? 1 : 2;
+    return str_eq(buf_str(&text), str_of(expect)) ? 0 : 3;
+}
+
 /* In a process of its own: whatever the file holds, it ends with an exit code. */
 static int try_view(struct fixture *f, const char *dir, const char *expect)
 {
@@ -300,18 +322,9 @@ static int try_view(struct fixture *f, const char *dir, const char *expect)
         int r = open_dir(f, dir, &s);
         if (r < 0)
             _exit(r == -ERR_DAMAGED && f->err.msg.n ? 1 : 2);
-        f->s = s;
-        struct store_snap *snap;
-        struct store_entry e;
-        autobuf text = { 0 };
-        if (store_snap_begin(s, 0, &snap, &f->err) < 0)
-            _exit(2);
-        store_range_begin(snap, STR(""), STR(""));
-        while ((r = store_range_next(snap, &e, &f->err)) > 0)
-            buf_printf(&text, STR_FMT "=" STR_FMT " ", STR_ARG(e.key), STR_ARG(e.value));
-        if (r < 0)
-            _exit(r == -ERR_DAMAGED ? 1 : 2);
-        _exit(str_eq(buf_str(&text), str_of(expect)) ? 0 : 3);
+        int outcome = read_all(s, expect);
+        store_close(s);
+        _exit(outcome);
     }
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
