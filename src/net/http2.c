@@ -93,8 +93,7 @@ static void put_u32(struct buf *b, uint32_t v)
 static void fail(struct conn *c, int library_error)
 {
     struct http2 *h = http2_of(c);
-    bool abuse = library_error == NGHTTP2_ERR_FLOODED ||
-                 (library_error != NGHTTP2_ERR_BAD_CLIENT_MAGIC && h->guard.tripped);
+    bool abuse = library_error != NGHTTP2_ERR_BAD_CLIENT_MAGIC; /* the library has limits too */
     if (abuse)
         conn_abuse(c);
     h->failed = h->terminated = true;
@@ -324,6 +323,8 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
         http2_guard_reset(&h->guard, c->home->limits, now_of(c));
     if (type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR)
         h->terminated = true;
+    else if (type == NGHTTP2_GOAWAY && h->said_notice && !h->said_goaway)
+        check_nomem(nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, DRAIN_PING));
     if (type == NGHTTP2_DATA)
         http2_guard_data_sent(&h->guard);
     if (type > NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
@@ -495,7 +496,6 @@ static void http2_drain(struct conn *c)
         return;
     h->said_notice = true;
     check_nomem(nghttp2_submit_shutdown_notice(h->session));
-    check_nomem(nghttp2_submit_ping(h->session, NGHTTP2_FLAG_NONE, DRAIN_PING));
 }
 
 static void http2_resume(struct conn *c)

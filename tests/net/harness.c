@@ -38,6 +38,18 @@ size_t harness_rss_bytes(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+void harness_check_rss(size_t before, size_t most)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    size_t now = harness_rss_bytes();
+    if (now > before + most)
+        fail_msg("grown by %zu bytes, allowed are %zu", now - before, most);
+#else
+    (void)before;
+    (void)most;
+#endif
+}
+
 /* ---- The handler ---- */
 
 struct upload {
@@ -146,6 +158,27 @@ static void handle_hold(struct harness *h, struct http_exchange *x)
     http_listen_to(x, &events);
 }
 
+static void handle_stubborn(struct harness *h, struct http_exchange *x)
+{
+    assert_true(h->n_stubborn < HARNESS_STUBBORN);
+    h->stubborn[h->n_stubborn] = x;
+    h->n_stubborn++; /* after the array: the test reads both */
+}
+
+static void end_stubborn(struct http_exchange *x, void *arg)
+{
+    (void)arg;
+    reply_text(x, STR("at last"));
+}
+
+void harness_release(struct harness *h)
+{
+    size_t n = h->n_stubborn;
+    h->n_stubborn = 0;
+    for (size_t i = 0; i < n; i++)
+        http_to_loop(h->stubborn[i], end_stubborn, NULL);
+}
+
 static void upload_piece(void *arg, struct http_exchange *x, struct str piece, bool end)
 {
     struct upload *u = arg;
@@ -251,6 +284,8 @@ static void on_request(void *arg, struct http_exchange *x)
         (void)http_to_worker(x, h->workers, on_worker, h);
     else if (str_eq(path, STR("/hold")))
         handle_hold(h, x);
+    else if (str_eq(path, STR("/stubborn")))
+        handle_stubborn(h, x);
     else if (str_eq(path, STR("/upload")))
         handle_upload(h, x, true);
     else if (str_eq(path, STR("/stuck")))

@@ -19,7 +19,7 @@
 #include "net/pki.h"
 #include "net/workers.h"
 
-enum { HARNESS_LOOPS = 2, HANG_SECONDS = 20 };
+enum { HARNESS_LOOPS = 2, HANG_SECONDS = 20, HARNESS_STUBBORN = 256 };
 
 struct harness_options {
     struct http_limits limits; /* from http_limits_default(), some changed */
@@ -45,6 +45,8 @@ struct harness {
     _Atomic size_t running;  /* of /hold */
     _Atomic size_t gone;     /* on_gone calls */
     _Atomic size_t uploaded; /* bytes that streamed in */
+    struct http_exchange *stubborn[HARNESS_STUBBORN];
+    _Atomic size_t n_stubborn;
 };
 
 struct harness_options harness_defaults(void);
@@ -59,6 +61,7 @@ struct harness_options harness_defaults(void);
  *   /worker       from a worker
  *   /worker?N     N bytes in pieces from a worker
  *   /hold         answers when the client is gone, or at the end
+ *   /stubborn     answers when harness_release() says so, gone or not
  *   /upload       streams the body in, answers with its length
  *   /stuck        streams the body in and consumes nothing
  *   /early        streams the body in, answers 404 before it is read
@@ -68,6 +71,7 @@ struct harness_options harness_defaults(void);
  *   /abort        ends without an end */
 void harness_start(struct harness *h, const struct harness_options *opt);
 void harness_stop(struct harness *h); /* drains, joins, frees */
+void harness_release(struct harness *h);
 /* Starts the drain; harness_stop() waits for it. */
 void harness_drain(struct harness *h);
 struct http_stats harness_stats(struct harness *h);
@@ -82,6 +86,9 @@ struct http_stats harness_stats(struct harness *h);
 void harness_sleep_ms(int ms);
 int64_t harness_now_ms(void);
 size_t harness_rss_bytes(void);
+/* Fails the test if this process has grown by more since `before`. Sanitizers keep freed memory,
+ * so there is nothing to see under them. */
+void harness_check_rss(size_t before, size_t most);
 
 /* ---- Raw sockets ---- */
 
