@@ -206,7 +206,7 @@ static int fill_folder(int fd, const char *dir, struct err *err)
         return r;
     struct view *v;
     struct view_meta meta;
-    r = view_open(path, false, &v, err);
+    r = view_open(&(struct view_options){ .path = path }, &v, err);
     if (r < 0)
         return r;
     r = begin_anew(v, &meta, err);

@@ -166,19 +166,36 @@ static struct memtable *sealed_table(struct store *s)
     return t;
 }
 
+/* How far the view goes. Asked each time: a commit that failed may have reached the disk. */
+static int read_meta(struct store *s, struct err *err)
+{
+    struct view_reader *reader;
+    int r = view_reader_begin(s->view, &reader, err);
+    if (r == -ERR_IO)
+        return 0; /* it will be opened anew for the next write */
+    if (r < 0)
+        return r;
+    s->view_meta = *view_reader_meta(reader);
+    view_reader_end(reader);
+    return 0;
+}
+
 static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *err)
 {
     struct memtable *t = sealed_table(s);
+    int r = read_meta(s, err);
+    if (r < 0)
+        return r;
     struct view_meta meta = s->view_meta;
-    if (t) {
+    bool has_news = t && memtable_end(t) > meta.rev;
+    if (has_news) {
         meta.rev = memtable_end(t);
         meta.keys = keys_after(t, meta.keys);
     }
     meta.floor = choose_floor(s, meta.rev, floor_asked);
-    bool floor_rises = meta.floor > s->view_meta.floor;
-    if (!t && !floor_rises)
-        return 0;
-    int r = write_view(s, t, &meta, err);
+    bool floor_rises = meta.floor > atomic_load(&s->floor);
+    if (has_news || meta.floor > s->view_meta.floor)
+        r = write_view(s, has_news ? t : NULL, &meta, err);
     if (r < 0)
         return r;
     (void)FAILPOINT("checkpoint-committed");

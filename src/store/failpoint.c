@@ -54,6 +54,7 @@ static struct point points[] = {
     { .name = "wal-sync" },
     { .name = "wal-make" },
     { .name = "view-commit" },
+    { .name = "view-panic" },
 };
 
 static struct point *find(const char *name)

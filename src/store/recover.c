@@ -69,7 +69,7 @@ static int open_view_on_disk(struct store *s, struct err *err)
         if (r < 0)
             return r;
     }
-    return view_open(path, false, &s->view, err);
+    return view_open(&(struct view_options){ .path = path }, &s->view, err);
 }
 
 /* A file of no name: LMDB wants a path to open, and its lock file beside it. */
@@ -84,7 +84,8 @@ static int open_view_in_memory(struct store *s, struct err *err)
         (void)snprintf(path, sizeof(path), "%s/view.mdb", dir);
         int r = make_view(path, false, err);
         if (r == 0)
-            r = view_open(path, true, &s->view, err);
+            r = view_open(&(struct view_options){ .path = path, .is_volatile = true }, &s->view,
+                          err);
         (void)unlink(path);
         (void)rmdir(dir);
         return r;

@@ -104,7 +104,7 @@ int store_verify(const char *dir, struct err *err)
     if (lock < 0)
         return lock;
     struct view *v;
-    r = view_open(path, false, &v, err);
+    r = view_open(&(struct view_options){ .path = path }, &v, err);
     if (r < 0)
         return r;
     struct view_meta meta;

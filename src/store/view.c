@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <lmdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,7 +24,6 @@
 #include "base/banned.h"
 
 enum {
-    MAP_START_BYTES = 256 << 20, /* address space, not disk or memory */
     MAX_READERS = 2048,
     DRAIN_MS = 100, /* how long new readers are held back while the map waits to grow */
 };
@@ -32,16 +32,19 @@ struct view {
     MDB_env *env;
     MDB_dbi cur, old, meta;
     char *path;
-    bool volatile_file;
+    bool is_volatile;
+    _Atomic uint64_t bytes; /* of the file, after the last commit */
 
     pthread_mutex_t gate; /* guards what follows */
     pthread_cond_t gate_moved;
-    bool is_closed; /* the map is about to grow */
-    size_t n_open;
+    bool is_closed; /* the map is about to change: `env` belongs to the writer alone */
+    size_t n_open;  /* readers and copies that use `env` */
     struct view_reader *idle;
 
     /* The writer's own. */
-    bool is_full;
+    size_t map_bytes;
+    bool is_full;  /* the last transaction ran out of map */
+    bool is_panic; /* LMDB will do nothing more with this `env` */
 };
 
 struct view_reader {
@@ -219,12 +222,11 @@ static int env_open(struct view *v, unsigned flags, struct err *err)
     int rc = mdb_env_create(&v->env);
     if (rc)
         return lmdb_error(v, rc, "open", err);
-    size_t map = MAP_START_BYTES;
     struct stat st;
     if (stat(v->path, &st) == 0)
-        while (map < (size_t)st.st_size + (size_t)st.st_size / 2)
-            map *= 2;
-    rc = mdb_env_set_mapsize(v->env, map);
+        while (v->map_bytes < (size_t)st.st_size + (size_t)st.st_size / 2)
+            v->map_bytes *= 2;
+    rc = mdb_env_set_mapsize(v->env, v->map_bytes);
     if (!rc)
         rc = mdb_env_set_maxreaders(v->env, MAX_READERS);
     if (!rc)
@@ -267,7 +269,7 @@ static int fill_new(struct view *v, const struct view_meta *meta, bool sync, str
 
 int view_create(const char *path, const struct view_meta *meta, bool sync, struct err *err)
 {
-    struct view v = { 0 };
+    struct view v = { .map_bytes = VIEW_MAP_BYTES };
     if (asprintf(&v.path, "%s.tmp", path) < 0)
         mem_exhausted(strlen(path));
     (void)unlink(v.path);
@@ -279,6 +281,19 @@ int view_create(const char *path, const struct view_meta *meta, bool sync, struc
     return r;
 }
 
+uint64_t view_bytes(struct view *v)
+{
+    return atomic_load_explicit(&v->bytes, memory_order_relaxed);
+}
+
+static void count_bytes(struct view *v)
+{
+    MDB_envinfo info;
+    MDB_stat st;
+    if (mdb_env_info(v->env, &info) == 0 && mdb_env_stat(v->env, &st) == 0)
+        v->bytes = (uint64_t)(info.me_last_pgno + 1) * st.ms_psize;
+}
+
 static int open_env_and_tables(struct view *v, struct err *err)
 {
     /* The folder is ours alone, so what another process may have left in LMDB's lock file is
@@ -288,8 +303,8 @@ static int open_env_and_tables(struct view *v, struct err *err)
         mem_exhausted(strlen(v->path));
     if (unlink(lock) < 0 && errno != ENOENT)
         return err_errno(err, errno, "remove %s", lock);
-    int r = env_open(v, v->volatile_file ? MDB_NOSYNC : 0, err);
-    if (v->volatile_file) {
+    int r = env_open(v, v->is_volatile ? MDB_NOSYNC : 0, err);
+    if (v->is_volatile) {
         (void)unlink(v->path);
         (void)unlink(lock);
     }
@@ -304,17 +319,19 @@ static int open_env_and_tables(struct view *v, struct err *err)
     if (r == 0)
         r = meta_get(v, txn, &meta, err);
     rc = mdb_txn_commit(txn); /* keeps the tables' handles */
+    count_bytes(v);
     return r == 0 && rc ? lmdb_error(v, rc, "read", err) : r;
 }
 
-int view_open(const char *path, bool volatile_file, struct view **ret, struct err *err)
+int view_open(const struct view_options *opt, struct view **ret, struct err *err)
 {
-    int r = mdbcheck_file(path, err);
+    int r = mdbcheck_file(opt->path, err);
     if (r < 0)
         return r;
     struct view *v = mem_new(struct view);
-    v->path = mem_dup(path, strlen(path) + 1);
-    v->volatile_file = volatile_file;
+    v->path = mem_dup(opt->path, strlen(opt->path) + 1);
+    v->is_volatile = opt->is_volatile;
+    v->map_bytes = opt->map_bytes ? opt->map_bytes : VIEW_MAP_BYTES;
     (void)pthread_mutex_init(&v->gate, NULL);
     (void)pthread_cond_init(&v->gate_moved, NULL);
     r = open_env_and_tables(v, err);
@@ -350,15 +367,6 @@ struct view *view_close(struct view *v)
     free(v->path);
     free(v);
     return NULL;
-}
-
-uint64_t view_bytes(struct view *v)
-{
-    MDB_envinfo info;
-    MDB_stat st;
-    if (mdb_env_info(v->env, &info) || mdb_env_stat(v->env, &st))
-        return 0;
-    return (uint64_t)(info.me_last_pgno + 1) * st.ms_psize;
 }
 
 /* ---- The gate: readers in, map growth ---- */
@@ -419,13 +427,11 @@ static void open_gate(struct view *v)
 
 static int grow_map(struct view *v, uint64_t need, struct err *err)
 {
-    MDB_envinfo info;
-    (void)mdb_env_info(v->env, &info);
-    size_t map = info.me_mapsize;
+    size_t map = v->map_bytes;
     while (map < need)
         if (__builtin_mul_overflow(map, 2, &map))
             return err_set(err, ERR_NO_SPACE, "%s fills the address space", v->path);
-    if (map == info.me_mapsize)
+    if (map == v->map_bytes)
         return 0;
     int r = 0;
     if (!close_gate(v)) {
@@ -434,6 +440,34 @@ static int grow_map(struct view *v, uint64_t need, struct err *err)
         int rc = mdb_env_set_mapsize(v->env, map);
         if (rc)
             r = lmdb_error(v, rc, "grow", err);
+        else
+            v->map_bytes = map;
+    }
+    open_gate(v);
+    return r;
+}
+
+/* LMDB gives an environment up when it could not write a meta page. The file is sound: at worst
+ * it is that of the transaction before. */
+static int reopen(struct view *v, struct err *err)
+{
+    if (v->is_volatile)
+        return err_set(err, ERR_IO, "the view in memory failed");
+    int r = 0;
+    if (!close_gate(v)) {
+        r = err_set(err, ERR_UNAVAILABLE, "%s cannot be mended while it is being read", v->path);
+    } else {
+        drop_idle_readers(v);
+        mdb_env_close(v->env);
+        v->env = NULL;
+        r = mdbcheck_file(v->path, err);
+        if (r == 0)
+            r = open_env_and_tables(v, err);
+        v->is_panic = r < 0;
+        if (r < 0) {
+            mdb_env_close(v->env);
+            v->env = NULL;
+        }
     }
     open_gate(v);
     return r;
@@ -479,6 +513,10 @@ static int reader_renew(struct view_reader *r, struct err *err)
 int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err)
 {
     struct view_reader *reader = enter(v);
+    if (!v->env) {
+        leave(v, NULL);
+        return err_set(err, ERR_IO, "%s could not be opened again", v->path);
+    }
     int r = reader ? reader_renew(reader, err) : reader_new(v, &reader, err);
     if (r < 0) {
         leave(v, reader);
@@ -585,11 +623,20 @@ int view_next_old(struct view_reader *r, struct view_entry *ret, struct err *err
 
 /* ---- Writing ---- */
 
+static int write_error(struct view_write *w, int rc, struct err *err)
+{
+    if (rc == MDB_MAP_FULL)
+        w->v->is_full = true;
+    if (rc == MDB_PANIC)
+        w->v->is_panic = true;
+    return lmdb_error(w->v, rc, "write", err);
+}
+
 int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, struct err *err)
 {
-    MDB_envinfo info;
-    (void)mdb_env_info(v->env, &info);
-    int r = grow_map(v, v->is_full ? info.me_mapsize + 1 : view_bytes(v) + room, err);
+    int r = v->is_panic ? reopen(v, err) : 0;
+    if (r == 0)
+        r = grow_map(v, v->is_full ? v->map_bytes + 1 : view_bytes(v) + room, err);
     if (r < 0)
         return r;
     v->is_full = false;
@@ -601,20 +648,14 @@ int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, str
     if (!rc)
         rc = mdb_cursor_open(w->txn, v->old, &w->old);
     if (rc) {
+        r = write_error(w, rc, err);
         if (w->txn)
             mdb_txn_abort(w->txn);
         free(w);
-        return lmdb_error(v, rc, "write", err);
+        return r;
     }
     *ret = w;
     return 0;
-}
-
-static int write_error(struct view_write *w, int rc, struct err *err)
-{
-    if (rc == MDB_MAP_FULL)
-        w->v->is_full = true;
-    return lmdb_error(w->v, rc, "write", err);
 }
 
 int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err)
@@ -676,6 +717,8 @@ int view_write_commit(struct view_write *w, const struct view_meta *meta, struct
     int rc = meta_put(w->v, w->txn, meta);
     if (!rc)
         rc = FAILPOINT("view-commit");
+    if (!rc && FAILPOINT("view-panic"))
+        rc = MDB_PANIC;
     if (rc) {
         int r = write_error(w, rc, err);
         view_write_abort(w);
@@ -683,6 +726,8 @@ int view_write_commit(struct view_write *w, const struct view_meta *meta, struct
     }
     rc = mdb_txn_commit(w->txn);
     int r = rc ? write_error(w, rc, err) : 0;
+    if (r == 0)
+        count_bytes(w->v);
     write_free(w);
     return r;
 }
@@ -700,6 +745,11 @@ bool view_is_full(struct view *v)
 
 int view_copy(struct view *v, int fd, struct err *err)
 {
+    struct view_reader *reader; /* keeps the map in its place while LMDB reads by itself */
+    int r = view_reader_begin(v, &reader, err);
+    if (r < 0)
+        return r;
     int rc = mdb_env_copyfd2(v->env, fd, MDB_CP_COMPACT);
+    view_reader_end(reader);
     return rc ? lmdb_error(v, rc, "copy", err) : 0;
 }

@@ -33,15 +33,23 @@ struct view_entry {
 
 /* A new file at `path`, which must not exist; atomically, and durably if `sync`. */
 int view_create(const char *path, const struct view_meta *meta, bool sync, struct err *err);
-/* Checks the structure of the whole file first. `volatile_file`: never synced, and removed from
- * its folder at once, so that it goes away with the process. */
-int view_open(const char *path, bool volatile_file, struct view **ret, struct err *err);
+struct view_options {
+    const char *path;
+    bool is_volatile; /* never synced, and removed from its folder at once: gone with the process */
+    size_t map_bytes; /* address space to begin with; 0: VIEW_MAP_BYTES */
+};
+
+#define VIEW_MAP_BYTES ((size_t)256 << 20)
+
+/* Checks the structure of the whole file first. */
+int view_open(const struct view_options *opt, struct view **ret, struct err *err);
 struct view *view_close(struct view *v);
 uint64_t view_bytes(struct view *v);
 
 /* ---- Reading ---- */
 
-/* Waits while the map grows. ERR_UNAVAILABLE if there are too many readers. */
+/* Waits while the map grows. ERR_UNAVAILABLE if there are too many readers, ERR_IO while the file
+ * cannot be opened again after it failed. */
 int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err);
 struct view_reader *view_reader_end(struct view_reader *r);
 const struct view_meta *view_reader_meta(const struct view_reader *r);
@@ -63,7 +71,8 @@ int view_entry_check(struct view *v, const struct view_entry *e, struct err *err
 
 /* ---- Writing: one thread ---- */
 
-/* `room`: how many bytes the transaction may add; the map is grown first if it must be. */
+/* `room`: how many bytes the transaction may add; the map is grown first if it must be. After an
+ * error that LMDB does not go on from, the file is opened anew first. */
 int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, struct err *err);
 int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err);
 int view_write_put(struct view_write *w, const struct view_entry *e, struct err *err);

@@ -362,7 +362,7 @@ static struct fate roll_fate(uint64_t *seed)
     if (roll(seed) % 2)
         return f;
     f.name = failpoint_name(roll(seed) % n);
-    bool is_call = strncmp(f.name, "wal-", 4) == 0 || strcmp(f.name, "view-commit") == 0;
+    bool is_call = strncmp(f.name, "wal-", 4) == 0 || strncmp(f.name, "view-", 5) == 0;
     f.errnum = !is_call ? FAILPOINT_KILL : roll(seed) % 2 ? EIO : ENOSPC;
     f.nth = 1 + (unsigned)(roll(seed) % (strncmp(f.name, "commit", 6) == 0 ? 300 : 4));
     f.life_us = 60000;
