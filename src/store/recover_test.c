@@ -3,9 +3,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -615,6 +619,115 @@ static void a_file_size_limit_is_survived(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A disk that is really full, for the log and for the view. Needs the right to mount. */
+static int fill_a_disk(struct fixture *f)
+{
+    enum { DISK = 6 << 20 };
+    char dir[128], filler[160], value[65536];
+    (void)snprintf(dir, sizeof(dir), "%s/disk", f->dir);
+    if (mkdir(dir, 0700) < 0 || unshare(CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("none", dir, "tmpfs", 0, "size=6m,mode=0700") < 0)
+        return 77;
+    f->opt.history_bytes = 1 << 20;
+    if (open_dir(f, dir, &f->s) < 0)
+        return 1;
+    (void)snprintf(filler, sizeof(filler), "%s/filler", dir);
+    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, 0) < 0 || posix_fallocate(fd, 0, 2 << 20) != 0)
+        return 2;
+    (void)close(fd);
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    int64_t r = 1, last = 0;
+    char key[16];
+    for (int i = 0; i < 2 * DISK / (int)sizeof(value) && r > 0; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        r = put(f, key, value);
+        last = r > 0 ? r : last;
+    }
+    if (r != -ERR_NO_SPACE)
+        return 3;
+    (void)unlink(filler);
+    for (int i = 0; i < 500 && (r = put(f, "after", "room")) < 0; i++)
+        (void)usleep(10000);
+    if (r != last + 1)
+        return 4;
+    store_close(f->s);
+    if (store_verify(dir, &f->err) < 0)
+        return 5;
+    if (open_dir(f, dir, &f->s) < 0 || store_rev(f->s) != (uint64_t)last + 1)
+        return 6;
+    store_close(f->s);
+    return 0;
+}
+
+static void a_full_file_system_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    f->s = store_close(f->s);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(fill_a_disk(f));
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+/* ---- Backup while writes go on ---- */
+
+static _Atomic bool writers_stop;
+
+static void *write_pairs(void *arg)
+{
+    struct fixture *f = arg;
+    for (int i = 0; !writers_stop; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof(text), "%d", i);
+        struct store_op ops[2] = {
+            { STORE_PUT, STR("left"), str_of(text), STORE_ANY },
+            { STORE_PUT, STR("right"), str_of(text), STORE_ANY },
+        };
+        struct store_txn t = { .ops = ops, .n_ops = 2 };
+        if (store_commit(f->s, &t, NULL) < 0)
+            abort();
+    }
+    return NULL;
+}
+
+static void a_backup_is_of_one_moment(void **state)
+{
+    struct fixture *f = *state;
+    char file[128], dir[128];
+    pthread_t thread;
+    writers_stop = false;
+    assert_int_equal(pthread_create(&thread, NULL, write_pairs, f), 0);
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(file, sizeof(file), "%s/backup%d", f->dir, i);
+        (void)snprintf(dir, sizeof(dir), "%s-restored%d", f->dir, i);
+        uint64_t least = store_rev(f->s);
+        assert_int_equal(store_backup(f->s, file, &f->err), 0);
+        assert_int_equal(store_restore(file, dir, &f->err), 0);
+        struct fixture other = *f;
+        assert_int_equal(open_dir(&other, dir, &other.s), 0);
+        assert_true(store_rev(other.s) >= least);
+        const char *text = list(&other, "", 0);
+        unsigned left = 0, right = 1;
+        if (store_rev(other.s) > 1) {
+            assert_int_equal(sscanf(text, "left=%u right=%u", &left, &right), 2);
+            assert_int_equal(left, right);
+        }
+        store_close(other.s);
+        f->arena = other.arena; /* it was used in between */
+        f->err = ERR_INIT(&f->arena);
+        remove_tree(dir);
+    }
+    writers_stop = true;
+    (void)pthread_join(thread, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -636,6 +749,8 @@ int main(void)
         TEST(a_failed_sync_is_survived),
         TEST(a_failed_checkpoint_is_survived),
         TEST(a_file_size_limit_is_survived),
+        TEST(a_full_file_system_is_survived),
+        TEST(a_backup_is_of_one_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
