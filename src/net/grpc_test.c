@@ -262,6 +262,13 @@ static struct grpc_result call(struct grpc_client *c, const char *path, struct s
 
 /* ---- The tests ---- */
 
+static void await_count(_Atomic unsigned *count, unsigned want)
+{
+    for (int i = 0; i < 10000 && atomic_load(count) < want; i++)
+        (void)usleep(1000);
+    assert_int_equal(atomic_load(count), want);
+}
+
 static void unary(void **state)
 {
     (void)state;
@@ -405,17 +412,13 @@ static void messages_at_the_limit_and_past_it(void **state)
                                      &reply, NULL, &err),
                      -ERR_TOO_LARGE);
     struct grpc_stream *s;
+    unsigned gone = atomic_load(&srv.gone), started = atomic_load(&srv.started);
     assert_int_equal(grpc_stream_open(c, STR("/test.T/Length"), NULL, 0, &s, NULL), 0);
     assert_int_equal(grpc_stream_send(s, more, &err), -ERR_TOO_LARGE);
+    await_count(&srv.started, started + 1); /* so that it does not come in the next test */
     grpc_stream_free(s);
+    await_count(&srv.gone, gone + 1);
     grpc_client_free(c);
-}
-
-static void await_count(_Atomic unsigned *count, unsigned want)
-{
-    for (int i = 0; i < 10000 && atomic_load(count) < want; i++)
-        (void)usleep(1000);
-    assert_int_equal(atomic_load(count), want);
 }
 
 static void cancel_and_deadline(void **state)
@@ -479,7 +482,9 @@ static void flow_control_reaches_the_server(void **state)
     for (int i = 0; i < 20000; i++)
         assert_int_equal(grpc_stream_receive(s, CALL_MS, &got, NULL, &arena, NULL), 1);
     assert_true(atomic_load(&srv.flooded) >= 20000);
+    unsigned gone = atomic_load(&srv.gone);
     grpc_stream_free(s);
+    await_count(&srv.gone, gone + 1);
     grpc_client_free(c);
 }
 
