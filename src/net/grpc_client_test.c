@@ -16,7 +16,15 @@
 #include "base/mem.h"
 
 enum { CALL_MS = 20000, MAX_PAYLOAD = 1 << 16 };
-enum { DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, GOAWAY = 7 };
+enum {
+    DATA = 0,
+    HEADERS = 1,
+    RST_STREAM = 3,
+    SETTINGS = 4,
+    GOAWAY = 7,
+    CONTINUATION = 9,
+    ALTSVC = 10
+};
 enum { END_STREAM = 1, END_HEADERS = 4 };
 
 static struct arena arena;
@@ -466,6 +474,43 @@ static void bad_answers_have_a_status(void **state)
     peer_free(p);
 }
 
+/* Frames for which servers were once the victims, sent to the client. */
+static void send_abuse(struct peer *p, int fd, unsigned nth)
+{
+    struct frame *f = mem_new(struct frame);
+    static const char altsvc[16000];
+    if (greet(fd) && await_frame(p, fd, f, HEADERS)) {
+        if (nth == 0) { /* CVE-2018-1000168: an ALTSVC frame as long as can be, then all is well */
+            send_frame(fd, ALTSVC, 0, 0, (struct str){ altsvc, sizeof(altsvc) });
+            answer(fd, f->id, STR("reply"));
+            send_frame(fd, GOAWAY, 0, 0, STR("\0\0\0\1\0\0\0\0"));
+        } else if (nth == 1) { /* CVE-2024-28182: a header block without end */
+            send_frame(fd, HEADERS, 0, f->id, STR("\x88"));
+            for (int i = 0; i < 100000; i++)
+                send_frame(fd, CONTINUATION, 0, f->id, STR(""));
+        } else { /* CVE-2026-27135: an error, and a frame of a wrong length behind it */
+            send_frame(fd, SETTINGS, 0, 0, STR("\0\5\0\0\0\0"));
+            send_frame(fd, RST_STREAM, 0, f->id, STR("\0"));
+            send_frame(fd, SETTINGS, 0, 0, STR("\0"));
+        }
+        wait_for_hangup(p, fd);
+    }
+    mem_cleanup_free(&f);
+}
+
+static void abuse_ends_the_connection_only(void **state)
+{
+    (void)state;
+    struct peer *p = peer_new(send_abuse);
+    struct grpc_client *c = client_of(p);
+    const enum grpc_status want[] = { GRPC_OK, GRPC_UNAVAILABLE, GRPC_UNAVAILABLE };
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(call(c, CALL_MS, NULL).status, want[i]);
+    assert_int_equal(p->n_conns, 3);
+    grpc_client_free(c);
+    peer_free(p);
+}
+
 static void never_answer(struct peer *p, int fd, unsigned nth)
 {
     (void)nth;
@@ -523,6 +568,7 @@ int main(void)
         cmocka_unit_test(refused_calls_surely_have_not_run),
         cmocka_unit_test(running_calls_end_after_goaway),
         cmocka_unit_test(bad_answers_have_a_status),
+        cmocka_unit_test(abuse_ends_the_connection_only),
         cmocka_unit_test(deadlines_and_cancels_reset_the_stream),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
