@@ -1,5 +1,5 @@
 /* utf8.h - one UTF-8 sequence at a time (RFC 3629: no surrogates, no overlong forms, nothing above
- * U+10FFFF). Private to the readers and writers of this folder. */
+ * U+10FFFF). */
 #pragma once
 
 #include "base/str.h"
