@@ -1,15 +1,21 @@
 /* quantity.h - resource quantities: "500m", "1.5Gi", "1e3", exact.
  *
  * A quantity is a decimal number with one of three suffix families, which it keeps when written:
- * binary (Ki to Ei), decimal (n u m, none, k to E) or an exponent (e3, E3). Values are bounded as
- * upstream bounds them: below 2^63-1 in magnitude, and rounded up to whole nanos. */
+ * binary (Ki to Ei), decimal (n u m, none, k to E) or an exponent (e3, E3). As upstream has it:
+ * what is finer than a nano is rounded away from zero, binary values end at 2^63-1, decimal ones
+ * have no end, and a short text that already has the right suffix stays as it was typed ("+5",
+ * "1.500"). No floating point anywhere. Rules only: no I/O. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
 
-/* The canonical text: no fraction, the largest suffix that loses nothing. In the arena, or `text`
- * itself if it is canonical. ERR_BAD_REQUEST with upstream's words. */
+/* Bounds where upstream has none: the text, and the power of ten it may name. */
+enum { QUANTITY_BYTES_MAX = 1024, QUANTITY_EXPONENT_MAX = 1000000000 };
+
+/* The text that upstream would write: no fraction, the largest suffix that loses nothing, or `text`
+ * itself where upstream keeps it. In the arena, or `text`. ERR_BAD_REQUEST with upstream's words.
+ */
 int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct err *err);
 
 /* Compares two texts that are quantities: below, equal, above as -1, 0, 1. */
