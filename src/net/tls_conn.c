@@ -17,19 +17,22 @@ struct tls_conn {
     bool wants_write, failed;
 };
 
-static void set_host(SSL *ssl, struct str host)
+/* False for a name that cannot be checked; without a name there is nothing to check. */
+static bool set_host(SSL *ssl, struct str host)
 {
     char name[256];
-    if (!host.n || host.n >= sizeof(name))
-        return;
+    if (!host.n)
+        return true;
+    if (host.n >= sizeof(name) || memchr(host.p, '\0', host.n))
+        return false;
     memcpy(name, host.p, host.n);
     name[host.n] = '\0';
     X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
     if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
-        return; /* an address; SNI carries names only */
+        return true; /* an address; SNI carries names only */
     X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    X509_VERIFY_PARAM_set1_host(param, host.p, host.n);
-    SSL_set_tlsext_host_name(ssl, name);
+    return X509_VERIFY_PARAM_set1_host(param, host.p, host.n) == 1 &&
+           SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
 struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
@@ -42,7 +45,7 @@ struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
     if (c->server) {
         SSL_set_accept_state(t->ssl);
     } else {
-        set_host(t->ssl, host);
+        t->failed = !set_host(t->ssl, host);
         SSL_set_connect_state(t->ssl);
     }
     return t;
@@ -79,6 +82,10 @@ static ssize_t outcome(struct tls_conn *t, int r)
 
 int tls_conn_handshake(struct tls_conn *t, struct err *err)
 {
+    if (t->failed) {
+        (void)err_set(err, ERR_UNAVAILABLE, "TLS handshake: the peer's name cannot be checked");
+        return TLS_FAILED;
+    }
     ERR_clear_error();
     ssize_t r = outcome(t, SSL_do_handshake(t->ssl));
     if (r == 1 || r == TLS_AGAIN)
