@@ -1,0 +1,103 @@
+#include "net/tls_conn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "net/pki.h"
+
+struct ends {
+    struct arena arena;
+    struct tls_context *server, *client;
+};
+
+static int setup(void **state)
+{
+    static struct ends e;
+    arena_init(&e.arena);
+    struct err err = ERR_INIT(&e.arena);
+    struct pki_pair ca, leaf;
+    const struct str names[] = { STR("sampan.test") }, ips[] = { STR("127.0.0.1") };
+    int64_t now = time(NULL);
+    assert_int_equal(pki_make_ca(&e.arena, STR("ca"), now, 1, &ca, &err), 0);
+    const struct pki_leaf wish = { .common_name = STR("x"),
+                                   .dns_names = names,
+                                   .n_dns_names = 1,
+                                   .ips = ips,
+                                   .n_ips = 1,
+                                   .server = true,
+                                   .now_sec = now,
+                                   .days = 1 };
+    assert_int_equal(pki_issue(&e.arena, &ca, &wish, &leaf, &err), 0);
+    const struct tls_config server = { .server = true,
+                                       .cert_pem = leaf.cert_pem,
+                                       .key_pem = leaf.key_pem };
+    const struct tls_config client = { .ca_pem = ca.cert_pem };
+    assert_int_equal(tls_context_new(&server, &e.server, &err), 0);
+    assert_int_equal(tls_context_new(&client, &e.client, &err), 0);
+    *state = &e;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct ends *e = *state;
+    tls_context_unref(e->server);
+    tls_context_unref(e->client);
+    arena_done(&e->arena);
+    return 0;
+}
+
+/* Lets both ends talk until the client knows: 1, or TLS_FAILED. */
+static int shake_hands(struct ends *e, struct str host, struct err *err)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    struct tls_conn *server = tls_conn_new(e->server, fds[0], (struct str){ NULL, 0 });
+    struct tls_conn *client = tls_conn_new(e->client, fds[1], host);
+    int r = TLS_AGAIN;
+    for (int step = 0; step < 20 && r == TLS_AGAIN; step++) {
+        r = tls_conn_handshake(client, err);
+        (void)tls_conn_handshake(server, NULL);
+    }
+    tls_conn_free(client);
+    tls_conn_free(server);
+    close(fds[0]);
+    close(fds[1]);
+    return r;
+}
+
+static void the_name_is_checked(void **state)
+{
+    struct ends *e = *state;
+    char endless[300];
+    memset(endless, 'a', sizeof(endless));
+    const struct {
+        struct str host;
+        int result;
+    } rows[] = {
+        { STR("sampan.test"), 1 },
+        { STR("127.0.0.1"), 1 },
+        { STR("other.test"), TLS_FAILED },
+        { STR("127.0.0.2"), TLS_FAILED },
+        { STR("sampan.test\0.evil"), TLS_FAILED }, /* CVE-2026-47778, seen from the client */
+        { { endless, sizeof(endless) }, TLS_FAILED },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = ERR_INIT(&e->arena);
+        assert_int_equal(shake_hands(e, rows[i].host, &err), rows[i].result);
+        assert_int_equal(err.code, rows[i].result == 1 ? ERR_OK : ERR_UNAVAILABLE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_name_is_checked, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
