@@ -78,7 +78,7 @@ int cmd_down(int argc, char **argv)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    struct instance in;
+    struct instance in = { 0 };
     int r = look(&a, dir, &in, &dir, &err);
     if (r == 0 && !in.running)
         printf("sampan is not running in %s\n", dir);
