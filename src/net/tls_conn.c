@@ -237,7 +237,7 @@ static struct str fingerprint(struct arena *a, const X509 *cert)
     if (X509_digest(cert, EVP_sha256(), hash, &n) != 1)
         mem_exhausted(sizeof(hash));
     char *hex = arena_alloc(a, 2 * (size_t)n, 1);
-    for (unsigned i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         hex[2 * i] = digits[hash[i] >> 4];
         hex[2 * i + 1] = digits[hash[i] & 15];
     }
