@@ -168,12 +168,14 @@ static int copy_view(int fd, const char *to_path, struct err *err)
 static int begin_anew(struct view *v, struct view_meta *meta, struct err *err)
 {
     int r = store__check_view(v, meta, err);
-    if (r == 0)
-        r = store__new_id(&meta->store_id, err);
+    if (r < 0)
+        return r;
+    r = store__new_id(&meta->store_id, err);
+    if (r < 0)
+        return r;
     meta->floor = meta->rev;
-    struct view_write *w;
-    if (r == 0)
-        r = view_write_begin(v, 1 << 20, &w, err);
+    struct view_write *w = NULL;
+    r = view_write_begin(v, 1 << 20, &w, err);
     if (r < 0)
         return r;
     r = view_write_prune(w, meta->floor, err);

@@ -177,8 +177,8 @@ static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now
     size_t at = record_begin(&c->records, rev, c->first_rev, now_ns);
     for (size_t i = 0; i < t->n_ops; i++) {
         const struct store_op *op = &t->ops[i];
-        struct pending *p;
-        (void)look_up(c, NULL, op->key, &p, NULL); /* it is there since check_conditions() */
+        struct pending *p = slot_for(c->slots, c->n_slots, op->key, (uint32_t)map_hash(op->key));
+        assert(p->is_used); /* since check_conditions() */
         if (op->type == STORE_CHECK || (op->type == STORE_DELETE && !p->mod_rev))
             continue;
         struct record_op rec = {

@@ -20,6 +20,10 @@ enum {
     NODE = 8,
     DB_BYTES = 48,
     META_BYTES = 136,
+    FREE_DB = 24, /* in a meta page, behind its head; the page size is its first word */
+    MAIN_DB = FREE_DB + DB_BYTES,
+    LAST_PAGE = MAIN_DB + DB_BYTES,
+    TXN_ID = LAST_PAGE + 8,
     MAX_KEY = 511,
     MAX_DEPTH = 32,
     MIN_PAGE = 512,
@@ -192,7 +196,7 @@ static int check_node(struct check *c, struct walk *w, uint64_t number, unsigned
     const unsigned char *page = page_at(c, number);
     bool is_leaf = get16(page + 10) == P_LEAF;
     unsigned count = (get16(page + 12) - HEAD) / 2u, upper = get16(page + 14);
-    unsigned at = get16(page + HEAD + 2 * i);
+    unsigned at = get16(page + HEAD + 2 * (size_t)i);
     if (at % 2 || at < upper || at > c->page_bytes - NODE)
         return bad(c, number, "has a node outside its place");
     const unsigned char *node = page + at;
@@ -225,7 +229,7 @@ static int check_node(struct check *c, struct walk *w, uint64_t number, unsigned
 
     struct bounds below = { has_key ? key : bounds->low, bounds->high };
     if (i + 1 < count) {
-        unsigned next = get16(page + HEAD + 2 * (i + 1));
+        unsigned next = get16(page + HEAD + 2 * ((size_t)i + 1));
         if (next < upper || next > c->page_bytes - NODE ||
             get16(page + next + 6) > c->page_bytes - NODE - next)
             return bad(c, number, "has a node outside its place");
@@ -301,12 +305,12 @@ static int check_meta(struct check *c, uint64_t number)
         return bad(c, number, "is not a meta page");
     if (get32(meta) != MAGIC || get32(meta + 4) != 1)
         return bad(c, number, "is not of LMDB's data version 1");
-    if (get64(meta + 8) != 0 || get32(meta + 24) != c->page_bytes)
+    if (get64(meta + 8) != 0 || get32(meta + FREE_DB) != c->page_bytes)
         return bad(c, number, "has a bad address or page size");
-    uint64_t last = get64(meta + 24 + 2 * DB_BYTES);
+    uint64_t last = get64(meta + LAST_PAGE);
     if (last < 1 || last / 2 > c->n_pages + 65536)
         return bad(c, number, "speaks of pages far behind the end of the file");
-    struct db free_db = db_read(meta + 24), main_db = db_read(meta + 24 + DB_BYTES);
+    struct db free_db = db_read(meta + FREE_DB), main_db = db_read(meta + MAIN_DB);
     if (free_db.flags != FREE_DB_FLAGS || main_db.flags != 0)
         return bad(c, number, "has trees of an unknown kind");
     return 0;
@@ -314,16 +318,16 @@ static int check_meta(struct check *c, uint64_t number)
 
 static int check_trees(struct check *c, const unsigned char *meta)
 {
-    c->n_numbered = get64(meta + 24 + 2 * DB_BYTES) + 1;
+    c->n_numbered = get64(meta + LAST_PAGE) + 1;
     if (c->n_pages > c->n_numbered)
         c->n_pages = c->n_numbered;
     autofree unsigned char *seen = mem_zalloc((size_t)(c->n_numbered / 8 + 1));
     c->seen = seen;
-    struct walk main_walk = { .db = db_read(meta + 24 + DB_BYTES), .is_main = true };
+    struct walk main_walk = { .db = db_read(meta + MAIN_DB), .is_main = true };
     int r = walk_tree(c, &main_walk);
     if (r < 0)
         return r;
-    struct walk free_walk = { .db = db_read(meta + 24), .is_free = true };
+    struct walk free_walk = { .db = db_read(meta + FREE_DB), .is_free = true };
     return walk_tree(c, &free_walk);
 }
 
@@ -332,7 +336,7 @@ int mdbcheck_bytes(struct str bytes, const char *name, struct err *err)
     struct check c = { .name = name, .p = (const unsigned char *)bytes.p, .err = err };
     if (bytes.n < HEAD + META_BYTES || get32(c.p + HEAD) != MAGIC)
         return bad(&c, 0, "is not a meta page");
-    c.page_bytes = get32(c.p + HEAD + 24);
+    c.page_bytes = get32(c.p + HEAD + FREE_DB);
     if (!is_page_size(c.page_bytes) || bytes.n < 2 * (uint64_t)c.page_bytes)
         return bad(&c, 0, "has a bad page size");
     c.n_pages = bytes.n / c.page_bytes;
@@ -342,7 +346,6 @@ int mdbcheck_bytes(struct str bytes, const char *name, struct err *err)
     if (r < 0)
         return r;
     const unsigned char *a = page_at(&c, 0) + HEAD, *b = page_at(&c, 1) + HEAD;
-    enum { TXN_ID = 24 + 2 * DB_BYTES + 8 };
     /* LMDB uses the newer one; on a tie both are the same, in a new file. */
     return check_trees(&c, get64(b + TXN_ID) > get64(a + TXN_ID) ? b : a);
 }

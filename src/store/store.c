@@ -1,5 +1,5 @@
 /* store.c - opening, closing, and the small questions. */
-#include "store/internal.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "store/internal.h"
+
 #include "base/banned.h"
 
 /* ---- Layers ---- */

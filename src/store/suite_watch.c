@@ -164,11 +164,10 @@ void watch_that_is_full_gets_it_again(void **state)
 {
     struct fixture *f = *state;
     struct store_feed *feed = store_feed_new(f->s, no_wake, NULL);
-    uint64_t start = store_rev(f->s);
     for (int round = 0; round < 2 * 6; round++) {
         int room = round % 6;
         struct recorder r;
-        start = store_rev(f->s);
+        uint64_t start = store_rev(f->s);
         assert_int_equal(recorder_start(f, feed, &r, "", start), 0);
         poll_all(feed); /* live now */
         r.room = room;

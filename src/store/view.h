@@ -4,7 +4,7 @@
  * replaced, `meta` one row that says how far the file goes. One thread writes, in transactions
  * that are synced whole. Any number of threads read, each through a reader of its own.
  *
- * The only file that includes lmdb.h is view.c. LMDB believes its file, so mdbcheck.h looks at it
+ * Only view_impl.h includes lmdb.h. LMDB believes its file, so mdbcheck.h looks at it
  * first; each entry carries a checksum of its own besides. Readers must be short: they pin pages,
  * and growing the map has to wait until none is open. */
 #pragma once

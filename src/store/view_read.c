@@ -1,0 +1,155 @@
+/* view_read.c - readers of the view: one transaction and two cursors each, used again and again. */
+#include "store/view_impl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/banned.h"
+
+static int reader_new(struct view *v, struct view_reader **ret, struct err *err)
+{
+    struct view_reader *r = mem_new(struct view_reader);
+    r->v = v;
+    int rc = mdb_txn_begin(v->env, NULL, MDB_RDONLY, &r->txn);
+    if (!rc)
+        rc = mdb_cursor_open(r->txn, v->cur, &r->cur);
+    if (!rc)
+        rc = mdb_cursor_open(r->txn, v->old, &r->old);
+    if (rc) {
+        if (r->cur)
+            mdb_cursor_close(r->cur);
+        if (r->txn)
+            mdb_txn_abort(r->txn);
+        free(r);
+        return view__error(v, rc, "read", err);
+    }
+    *ret = r;
+    return 0;
+}
+
+static int reader_renew(struct view_reader *r, struct err *err)
+{
+    int rc = mdb_txn_renew(r->txn);
+    if (rc)
+        return view__error(r->v, rc, "read", err);
+    rc = mdb_cursor_renew(r->txn, r->cur);
+    if (!rc)
+        rc = mdb_cursor_renew(r->txn, r->old);
+    if (!rc)
+        return 0;
+    mdb_txn_reset(r->txn);
+    return view__error(r->v, rc, "read", err);
+}
+
+int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err)
+{
+    struct view_reader *reader = view__enter(v);
+    if (!v->env) {
+        view__leave(v, NULL);
+        return err_set(err, ERR_IO, "%s could not be opened again", v->path);
+    }
+    int r = reader ? reader_renew(reader, err) : reader_new(v, &reader, err);
+    if (r < 0) {
+        view__leave(v, reader);
+        return r;
+    }
+    assert(reader);
+    size_t id = mdb_txn_id(reader->txn);
+    if (id != reader->txn_id) {
+        r = view__meta_get(v, reader->txn, &reader->meta, err);
+        if (r < 0) {
+            view_reader_end(reader);
+            return r;
+        }
+        reader->txn_id = id;
+    }
+    *ret = reader;
+    return 0;
+}
+
+struct view_reader *view_reader_end(struct view_reader *r)
+{
+    if (r) {
+        mdb_txn_reset(r->txn);
+        view__leave(r->v, r);
+    }
+    return NULL;
+}
+
+const struct view_meta *view_reader_meta(const struct view_reader *r)
+{
+    return &r->meta;
+}
+
+int view_get(struct view_reader *r, struct str key, struct view_entry *ret, struct err *err)
+{
+    MDB_val k = view__val(key), data;
+    int rc = mdb_get(r->txn, r->v->cur, &k, &data);
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    if (rc)
+        return view__error(r->v, rc, "read", err);
+    return view__entry_decode(r->v, k, data, ret, err);
+}
+
+int view_get_old(struct view_reader *r, uint64_t super_rev, struct str key, struct view_entry *ret,
+                 struct err *err)
+{
+    char text[VIEW__OLD_KEY_BYTES];
+    MDB_val k = view__old_key(text, super_rev, key), data;
+    int rc = mdb_get(r->txn, r->v->old, &k, &data);
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    if (rc)
+        return view__error(r->v, rc, "read", err);
+    int res = view__old_decode(r->v, k, data, ret, err);
+    ret->key = key; /* `text` ends with this call */
+    return res;
+}
+
+static int step(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct view_entry *ret,
+                struct err *err)
+{
+    MDB_val data;
+    int rc = mdb_cursor_get(r->cur, &k, &data, op);
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    if (rc)
+        return view__error(r->v, rc, "read", err);
+    return view__entry_decode(r->v, k, data, ret, err);
+}
+
+static int step_old(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct view_entry *ret,
+                    struct err *err)
+{
+    MDB_val data;
+    int rc = mdb_cursor_get(r->old, &k, &data, op);
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    if (rc)
+        return view__error(r->v, rc, "read", err);
+    return view__old_decode(r->v, k, data, ret, err);
+}
+
+int view_seek(struct view_reader *r, struct str key, struct view_entry *ret, struct err *err)
+{
+    return step(r, view__val(key), key.n ? MDB_SET_RANGE : MDB_FIRST, ret, err);
+}
+
+int view_next(struct view_reader *r, struct view_entry *ret, struct err *err)
+{
+    return step(r, (MDB_val){ 0 }, MDB_NEXT, ret, err);
+}
+
+int view_seek_old(struct view_reader *r, uint64_t super_rev, struct view_entry *ret,
+                  struct err *err)
+{
+    char text[VIEW__OLD_KEY_BYTES];
+    return step_old(r, view__old_key(text, super_rev, STR("")), MDB_SET_RANGE, ret, err);
+}
+
+int view_next_old(struct view_reader *r, struct view_entry *ret, struct err *err)
+{
+    return step_old(r, (MDB_val){ 0 }, MDB_NEXT, ret, err);
+}

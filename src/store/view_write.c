@@ -1,0 +1,145 @@
+/* view_write.c - the view's one writer, and the copy that a backup is. */
+#include "store/view_impl.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/failpoint.h"
+
+#include "base/banned.h"
+
+struct view_write {
+    struct view *v;
+    MDB_txn *txn;
+    MDB_cursor *cur, *old;
+    struct buf scratch; /* one encoded value */
+};
+
+static int write_error(struct view_write *w, int rc, struct err *err)
+{
+    if (rc == MDB_MAP_FULL)
+        w->v->is_full = true;
+    if (rc == MDB_PANIC)
+        w->v->is_panic = true;
+    return view__error(w->v, rc, "write", err);
+}
+
+int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, struct err *err)
+{
+    int r = view__make_room(v, room, err);
+    if (r < 0)
+        return r;
+    struct view_write *w = mem_new(struct view_write);
+    w->v = v;
+    int rc = mdb_txn_begin(v->env, NULL, 0, &w->txn);
+    if (!rc)
+        rc = mdb_cursor_open(w->txn, v->cur, &w->cur);
+    if (!rc)
+        rc = mdb_cursor_open(w->txn, v->old, &w->old);
+    if (rc) {
+        r = write_error(w, rc, err);
+        if (w->txn)
+            mdb_txn_abort(w->txn);
+        free(w);
+        return r;
+    }
+    *ret = w;
+    return 0;
+}
+
+int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err)
+{
+    MDB_val k = view__val(key), data;
+    int rc = mdb_get(w->txn, w->v->cur, &k, &data);
+    if (rc == MDB_NOTFOUND)
+        return 0;
+    return rc ? write_error(w, rc, err) : view__entry_decode(w->v, k, data, ret, err);
+}
+
+int view_write_put(struct view_write *w, const struct view_entry *e, struct err *err)
+{
+    MDB_val k = view__val(e->key), data = view__entry_encode(&w->scratch, e);
+    int rc = mdb_cursor_put(w->cur, &k, &data, 0);
+    return rc ? write_error(w, rc, err) : 0;
+}
+
+int view_write_delete(struct view_write *w, struct str key, struct err *err)
+{
+    MDB_val k = view__val(key);
+    int rc = mdb_del(w->txn, w->v->cur, &k, NULL);
+    return rc && rc != MDB_NOTFOUND ? write_error(w, rc, err) : 0;
+}
+
+int view_write_old(struct view_write *w, const struct view_entry *e, struct err *err)
+{
+    char text[VIEW__OLD_KEY_BYTES];
+    MDB_val k = view__old_key(text, e->super_rev, e->key),
+            data = view__entry_encode(&w->scratch, e);
+    int rc = mdb_cursor_put(w->old, &k, &data, MDB_APPEND);
+    return rc ? write_error(w, rc, err) : 0;
+}
+
+int view_write_prune(struct view_write *w, uint64_t floor, struct err *err)
+{
+    for (;;) {
+        MDB_val k, data;
+        int rc = mdb_cursor_get(w->old, &k, &data, MDB_FIRST);
+        if (rc == MDB_NOTFOUND)
+            return 0;
+        struct view_entry e = { 0 };
+        int r = rc ? write_error(w, rc, err) : view__old_decode(w->v, k, data, &e, err);
+        if (r < 0 || e.super_rev > floor)
+            return r < 0 ? r : 0;
+        rc = mdb_cursor_del(w->old, 0);
+        if (rc)
+            return write_error(w, rc, err);
+    }
+}
+
+static void write_free(struct view_write *w)
+{
+    buf_done(&w->scratch);
+    free(w);
+}
+
+int view_write_commit(struct view_write *w, const struct view_meta *meta, struct err *err)
+{
+    int rc = view__meta_put(w->v, w->txn, meta);
+    if (!rc)
+        rc = FAILPOINT("view-commit");
+    if (!rc && FAILPOINT("view-panic"))
+        rc = MDB_PANIC;
+    if (rc) {
+        int r = write_error(w, rc, err);
+        view_write_abort(w);
+        return r;
+    }
+    rc = mdb_txn_commit(w->txn);
+    int r = rc ? write_error(w, rc, err) : 0;
+    if (r == 0)
+        view__count_bytes(w->v);
+    write_free(w);
+    return r;
+}
+
+void view_write_abort(struct view_write *w)
+{
+    mdb_txn_abort(w->txn);
+    write_free(w);
+}
+
+bool view_is_full(struct view *v)
+{
+    return v->is_full;
+}
+
+int view_copy(struct view *v, int fd, struct err *err)
+{
+    struct view_reader *reader; /* keeps the map in its place while LMDB reads by itself */
+    int r = view_reader_begin(v, &reader, err);
+    if (r < 0)
+        return r;
+    int rc = mdb_env_copyfd2(v->env, fd, MDB_CP_COMPACT);
+    view_reader_end(reader);
+    return rc ? view__error(v, rc, "copy", err) : 0;
+}
