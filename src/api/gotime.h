@@ -9,7 +9,12 @@ struct gotime {
     int32_t nanos;
 };
 
-/* RFC 3339 with any offset and any fraction. ERR_BAD_REQUEST in the words of time.Parse. */
-int gotime_parse(struct str text, struct gotime *ret, struct err *err);
+/* Go's zero time, 0001-01-01T00:00:00Z, which Kubernetes writes as null. */
+#define GOTIME_ZERO_SEC INT64_C(-62135596800)
+
+/* RFC 3339 with any offset. Time takes any fraction or none, MicroTime exactly six digits.
+ * ERR_BAD_REQUEST in the words of Go's time.Parse; also for a time that its offset moves out of the
+ * years 0 to 9999. */
+int gotime_parse(struct str text, bool micros, struct gotime *ret, struct err *err);
 /* "2006-01-02T15:04:05Z", or with six digits of a second; in the arena. */
 struct str gotime_format(struct arena *a, struct gotime t, bool micros);
