@@ -1,6 +1,6 @@
 /* loop.c - epoll, a heap of timers, and a mailbox.
  *
- * A turn: wait, run the descriptors that are ready, the mailbox, the timers that are due, then
+ * A turn: wait, run the mailbox, the descriptors that are ready, the timers that are due, then
  * what was deferred. An event names its descriptor by slot and generation, so that one fetched
  * before its descriptor was removed finds nobody, even if the slot has a new owner.
  *
@@ -158,11 +158,8 @@ void loop_fd_remove(struct loop_fd *f)
 
 static void dispatch(struct loop *l, const struct epoll_event *ev)
 {
-    if (ev->data.u64 == MAILBOX_TAG) {
-        uint64_t count;
-        (void)!read(l->wake_fd, &count, sizeof(count));
-        return;
-    }
+    if (ev->data.u64 == MAILBOX_TAG)
+        return; /* run_mailbox() has seen to it */
     const struct slot *s = &l->slots[(uint32_t)ev->data.u64];
     if (s->f && s->generation == ev->data.u64 >> 32)
         s->f->on_ready(s->f, ev->events);
@@ -294,6 +291,16 @@ static void run_messages(struct loop *l, struct loop_msg *m)
     }
 }
 
+/* The wake-up is taken back before the messages are, never after: a post in between would find the
+ * mailbox empty, wake the loop, and have its wake-up taken back unheard. */
+static void take_back_wake(struct loop *l, const struct epoll_event *events, int n)
+{
+    uint64_t count;
+    for (int i = 0; i < n; i++)
+        if (events[i].data.u64 == MAILBOX_TAG)
+            (void)!read(l->wake_fd, &count, sizeof(count));
+}
+
 static void run_mailbox(struct loop *l)
 {
     if (!atomic_load_explicit(&l->mailbox, memory_order_relaxed))
@@ -338,9 +345,10 @@ static void turn(struct loop *l, int timeout_ms)
     int n = epoll_wait(l->epoll_fd, events, EVENTS_PER_TURN, timeout_ms);
     assert(n >= 0 || errno == EINTR);
     l->now_ns = clock_mono_ns(l->clock);
+    take_back_wake(l, events, n);
+    run_mailbox(l); /* first: whoever posts and then connects finds the post obeyed */
     for (int i = 0; i < n; i++)
         dispatch(l, &events[i]);
-    run_mailbox(l);
     run_timers(l);
     run_deferred(l);
 }

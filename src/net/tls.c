@@ -47,7 +47,7 @@ static void bio_cleanup(BIO **b)
 
 static BIO *pem_open(struct str pem)
 {
-    BIO *b = BIO_new_mem_buf(pem.p, (int)pem.n);
+    BIO *b = BIO_new_mem_buf(pem.n ? pem.p : "", (int)pem.n);
     if (!b)
         mem_exhausted(pem.n);
     return b;
