@@ -1,11 +1,14 @@
 #include "net/loop.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -297,6 +300,56 @@ static void posts_of_one_thread_stay_in_order(void **state)
     assert_int_equal(posts_left, 0);
 }
 
+/* Posts one message, waits for its answer, posts the next: a wake-up that is lost is never made
+ * good by a later one. */
+enum { TALKS = 20000, TALK_SECONDS = 20 };
+
+struct talk {
+    struct loop_msg m;
+    sem_t answered;
+};
+
+static atomic_int talkers;
+
+static void answer_talk(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    (void)sem_post(&((struct talk *)m)->answered);
+}
+
+static void *talk_much(void *arg)
+{
+    struct talk talk = { .m.run = answer_talk };
+    bool *lost = arg;
+    (void)sem_init(&talk.answered, 0, 0);
+    for (int i = 0; i < TALKS && !*lost; i++) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += TALK_SECONDS;
+        loop_post(loop, &talk.m);
+        *lost = sem_timedwait(&talk.answered, &until) < 0;
+    }
+    (void)sem_destroy(&talk.answered);
+    if (atomic_fetch_sub(&talkers, 1) == 1)
+        loop_stop(loop);
+    return NULL;
+}
+
+static void no_wake_up_is_lost(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    bool lost[2] = { false, false };
+    atomic_store(&talkers, 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, talk_much, &lost[i]), 0);
+    loop_run(loop);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(lost[i]);
+    }
+}
+
 static void count_down(struct loop *l, struct loop_msg *m)
 {
     if (++rounds < 3)
@@ -337,6 +390,7 @@ int main(void)
         LOOP_TEST(a_timer_set_to_now_does_not_hold_the_turn),
         LOOP_TEST(an_injected_clock_drives_timers),
         LOOP_TEST(posts_of_one_thread_stay_in_order),
+        LOOP_TEST(no_wake_up_is_lost),
         LOOP_TEST(deferred_work_runs_before_sleeping),
         LOOP_TEST(what_is_left_in_the_mailbox_runs_on_free),
     };
