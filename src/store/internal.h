@@ -23,8 +23,8 @@ struct store__layers *store__layers_new(struct memtable *active, struct memtable
 struct store__layers *store__layers_unref(struct store__layers *l);
 
 enum {
-    STORE__TABLE_BYTES = 16 << 20, /* when the active table is sealed */
-    STORE__GROUP_BYTES = 4 << 20,  /* when a group takes no more */
+    STORE__TABLE_BYTES = 4 << 20, /* when the active table is sealed */
+    STORE__GROUP_BYTES = 4 << 20, /* when a group takes no more */
     STORE__GROUP_TXNS = 1024,
     STORE__IDLE_MS = 5000, /* how long changes stay out of the view at most */
 };
