@@ -1,8 +1,9 @@
 /* kindgen OUT FILE... - turns the files of kinds/ into the C tables that src/api/kind.h declares.
  *
- * A file is lines. `group` and `version` come first; `resource`, `kind` and `type` each open a
- * block of indented lines; # starts a comment. A kind is a type that stands alone (apiVersion,
- * kind). A field is
+ * A file is lines. `group`, `version` and `order` (its place in discovery; without
+ * it the version is not served) come first; `resource`, `kind` and `type` each open a block of
+ * indented lines; # starts a comment. A kind is a type that stands alone (apiVersion, kind). A
+ * field is
  *
  *     name  protobuf-number  type  flag...
  *
@@ -61,6 +62,7 @@ struct sub {
 
 struct resource {
     struct resource *next;
+    int64_t order; /* of its version in discovery */
     struct str group, version, plural, singular, ref;
     bool namespaced;
     unsigned verbs;
@@ -73,7 +75,7 @@ struct resource {
 static struct arena arena;
 static struct type *types;
 static size_t n_types;
-static struct resource *resources, **last_resource = &resources;
+static struct resource *resources;
 static struct map types_by_key;
 static struct map groups; /* full names; filled before anything else is read */
 static FILE *out;
@@ -83,6 +85,7 @@ static struct {
     const char *file;
     size_t line;
     struct str group, version;
+    int64_t order;
 } at;
 
 static _Noreturn void fail(const char *what, struct str about)
@@ -363,6 +366,7 @@ static struct resource *read_resource(struct str line)
     struct resource *r = arena_new(&arena, struct resource);
     r->group = at.group;
     r->version = at.version;
+    r->order = at.order;
     r->plural = next_word(&line);
     struct str kind = next_word(&line);
     r->ref = full_ref(kind);
@@ -374,8 +378,13 @@ static struct resource *read_resource(struct str line)
     r->namespaced = str_eq(line, STR("namespaced"));
     if (!r->namespaced && !str_eq(line, STR("cluster")))
         fail("neither namespaced nor cluster", line);
-    *last_resource = r;
-    last_resource = &r->next;
+    if (!r->order)
+        return r;                         /* known, but not served */
+    struct resource **place = &resources; /* by order, then as they come */
+    while (*place && (*place)->order <= r->order)
+        place = &(*place)->next;
+    r->next = *place;
+    *place = r;
     return r;
 }
 
@@ -442,7 +451,10 @@ static void read_lines(struct str text)
             at.group = rest;
         else if (str_eq(word, STR("version")))
             at.version = rest;
-        else {
+        else if (str_eq(word, STR("order"))) {
+            if (!str_to_i64(rest, &at.order))
+                fail("no number", rest);
+        } else {
             type = NULL;
             resource = NULL;
             if (str_eq(word, STR("kind")) || str_eq(word, STR("type")))
@@ -795,7 +807,7 @@ static void put_resources(void)
     fputs("};\n\n", out);
 }
 
-/* The resources of one version stand together, in the order of the files. */
+/* The resources of one version stand together. */
 static void put_versions(void)
 {
     size_t first = 0, n_versions = 0;
@@ -831,6 +843,7 @@ int main(int argc, char **argv)
     }
     for (int i = 2; i < argc; i++) {
         at.file = argv[i];
+        at.order = 0;
         read_lines(texts[i]);
     }
     at.file = "kinds";

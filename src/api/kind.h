@@ -151,7 +151,7 @@ struct kind_version {
     size_t n_resources;
 };
 
-/* Everything built in, sorted by group and version; types by group, version and name. */
+/* Everything built in: versions in the order of discovery, types by group, version and name. */
 extern const struct kind_version kind_versions[];
 extern const size_t n_kind_versions;
 extern const struct kind_type kind_types[];

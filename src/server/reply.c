@@ -41,6 +41,19 @@ static void add_causes(struct buf *out, const struct err_cause *first)
     buf_byte(out, ']');
 }
 
+/* Upstream leaves the details out of what it refuses before it knows which object is meant. */
+static bool has_details(const struct err *err)
+{
+    switch (err->code) {
+    case ERR_BAD_REQUEST:
+    case ERR_NOT_ACCEPTABLE:
+    case ERR_UNSUPPORTED_MEDIA_TYPE:
+        return err->causes != NULL;
+    default:
+        return true;
+    }
+}
+
 void reply_status_json(struct buf *out, const struct err *err)
 {
     buf_str_add(out, STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
@@ -48,10 +61,13 @@ void reply_status_json(struct buf *out, const struct err *err)
     json_write_string(out, err->msg);
     buf_str_add(out, STR(",\"reason\":"));
     json_write_string(out, err_reason(err->code));
-    buf_str_add(out, STR(",\"details\":{"));
-    if (err->causes)
-        add_causes(out, err->causes);
-    buf_printf(out, "},\"code\":%d}\n", err_http_status(err->code));
+    if (has_details(err)) {
+        buf_str_add(out, STR(",\"details\":{"));
+        if (err->causes)
+            add_causes(out, err->causes);
+        buf_byte(out, '}');
+    }
+    buf_printf(out, ",\"code\":%d}\n", err_http_status(err->code));
 }
 
 void reply_error(struct http_exchange *x, const struct err *err)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/loop.h"
+#include "server/discovery.h"
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/reply.h"
@@ -131,6 +132,8 @@ static void on_request(void *arg, struct http_exchange *x)
 
     if (!req->peer->cert.verified && (!route || !route->anonymous)) {
         refuse_anonymous(x);
+    } else if (!route && discovery_serve(x, s->address)) {
+        return;
     } else if (!route) {
         reply_text(x, 404, STR("404 page not found\n"));
     } else if (!read) {

@@ -1,0 +1,380 @@
+#include "server/discovery.h"
+
+#include "api/kind.h"
+#include "base/buf.h"
+#include "base/crc32c.h"
+#include "base/json.h"
+#include "net/accept.h"
+#include "server/reply.h"
+#include "base/banned.h"
+
+/* ---- Pieces ---- */
+
+static void add_string(struct buf *out, const char *name, struct str s)
+{
+    buf_printf(out, "\"%s\":", name);
+    json_write_string(out, s);
+}
+
+static void add_strings(struct buf *out, const char *name, const struct str *list, size_t n)
+{
+    if (!n)
+        return;
+    buf_printf(out, ",\"%s\":[", name);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_byte(out, ',');
+        json_write_string(out, list[i]);
+    }
+    buf_byte(out, ']');
+}
+
+static void add_verbs(struct buf *out, unsigned verbs)
+{
+    static const char *const names[] = { "create", "delete", "deletecollection", "get",
+                                         "list",   "patch",  "update",           "watch" };
+    buf_str_add(out, STR(",\"verbs\":["));
+    const char *comma = "";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!(verbs >> i & 1))
+            continue;
+        buf_printf(out, "%s\"%s\"", comma, names[i]);
+        comma = ",";
+    }
+    buf_byte(out, ']');
+}
+
+static struct str group_version(struct arena *a, const struct kind_version *v)
+{
+    if (!v->group.n)
+        return v->version;
+    return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(v->group), STR_ARG(v->version));
+}
+
+static bool is_home(const struct kind_resource *r, const struct kind_type *t)
+{
+    return str_eq(r->group, t->group) && str_eq(r->version, t->version);
+}
+
+/* ---- One version ---- */
+
+static void add_resource(struct buf *out, const struct kind_resource *r)
+{
+    buf_byte(out, '{');
+    add_string(out, "name", r->plural);
+    buf_byte(out, ',');
+    add_string(out, "singularName", r->singular);
+    buf_printf(out, ",\"namespaced\":%s,", r->namespaced ? "true" : "false");
+    add_string(out, "kind", r->type->name);
+    add_verbs(out, r->verbs);
+    add_strings(out, "shortNames", r->short_names, r->n_short);
+    add_strings(out, "categories", r->categories, r->n_categories);
+    if (r->storage_hash.n) {
+        buf_byte(out, ',');
+        add_string(out, "storageVersionHash", r->storage_hash);
+    }
+    buf_byte(out, '}');
+}
+
+static void add_subresource(struct buf *out, const struct kind_resource *r,
+                            const struct kind_subresource *sub)
+{
+    buf_printf(out, ",{\"name\":\"" STR_FMT "/" STR_FMT "\",\"singularName\":\"\",",
+               STR_ARG(r->plural), STR_ARG(sub->name));
+    buf_printf(out, "\"namespaced\":%s,", r->namespaced ? "true" : "false");
+    if (!is_home(r, sub->type)) {
+        add_string(out, "group", sub->type->group);
+        buf_byte(out, ',');
+        add_string(out, "version", sub->type->version);
+        buf_byte(out, ',');
+    }
+    add_string(out, "kind", sub->type->name);
+    add_verbs(out, sub->verbs);
+    buf_byte(out, '}');
+}
+
+static void add_resource_list(struct buf *out, struct arena *a, const struct kind_version *v)
+{
+    /* The core group's document has never said its apiVersion. */
+    buf_str_add(out, STR("{\"kind\":\"APIResourceList\","));
+    if (v->group.n)
+        buf_str_add(out, STR("\"apiVersion\":\"v1\","));
+    add_string(out, "groupVersion", group_version(a, v));
+    buf_str_add(out, STR(",\"resources\":["));
+    for (size_t i = 0; i < v->n_resources; i++) {
+        const struct kind_resource *r = &v->resources[i];
+        if (i)
+            buf_byte(out, ',');
+        add_resource(out, r);
+        for (size_t j = 0; j < r->n_subresources; j++)
+            add_subresource(out, r, &r->subresources[j]);
+    }
+    buf_str_add(out, STR("]}\n"));
+}
+
+/* ---- Groups ---- */
+
+static void add_version_pair(struct buf *out, struct arena *a, const struct kind_version *v)
+{
+    buf_byte(out, '{');
+    add_string(out, "groupVersion", group_version(a, v));
+    buf_byte(out, ',');
+    add_string(out, "version", v->version);
+    buf_byte(out, '}');
+}
+
+/* The versions of a group stand together, the preferred one first. Returns behind the last. */
+static const struct kind_version *add_group(struct buf *out, struct arena *a,
+                                            const struct kind_version *first)
+{
+    const struct kind_version *end = kind_versions + n_kind_versions, *v = first;
+    add_string(out, "name", first->group);
+    buf_str_add(out, STR(",\"versions\":["));
+    for (; v < end && str_eq(v->group, first->group); v++) {
+        if (v != first)
+            buf_byte(out, ',');
+        add_version_pair(out, a, v);
+    }
+    buf_str_add(out, STR("],\"preferredVersion\":"));
+    add_version_pair(out, a, first);
+    return v;
+}
+
+static void add_group_list(struct buf *out, struct arena *a)
+{
+    buf_str_add(out, STR("{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["));
+    const struct kind_version *end = kind_versions + n_kind_versions;
+    bool comma = false;
+    for (const struct kind_version *v = kind_versions; v < end;) {
+        if (!v->group.n) {
+            v++;
+            continue;
+        }
+        buf_str_add(out, comma ? STR(",{") : STR("{"));
+        v = add_group(out, a, v);
+        buf_byte(out, '}');
+        comma = true;
+    }
+    buf_str_add(out, STR("]}\n"));
+}
+
+static void add_versions(struct buf *out, struct str address)
+{
+    buf_str_add(out, STR("{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
+                         "\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\","));
+    add_string(out, "serverAddress", address);
+    buf_str_add(out, STR("}]}\n"));
+}
+
+/* ---- Aggregated ---- */
+
+/* A kind of the version's own group is named without group and version. */
+static void add_response_kind(struct buf *out, const struct kind_resource *r,
+                              const struct kind_type *t)
+{
+    bool home = is_home(r, t);
+    buf_str_add(out, STR("\"responseKind\":{"));
+    add_string(out, "group", home ? STR("") : t->group);
+    buf_byte(out, ',');
+    add_string(out, "version", home ? STR("") : t->version);
+    buf_byte(out, ',');
+    add_string(out, "kind", t->name);
+    buf_byte(out, '}');
+}
+
+static void add_aggregated_resource(struct buf *out, const struct kind_resource *r)
+{
+    buf_byte(out, '{');
+    add_string(out, "resource", r->plural);
+    buf_byte(out, ',');
+    add_response_kind(out, r, r->type);
+    buf_printf(out, ",\"scope\":\"%s\",", r->namespaced ? "Namespaced" : "Cluster");
+    add_string(out, "singularResource", r->singular);
+    add_verbs(out, r->verbs);
+    add_strings(out, "shortNames", r->short_names, r->n_short);
+    add_strings(out, "categories", r->categories, r->n_categories);
+    for (size_t i = 0; i < r->n_subresources; i++) {
+        buf_str_add(out, i ? STR(",{") : STR(",\"subresources\":[{"));
+        add_string(out, "subresource", r->subresources[i].name);
+        buf_byte(out, ',');
+        add_response_kind(out, r, r->subresources[i].type);
+        add_verbs(out, r->subresources[i].verbs);
+        buf_byte(out, '}');
+    }
+    buf_str_add(out, r->n_subresources ? STR("]}") : STR("}"));
+}
+
+static void add_aggregated_version(struct buf *out, const struct kind_version *v)
+{
+    buf_byte(out, '{');
+    add_string(out, "version", v->version);
+    buf_str_add(out, STR(",\"resources\":["));
+    for (size_t i = 0; i < v->n_resources; i++) {
+        if (i)
+            buf_byte(out, ',');
+        add_aggregated_resource(out, &v->resources[i]);
+    }
+    buf_str_add(out, STR("],\"freshness\":\"Current\"}"));
+}
+
+static void add_aggregated(struct buf *out, bool core)
+{
+    buf_str_add(out, STR("{\"kind\":\"APIGroupDiscoveryList\","
+                         "\"apiVersion\":\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":["));
+    const struct kind_version *before = NULL;
+    for (size_t i = 0; i < n_kind_versions; i++) {
+        const struct kind_version *v = &kind_versions[i];
+        if ((v->group.n == 0) != core)
+            continue;
+        if (before && str_eq(before->group, v->group)) {
+            buf_byte(out, ',');
+        } else {
+            buf_str_add(out, before ? STR("]},{\"metadata\":{") : STR("{\"metadata\":{"));
+            if (v->group.n)
+                add_string(out, "name", v->group);
+            buf_str_add(out, STR("},\"versions\":["));
+        }
+        add_aggregated_version(out, v);
+        before = v;
+    }
+    buf_str_add(out, STR("]}]}\n"));
+}
+
+/* ---- Answering ---- */
+
+enum form { FORM_PLAIN, FORM_AGGREGATED, FORM_NONE };
+
+static bool is_aggregated(const struct accept_item *item)
+{
+    return str_eq(accept_param(item->params, STR("g")), STR("apidiscovery.k8s.io")) &&
+           str_eq(accept_param(item->params, STR("v")), STR("v2")) &&
+           str_eq(accept_param(item->params, STR("as")), STR("APIGroupDiscoveryList"));
+}
+
+static enum form choose_form(struct http_exchange *x, bool may_aggregate)
+{
+    struct str header = http_header_get(http_request_of(x), STR("accept"));
+    const struct accept_item *items;
+    size_t n = accept_parse(http_arena(x), header, &items);
+    for (size_t i = 0; i < n; i++) {
+        bool any = str_eq(items[i].type, STR("*/*")) || str_eq(items[i].type, STR("application/*"));
+        if (!items[i].q || !(any || str_eq(items[i].type, STR("application/json"))))
+            continue;
+        if (may_aggregate && is_aggregated(&items[i]))
+            return FORM_AGGREGATED;
+        if (!accept_param(items[i].params, STR("as")).n)
+            return FORM_PLAIN;
+    }
+    return n ? FORM_NONE : FORM_PLAIN;
+}
+
+static void refuse(struct http_exchange *x, enum err_code code, const char *words)
+{
+    struct err err = ERR_INIT(http_arena(x));
+    (void)err_set(&err, code, "%s", words);
+    reply_error(x, &err);
+}
+
+static void reply_aggregated(struct http_exchange *x, bool core)
+{
+    autobuf text = { 0 };
+    add_aggregated(&text, core);
+    struct arena *a = http_arena(x);
+    struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
+    const struct http_header headers[] = {
+        { STR("content-type"),
+          STR("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList") },
+        { STR("etag"), etag },
+        { STR("vary"), STR("Accept") },
+        { STR("cache-control"), STR("public") },
+    };
+    bool same = str_eq(http_header_get(http_request_of(x), STR("if-none-match")), etag);
+    http_reply(x, same ? 304 : 200, headers, sizeof(headers) / sizeof(headers[0]),
+               HTTP_BYTES(same ? STR("") : arena_str(a, buf_str(&text))));
+}
+
+static const struct kind_version *find_group(struct str group)
+{
+    for (size_t i = 0; i < n_kind_versions; i++)
+        if (str_eq(kind_versions[i].group, group))
+            return &kind_versions[i];
+    return NULL;
+}
+
+/* The path cut into what it names; absent parts have a NULL pointer. */
+struct place {
+    bool core;
+    struct str group, version;
+};
+
+static bool find_place(struct str path, struct place *ret)
+{
+    struct str rest = str_skip(path, 1);
+    if (str_ends(rest, STR("/")))
+        rest.n--;
+    struct str root = str_cut(&rest, '/');
+    *ret = (struct place){ .core = str_eq(root, STR("api")), .group = STR("") };
+    if (!ret->core && !str_eq(root, STR("apis")))
+        return false;
+    if (!ret->core)
+        ret->group = rest.p ? str_cut(&rest, '/') : (struct str){ NULL, 0 };
+    if (rest.p)
+        ret->version = str_cut(&rest, '/');
+    return !rest.p;
+}
+
+static void serve_root(struct http_exchange *x, bool core, struct str address)
+{
+    enum form form = choose_form(x, true);
+    autobuf text = { 0 };
+    if (form == FORM_AGGREGATED) {
+        reply_aggregated(x, core);
+        return;
+    }
+    if (core)
+        add_versions(&text, address);
+    else
+        add_group_list(&text, http_arena(x));
+    reply_json(x, 200, arena_str(http_arena(x), buf_str(&text)));
+}
+
+static void serve_below(struct http_exchange *x, const struct place *p)
+{
+    struct arena *a = http_arena(x);
+    autobuf text = { 0 };
+    if (p->version.p) {
+        add_resource_list(&text, a, kind_version_find(p->group, p->version));
+    } else {
+        buf_str_add(&text, STR("{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\","));
+        (void)add_group(&text, a, find_group(p->group));
+        buf_str_add(&text, STR("}\n"));
+    }
+    reply_json(x, 200, arena_str(a, buf_str(&text)));
+}
+
+bool discovery_serve(struct http_exchange *x, struct str address)
+{
+    const struct http_request *req = http_request_of(x);
+    struct place p;
+    if (!find_place(req->path, &p))
+        return false;
+    bool is_root = !p.version.p && (p.core || !p.group.p);
+    if (!is_root && !(p.version.p ? (const void *)kind_version_find(p.group, p.version)
+                                  : (const void *)find_group(p.group)))
+        return false;
+    /* A group's own document is the one that answers to any method. */
+    bool any_method = !is_root && !p.version.p;
+    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
+    if (!read && !any_method)
+        refuse(x, ERR_METHOD_NOT_ALLOWED,
+               "the server does not allow this method on the requested resource");
+    else if (choose_form(x, is_root) == FORM_NONE)
+        refuse(x, ERR_NOT_ACCEPTABLE,
+               "only the following media types are accepted: application/json, "
+               "application/yaml, application/vnd.kubernetes.protobuf");
+    else if (is_root)
+        serve_root(x, p.core, address);
+    else
+        serve_below(x, &p);
+    return true;
+}

@@ -1,0 +1,11 @@
+/* discovery.h - what there is to be asked for: /api, /apis and below, from the kind tables.
+ *
+ * Documents are JSON, in the plain form (APIVersions, APIGroupList, APIGroup, APIResourceList) and,
+ * for /api and /apis, in the aggregated one that clients ask for by Accept. */
+#pragma once
+
+#include "net/http.h"
+
+/* True if the path is one of discovery's; the exchange is then answered. `address` is what clients
+ * outside the cluster are told to use. */
+bool discovery_serve(struct http_exchange *x, struct str address);
