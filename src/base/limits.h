@@ -46,6 +46,10 @@
 /* TLS */
 #define LIMIT_TLS_CHAIN 10u /* certificates of a chain, sent or built */
 
+/* Selectors */
+#define LIMIT_SELECTOR_REQUIREMENTS 1000u  /* of a label selector; terms of a field selector */
+#define LIMIT_SELECTOR_VALUES       10000u /* over all requirements of a label selector */
+
 /* Store */
 #define LIMIT_STORE_KEY_BYTES   480u
 #define LIMIT_STORE_VALUE_BYTES (8u << 20)

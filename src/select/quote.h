@@ -1,0 +1,9 @@
+/* quote.h - text in the double quotes of Go's %q, as upstream's messages have it. */
+#pragma once
+
+#include "base/buf.h"
+
+/* Escapes quotes, backslashes, controls, bytes that are not UTF-8, and the blocks of Unicode that
+ * never print (spaces other than ' ', formatting, private use, noncharacters). Code points that
+ * Unicode has not given a meaning yet are written as they are; Go would escape them. */
+void quote_go(struct buf *out, struct str s);
