@@ -85,6 +85,7 @@ struct http_exchange {
     bool deferred;     /* http2: the data source has nothing at the moment */
     bool end_sent;     /* http2: END_STREAM */
     bool collecting;   /* http2: in the connection's n_collecting */
+    int64_t discarded; /* http2: body bytes that nobody wants any more */
 
     /* A worker's. */
     struct work work;

@@ -20,6 +20,7 @@ enum {
     PIECE_BYTES = (16 << 10) + 512, /* more than nghttp2 hands out at once */
     QUEUE_PER_STREAM = 4,           /* frames that one stream may have waiting */
     CONNECTION_WINDOWS = 4,         /* window of the connection, in windows of a stream */
+    DISCARD_BYTES = 8 << 20,        /* of a request whose reply has ended */
 };
 
 struct http2 {
@@ -243,18 +244,24 @@ static void headers_received(struct conn *c, const nghttp2_frame *frame, struct 
         body_complete(c, x);
 }
 
+/* Streams that are open go on, later ones are not looked at. */
+static void say_goaway(struct http2 *h)
+{
+    if (h->said_goaway || h->terminated)
+        return;
+    h->said_notice = h->said_goaway = true;
+    int32_t last = nghttp2_session_get_last_proc_stream_id(h->session);
+    check_nomem(
+        nghttp2_submit_goaway(h->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0));
+}
+
 static void ping_received(struct conn *c, const nghttp2_frame *frame)
 {
     struct http2 *h = http2_of(c);
     bool ours = frame->hd.flags & NGHTTP2_FLAG_ACK &&
                 memcmp(frame->ping.opaque_data, DRAIN_PING, sizeof(DRAIN_PING)) == 0;
-    if (!ours || !h->said_notice || h->said_goaway)
-        return;
-    /* The client has seen the notice: requests that come from now on were sent in spite of it. */
-    h->said_goaway = true;
-    int32_t last = nghttp2_session_get_last_proc_stream_id(h->session);
-    check_nomem(
-        nghttp2_submit_goaway(h->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0));
+    if (ours && h->said_notice) /* what comes from now on was sent in spite of the notice */
+        say_goaway(h);
 }
 
 static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
@@ -282,16 +289,40 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
+static void watch_over_body(struct http2 *h, struct http_exchange *x)
+{
+    if (!x->collecting) {
+        x->collecting = true;
+        h->n_collecting++;
+    }
+}
+
+/* The reply has ended before the request. Some clients (curl 7.88) take even a reset without an
+ * error for a failure and forget the reply, so a rest of bearable size is let in and dropped; a
+ * longer one is reset as RFC 9113 8.1 says. */
+static void discard_rest(struct conn *c, struct http_exchange *x)
+{
+    struct http2 *h = http2_of(c);
+    if (x->content_length > DISCARD_BYTES || x->discarded > DISCARD_BYTES)
+        reset_stream(h->session, x->stream_id, NGHTTP2_NO_ERROR);
+    else
+        watch_over_body(h, x);
+}
+
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream_id, const uint8_t *p,
                    size_t n, void *arg)
 {
     (void)flags;
-    (void)arg;
     struct http_exchange *x = exchange_of(session, stream_id);
     bool kept = x && exchange_body(x, (struct str){ (const char *)p, n });
     check_nomem(nghttp2_session_consume_connection(session, n));
-    if (kept && !x->body_streamed)
+    if (!kept || !x->body_streamed)
         check_nomem(nghttp2_session_consume_stream(session, stream_id, n));
+    if (x && !kept) {
+        x->discarded += (int64_t)n;
+        if (x->end_sent)
+            discard_rest(arg, x);
+    }
     return 0;
 }
 
@@ -333,8 +364,10 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
     if (!x)
         return 0;
     x->end_sent = true;
-    if (!x->body_complete) /* RFC 9113 8.1: the rest of the request is not wanted */
-        reset_stream(session, x->stream_id, NGHTTP2_NO_ERROR);
+    if (!x->body_complete)
+        discard_rest(c, x);
+    if (x->close_after)
+        say_goaway(h);
     return 0;
 }
 
@@ -343,12 +376,6 @@ static void http2_begin(struct http_exchange *x, int status, const struct http_h
 {
     struct http2 *h = http2_of(x->conn);
     check_nomem(http2_submit_reply(h->session, x, status, headers, n, length));
-    if (x->close_after && !h->said_goaway && !h->terminated) {
-        h->said_notice = h->said_goaway = true;
-        int32_t last = nghttp2_session_get_last_proc_stream_id(h->session);
-        check_nomem(
-            nghttp2_submit_goaway(h->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0));
-    }
 }
 
 static void http2_more(struct http_exchange *x)
@@ -368,10 +395,8 @@ static void http2_abort(struct http_exchange *x)
 static void http2_want_body(struct http_exchange *x)
 {
     struct http2 *h = http2_of(x->conn);
-    if (!x->body_streamed && !x->collecting) {
-        x->collecting = true;
-        h->n_collecting++;
-    }
+    if (!x->body_streamed)
+        watch_over_body(h, x);
     if (!x->expects)
         return;
     x->expects = false;
