@@ -235,7 +235,11 @@ int store_restore(const char *file, const char *dir, struct err *err)
     autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_errno(err, errno, "open %s", file);
-    autofree char *tmp = join(dir, ".restoring");
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    autofree char *plain = strndup(dir, n);
+    autofree char *tmp = join(plain, ".restoring");
     remove_folder(tmp); /* what an earlier try left behind */
     int r = file_private_dir(tmp, err);
     if (r == 0 && (r = fill_folder(fd, tmp, err)) < 0)

@@ -53,6 +53,7 @@ static struct point points[] = {
     { .name = "wal-write" },
     { .name = "wal-sync" },
     { .name = "wal-make" },
+    { .name = "wal-prepare" },
     { .name = "view-commit" },
     { .name = "view-panic" },
 };

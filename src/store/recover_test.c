@@ -564,6 +564,30 @@ static void a_failed_sync_is_survived(void **state)
     remove_tree(dir);
 }
 
+/* Preparing the next segment is a favour: when it fails, it leaves nothing behind, and the log goes
+ * on without. */
+static void a_failed_preparation_is_survived(void **state)
+{
+    struct fixture *f = *state;
+    char path[128], value[16384];
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    failpoint_arm("wal-prepare", ENOSPC, 1, UINT32_MAX);
+    for (int i = 0; i < 60; i++)
+        assert_true(put(f, "a", value) > 0);
+    for (int i = 0; i < 500 && failpoint_hits("wal-prepare") == 0; i++)
+        (void)usleep(10000);
+    fixture_checkpoint(f);
+    assert_int_equal(failpoint_hits("wal-prepare"), 1);
+    (void)snprintf(path, sizeof(path), "%s/log/prepared.tmp", f->dir);
+    assert_int_equal(size_of(path), 0);
+    for (int i = 0; i < 60; i++)
+        assert_true(put(f, "a", value) > 0);
+    failpoint_disarm("wal-prepare");
+    fixture_reopen(f);
+    assert_int_equal(store_rev(f->s), 121);
+}
+
 /* The view cannot be written: writers go on until memory is full, then they get the error; when
  * there is room again everything goes on. */
 static void a_failed_checkpoint_is_survived(void **state)
@@ -762,6 +786,7 @@ int main(void)
         TEST(a_backup_restores),
         TEST(a_full_disk_is_survived),
         TEST(a_failed_sync_is_survived),
+        TEST(a_failed_preparation_is_survived),
         TEST(a_failed_checkpoint_is_survived),
         TEST(a_file_size_limit_is_survived),
         TEST(a_full_file_system_is_survived),

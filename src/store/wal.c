@@ -91,6 +91,7 @@ static void add_segment(struct wal *w, struct wal_segment *seg)
     w->segments = mem_resize(w->segments, w->n_segments + 1, sizeof(*w->segments));
     w->segments[w->n_segments++] = seg;
     w->tail = seg;
+    w->cannot_prepare = false;
     (void)pthread_mutex_unlock(&w->lock);
     wal_segment_unref(replaced);
 }
@@ -239,38 +240,50 @@ bool wal_wants_next(struct wal *w)
     if (!w->medium->durable)
         return false;
     (void)pthread_mutex_lock(&w->lock);
-    bool wants = w->prepared_fd < 0 && w->tail->bytes > w->tail_limit / 2;
+    bool wants = w->prepared_fd < 0 && !w->cannot_prepare && w->tail->bytes > w->tail_limit / 2;
     (void)pthread_mutex_unlock(&w->lock);
     return wants;
 }
 
-int wal_prepare_next(struct wal *w, struct err *err)
+/* Piece by piece, so that a commit never waits for all of it. */
+static int fill_with_zeros(int fd, uint64_t bytes)
 {
     enum { PIECE = 1 << 20 };
+    autofree char *zeros = mem_zalloc(PIECE);
+    int errnum = 0;
+    for (uint64_t off = 0; off < bytes && !errnum; off += PIECE) {
+        size_t n = bytes - off < PIECE ? (size_t)(bytes - off) : PIECE;
+        errnum = write_at(fd, (struct str){ zeros, n }, off);
+        if (!errnum && fdatasync(fd) < 0)
+            errnum = errno;
+        if (!errnum)
+            errnum = FAILPOINT("wal-prepare");
+    }
+    return errnum;
+}
+
+int wal_prepare_next(struct wal *w, struct err *err)
+{
     (void)pthread_mutex_lock(&w->lock);
-    bool is_there = w->prepared_fd >= 0; /* asked for again while it was being made */
+    bool is_settled = w->prepared_fd >= 0 || w->cannot_prepare; /* asked while it was being made */
     (void)pthread_mutex_unlock(&w->lock);
-    if (is_there)
+    if (is_settled)
         return 0;
     autoclose int fd = w->medium->make(w->dir, prepared_name, err);
     if (fd < 0)
         return fd;
-    autofree char *zeros = mem_zalloc(PIECE);
-    for (uint64_t off = 0; off < w->segment_bytes; off += PIECE) {
-        size_t n = w->segment_bytes - off < PIECE ? (size_t)(w->segment_bytes - off) : PIECE;
-        int errnum = write_at(fd, (struct str){ zeros, n }, off);
-        /* Piece by piece, so that a commit never waits for all of it. */
-        if (!errnum && fdatasync(fd) < 0)
-            errnum = errno;
-        if (errnum)
-            return err_errno(err, errnum, "prepare a log segment in %s", w->dir);
-    }
+    int errnum = fill_with_zeros(fd, w->segment_bytes);
+    if (errnum)
+        (void)ftruncate(fd, 0); /* the space is needed elsewhere now */
     (void)FAILPOINT("prepare-filled");
     (void)pthread_mutex_lock(&w->lock);
     assert(w->prepared_fd < 0);
-    w->prepared_fd = take_fd(&fd);
+    if (errnum)
+        w->cannot_prepare = true;
+    else
+        w->prepared_fd = take_fd(&fd);
     (void)pthread_mutex_unlock(&w->lock);
-    return 0;
+    return errnum ? err_errno(err, errnum, "prepare a log segment in %s", w->dir) : 0;
 }
 
 /* ---- Keeping history within its limits ---- */

@@ -41,7 +41,8 @@ struct wal {
     pthread_mutex_t lock;
     struct wal_segment **segments; /* by first revision; the last is being written */
     size_t n_segments;
-    int prepared_fd; /* the next segment, filled with zeros; -1: none */
+    int prepared_fd;     /* the next segment, filled with zeros; -1: none */
+    bool cannot_prepare; /* it failed; not tried again before the next segment begins */
 
     /* The committing thread's own. */
     struct wal_segment *tail; /* the last of `segments` */
