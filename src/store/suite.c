@@ -1,6 +1,7 @@
 #include "store/suite.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -215,6 +216,97 @@ static void threads_agree_by_conditions(void **state)
         (void)pthread_join(threads[i], NULL);
     assert_string_equal(list(f, "", 0), "counter=480");
     assert_int_equal(store_rev(f->s), 481);
+}
+
+/* Two keys that always change together, written, sealed and moved under readers' eyes. */
+struct pairs {
+    struct fixture *f;
+    _Atomic bool stops;
+    _Atomic uint64_t n_reads;
+};
+
+enum { N_PAIRS = 10 };
+
+static void *write_pairs(void *arg)
+{
+    struct pairs *p = arg;
+    for (unsigned i = 0; !p->stops; i++) {
+        char left[16], right[16], value[16];
+        (void)snprintf(left, sizeof(left), "l/%u", i % N_PAIRS);
+        (void)snprintf(right, sizeof(right), "r/%u", i % N_PAIRS);
+        (void)snprintf(value, sizeof(value), "%u", i);
+        enum store_op_type type = i % 7 ? STORE_PUT : STORE_DELETE;
+        struct store_op ops[2] = {
+            { type, str_of(left), str_of(value), STORE_ANY },
+            { type, str_of(right), str_of(value), STORE_ANY },
+        };
+        struct store_txn t = { .ops = ops, .n_ops = 2 };
+        if (store_commit(p->f->s, &t, NULL) < 0)
+            abort();
+    }
+    return NULL;
+}
+
+/* The right side of each pair, by range and by key, against the left side. */
+static void compare_pairs(struct store_snap *snap, struct err *err)
+{
+    struct store_entry left, right[N_PAIRS + 1];
+    size_t n = 0, n_left = 0;
+    store_range_begin(snap, STR("r/"), STR(""));
+    while (n <= N_PAIRS && store_range_next(snap, &right[n], err) > 0)
+        n++;
+    store_range_begin(snap, STR("l/"), STR(""));
+    for (; store_range_next(snap, &left, err) > 0; n_left++) {
+        struct store_entry again;
+        if (n_left >= n || left.mod_rev != right[n_left].mod_rev ||
+            left.mod_rev > store_snap_rev(snap) || !str_eq(left.value, right[n_left].value))
+            abort();
+        if (store_snap_get(snap, right[n_left].key, &again, err) != 1 ||
+            again.mod_rev != left.mod_rev || again.create_rev != left.create_rev)
+            abort();
+    }
+    if (n != n_left)
+        abort();
+}
+
+static void *read_pairs(void *arg)
+{
+    struct pairs *p = arg;
+    struct arena arena;
+    arena_init(&arena);
+    struct err err = ERR_INIT(&arena);
+    uint64_t last = 0;
+    for (uint64_t i = 0; !p->stops; i++) {
+        struct store_snap *snap;
+        uint64_t rev = i % 2 && last > 40 ? last - i % 40 : 0;
+        if (store_snap_begin(p->f->s, rev, &snap, &err) < 0)
+            abort();
+        if (!rev && store_snap_rev(snap) < last)
+            abort(); /* the newest revision went back */
+        if (!rev)
+            last = store_snap_rev(snap);
+        compare_pairs(snap, &err);
+        store_snap_end(snap);
+        p->n_reads++;
+    }
+    arena_done(&arena);
+    return NULL;
+}
+
+static void snapshots_hold_while_everything_moves(void **state)
+{
+    struct fixture *f = *state;
+    struct pairs p = { .f = f };
+    pthread_t writer, readers[3];
+    assert_int_equal(pthread_create(&writer, NULL, write_pairs, &p), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, read_pairs, &p), 0);
+    for (int i = 0; i < 150 || p.n_reads < 300; i++)
+        fixture_checkpoint(f);
+    p.stops = true;
+    (void)pthread_join(writer, NULL);
+    for (int i = 0; i < 3; i++)
+        (void)pthread_join(readers[i], NULL);
 }
 
 /* ---- Reading ---- */
@@ -475,6 +567,7 @@ int suite_run(enum store_engine engine)
         TEST(limits_are_exact),
         TEST(waiting_ends_when_the_revision_is_there),
         TEST(threads_agree_by_conditions),
+        TEST(snapshots_hold_while_everything_moves),
         TEST(ranges_respect_prefix_and_start),
         TEST(a_list_goes_on_at_its_revision),
         TEST(old_revisions_can_be_read),
