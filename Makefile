@@ -52,6 +52,9 @@ fuzz:
 crash: build
 	$(BUILD)/tests/store/crash --kills $(KILLS)
 
+golden: build
+	tests/golden/run.sh $(BUILD)/sampan $(BUILD)/tests/golden/replay . --diff
+
 bench:
 	tools/need build bench
 	test -f build-bench/build.ninja || meson setup build-bench --buildtype=release
@@ -64,4 +67,4 @@ install: build
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test lint asan tsan fuzz crash bench install clean
+.PHONY: all build up down test lint asan tsan fuzz crash golden bench install clean

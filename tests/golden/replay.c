@@ -1,0 +1,407 @@
+/* replay --server URL --ca FILE --cert FILE --key FILE [--only FILE] [--diff] TRACE...
+ *
+ * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
+ * trace is one case per line; a case has steps; each step has a request and what is expected.
+ * --only names a file of id prefixes, one per line: cases that start so are replayed, and all must
+ * pass. Prints passed/total per trace; with --diff, what differs. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "match.h"
+#include "net/fetch.h"
+
+enum { TRACE_MAX = 64 << 20, STEP_TIMEOUT_MS = 60000, REPLY_MAX = 64 << 20 };
+
+struct replay {
+    struct fetcher *fetcher;
+    struct str server;
+    struct str only; /* lines of prefixes; empty: everything */
+    bool diff;
+    struct arena arena; /* of the program */
+    unsigned n_namespaces;
+};
+
+/* What one case carries from step to step. */
+struct run {
+    struct replay *r;
+    struct arena arena;
+    struct match match;
+    struct value saved; /* name → text */
+    struct buf diff;
+};
+
+/* ---- Putting a request together ---- */
+
+/* `{ns}` and `${name}` in `text`, in the case's arena. */
+static struct str fill_in(struct run *run, struct str text)
+{
+    autobuf out = { 0 };
+    while (text.n) {
+        ptrdiff_t end = str_find(text, '}');
+        if (run->match.ns.n && str_starts(text, STR("{ns}"))) {
+            buf_str_add(&out, run->match.ns);
+            text = str_skip(text, 4);
+        } else if (str_starts(text, STR("${")) && end > 0) {
+            struct str name = { text.p + 2, (size_t)end - 2 };
+            buf_str_add(&out, value_str(value_get(&run->saved, name)));
+            text = str_skip(text, (size_t)end + 1);
+        } else {
+            buf_byte(&out, text.p[0]);
+            text = str_skip(text, 1);
+        }
+    }
+    return arena_str(&run->arena, buf_str(&out));
+}
+
+static struct str body_of(struct run *run, const struct value *step)
+{
+    const struct value *body = value_get(step, STR("body"));
+    if (!body || body->type == VALUE_NULL)
+        return STR("");
+    if (body->type == VALUE_STRING)
+        return fill_in(run, value_str(body));
+    autobuf text = { 0 };
+    json_write(&text, body);
+    return fill_in(run, buf_str(&text));
+}
+
+static size_t headers_of(struct run *run, const struct value *step, bool has_body,
+                         struct http_header *headers, size_t most)
+{
+    size_t n = 0;
+    const struct value *given = value_get(step, STR("headers"));
+    value_each_field (f, given) {
+        if (n < most)
+            headers[n++] = (struct http_header){ f->key, fill_in(run, value_str(&f->val)) };
+    }
+    if (!value_get(given, STR("User-Agent")) && n < most)
+        headers[n++] = (struct http_header){ STR("User-Agent"), STR("golden/1.0") };
+    if (!value_get(given, STR("Accept")) && n < most)
+        headers[n++] = (struct http_header){ STR("Accept"), STR("application/json") };
+    if (has_body && !value_get(given, STR("Content-Type")) && n < most)
+        headers[n++] = (struct http_header){ STR("Content-Type"), STR("application/json") };
+    return n;
+}
+
+static int send_step(struct run *run, const struct value *step, struct fetch_reply *ret,
+                     struct err *err)
+{
+    struct http_header headers[16];
+    struct str body = body_of(run, step);
+    struct str path = fill_in(run, value_str(value_get(step, STR("path"))));
+    const struct fetch_request req = {
+        .method = value_str(value_get(step, STR("method"))),
+        .url = arena_printf(&run->arena, STR_FMT STR_FMT, STR_ARG(run->r->server), STR_ARG(path)),
+        .headers = headers,
+        .n_headers = headers_of(run, step, body.n > 0, headers, 16),
+        .body = body,
+        .timeout_ms = STEP_TIMEOUT_MS,
+        .max_reply = REPLY_MAX,
+    };
+    return fetch(run->r->fetcher, &req, &run->arena, ret, err);
+}
+
+/* ---- Comparing ---- */
+
+static struct str header_of(const struct fetch_reply *reply, struct str name)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (str_eq(reply->headers[i].name, name))
+            return reply->headers[i].value;
+    return (struct str){ NULL, 0 };
+}
+
+static bool say(struct run *run, const char *what, struct str want, struct str got)
+{
+    buf_printf(&run->diff, "      %s\n        want " STR_FMT "\n        got  " STR_FMT "\n", what,
+               STR_ARG(want), STR_ARG(got));
+    return false;
+}
+
+static bool check_code(struct run *run, const struct value *expect, const struct fetch_reply *reply)
+{
+    int64_t code = 0;
+    (void)value_to_int(value_get(expect, STR("code")), &code);
+    return code == reply->status ||
+           say(run, "code", arena_printf(&run->arena, "%lld", (long long)code),
+               arena_printf(&run->arena, "%d: " STR_FMT, reply->status, STR_ARG(reply->body)));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static bool check_warnings(struct run *run, const struct value *expect,
+                           const struct fetch_reply *reply)
+{
+    const struct value *want = value_get(expect, STR("warnings"));
+    struct str got[64];
+    size_t n = 0, n_want = want ? want->n : 0;
+    for (size_t i = 0; i < reply->n_headers && n < 64; i++)
+        if (str_eq(reply->headers[i].name, STR("warning")))
+            got[n++] = reply->headers[i].value;
+    qsort(got, n, sizeof(got[0]), by_text);
+    bool same = n == n_want;
+    for (size_t i = 0; same && i < n; i++)
+        same = match_text(&run->match, value_str(&want->items[i]), got[i]);
+    return same || say(run, "warnings",
+                       arena_printf(&run->arena, "%zu of them, first: " STR_FMT, n_want,
+                                    STR_ARG(value_str(value_at(want, 0)))),
+                       arena_printf(&run->arena, "%zu of them, first: " STR_FMT, n,
+                                    STR_ARG(n ? got[0] : STR(""))));
+}
+
+static bool check_header(struct run *run, const struct value *expect, const char *field,
+                         struct str usual, struct str got)
+{
+    const struct value *want = value_get(expect, str_of(field));
+    struct str text = value_str(want);
+    if (value_is(want, VALUE_INT))
+        text = arena_printf(&run->arena, "%lld", (long long)want->i);
+    if (!want)
+        text = usual;
+    return str_eq(text, got) || say(run, field, text, got);
+}
+
+static bool check_json(struct run *run, const struct value *want, struct str text, struct str at)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct value got;
+    if (json_read(&run->arena, text, NULL, &got, &err) < 0)
+        return say(run, "JSON", STR("a document"), text);
+    return match_value(&run->match, want, &got, at);
+}
+
+static bool check_events(struct run *run, const struct value *want, struct str text)
+{
+    bool same = true;
+    size_t n = 0;
+    while (text.n) {
+        struct str line = str_cut(&text, '\n');
+        if (!line.n)
+            continue;
+        const struct value *event = value_at(want, n);
+        same &= event ? check_json(run, event, line, arena_printf(&run->arena, "events[%zu]", n))
+                      : say(run, "events", STR("no more"), line);
+        n++;
+    }
+    if (n < want->n)
+        same = say(run, "events", arena_printf(&run->arena, "%u", want->n),
+                   arena_printf(&run->arena, "%zu", n));
+    return same;
+}
+
+static bool check_step(struct run *run, const struct value *expect, const struct fetch_reply *reply)
+{
+    const struct value *body = value_get(expect, STR("body"));
+    const struct value *events = value_get(expect, STR("events"));
+    const struct value *text = value_get(expect, STR("text"));
+    bool same = check_code(run, expect, reply);
+    same &= check_warnings(run, expect, reply);
+    if (body || value_get(expect, STR("contentType")))
+        same &= check_header(run, expect, "contentType", STR("application/json"),
+                             header_of(reply, STR("content-type")));
+    same &= check_header(run, expect, "retryAfter", (struct str){ NULL, 0 },
+                         header_of(reply, STR("retry-after")));
+    if (body)
+        same &= check_json(run, body, reply->body, STR("body"));
+    if (events)
+        same &= check_events(run, events, reply->body);
+    if (text && !match_text(&run->match, value_str(text), reply->body))
+        same = say(run, "text", value_str(text), reply->body);
+    return same;
+}
+
+/* ---- Cases ---- */
+
+/* Keeps what later steps refer to: name → dotted path in the answer. */
+static void save(struct run *run, const struct value *step, const struct fetch_reply *reply)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct value tree;
+    const struct value *wanted = value_get(step, STR("save"));
+    if (!wanted || json_read(&run->arena, reply->body, NULL, &tree, &err) < 0)
+        return;
+    value_each_field (f, wanted) {
+        const struct value *v = &tree;
+        struct str path = value_str(&f->val);
+        while (path.n && v) {
+            struct str part = str_cut(&path, '.');
+            uint64_t i;
+            v = value_is(v, VALUE_ARRAY) && str_to_u64(part, &i) ? value_at(v, (size_t)i)
+                                                                 : value_get(v, part);
+        }
+        if (value_is(v, VALUE_STRING))
+            (void)value_set(&run->arena, &run->saved, f->key, *v);
+    }
+}
+
+static bool run_steps(struct run *run, const struct value *steps)
+{
+    bool same = true;
+    size_t n = 0;
+    value_each_item (step, steps) {
+        struct err err = ERR_INIT(&run->arena);
+        struct fetch_reply reply = { 0 };
+        size_t before = run->diff.n;
+        bool good = send_step(run, step, &reply, &err) == 0
+                        ? check_step(run, value_get(step, STR("expect")), &reply)
+                        : say(run, "request", STR("an answer"), err.msg);
+        if (!good && run->r->diff) {
+            printf("    step %zu: " STR_FMT " " STR_FMT "\n" STR_FMT, n,
+                   STR_ARG(value_str(value_get(step, STR("method")))),
+                   STR_ARG(value_str(value_get(step, STR("path")))), (int)(run->diff.n - before),
+                   run->diff.p + before);
+        }
+        save(run, step, &reply);
+        same &= good;
+        n++;
+    }
+    return same;
+}
+
+static bool make_namespace(struct run *run)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct fetch_reply reply;
+    run->match.ns = arena_printf(&run->arena, "golden-%u", ++run->r->n_namespaces);
+    const struct http_header headers[] = { { STR("Content-Type"), STR("application/json") } };
+    const struct fetch_request req = {
+        .method = STR("POST"),
+        .url = arena_printf(&run->arena, STR_FMT "/api/v1/namespaces", STR_ARG(run->r->server)),
+        .headers = headers,
+        .n_headers = 1,
+        .body = arena_printf(&run->arena,
+                             "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                             "\"name\":\"" STR_FMT "\"}}",
+                             STR_ARG(run->match.ns)),
+    };
+    if (fetch(run->r->fetcher, &req, &run->arena, &reply, &err) == 0 && reply.status == 201)
+        return true;
+    return say(run, "namespace", STR("201"), err.code ? err.msg : reply.body);
+}
+
+static bool run_case(struct replay *r, const struct value *c)
+{
+    struct run run = { .r = r, .saved = value_object() };
+    arena_init(&run.arena);
+    run.match = (struct match){ .arena = &run.arena, .now_sec = time(NULL), .diff = &run.diff };
+    struct str id = value_str(value_get(c, STR("id")));
+    if (r->diff)
+        printf("  " STR_FMT "\n", STR_ARG(id));
+    const struct value *ns = value_get(c, STR("namespace"));
+    bool wants_ns = !value_is(ns, VALUE_BOOL) || ns->b;
+    bool same = (!wants_ns || make_namespace(&run)) && run_steps(&run, value_get(c, STR("steps")));
+    if (!same && !r->diff)
+        printf("  FAILED " STR_FMT "\n", STR_ARG(id));
+    match_done(&run.match);
+    buf_done(&run.diff);
+    arena_done(&run.arena);
+    return same;
+}
+
+static bool is_wanted(const struct replay *r, struct str id)
+{
+    struct str lines = r->only;
+    if (!lines.n)
+        return true;
+    while (lines.n) {
+        struct str prefix = str_trim(str_cut(&lines, '\n'));
+        if (prefix.n && prefix.p[0] != '#' && str_starts(id, prefix))
+            return true;
+    }
+    return false;
+}
+
+static int replay_trace(struct replay *r, const char *path, size_t *ret_passed, size_t *ret_run)
+{
+    struct err err = ERR_INIT(&r->arena);
+    autobuf text = { 0 };
+    if (file_read(path, TRACE_MAX, &text, &err) < 0) {
+        fprintf(stderr, "replay: " STR_FMT "\n", STR_ARG(err.msg));
+        return -1;
+    }
+    size_t total = 0, run = 0, passed = 0;
+    struct str lines = buf_str(&text);
+    while (lines.n) {
+        struct str line = str_cut(&lines, '\n');
+        struct arena a;
+        struct value c;
+        arena_init(&a);
+        if (line.n && json_read(&a, line, NULL, &c, &err) == 0) {
+            total++;
+            if (is_wanted(r, value_str(value_get(&c, STR("id"))))) {
+                run++;
+                passed += run_case(r, &c);
+            }
+        }
+        arena_done(&a);
+    }
+    const char *name = strrchr(path, '/');
+    printf("golden %s: %zu/%zu passed (%zu in the trace)\n", name ? name + 1 : path, passed, run,
+           total);
+    *ret_passed += passed;
+    *ret_run += run;
+    return 0;
+}
+
+static struct str read_text(struct replay *r, const char *path)
+{
+    struct err err = ERR_INIT(&r->arena);
+    autobuf text = { 0 };
+    if (!path)
+        return STR("");
+    if (file_read(path, 1 << 20, &text, &err) < 0) {
+        fprintf(stderr, "replay: " STR_FMT "\n", STR_ARG(err.msg));
+        exit(2);
+    }
+    return arena_str(&r->arena, buf_str(&text));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option flags[] = {
+        { "server", required_argument, NULL, 's' },
+        { "ca", required_argument, NULL, 'a' },
+        { "cert", required_argument, NULL, 'c' },
+        { "key", required_argument, NULL, 'k' },
+        { "only", required_argument, NULL, 'o' },
+        { "diff", no_argument, NULL, 'd' },
+        { 0 },
+    };
+    struct replay r = { 0 };
+    arena_init(&r.arena);
+    struct fetcher_options tls = { 0 };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        if (c == 's')
+            r.server = str_of(optarg);
+        else if (c == 'a')
+            tls.ca_pem = read_text(&r, optarg);
+        else if (c == 'c')
+            tls.cert_pem = read_text(&r, optarg);
+        else if (c == 'k')
+            tls.key_pem = read_text(&r, optarg);
+        else if (c == 'o')
+            r.only = read_text(&r, optarg);
+        else if (c == 'd')
+            r.diff = true;
+        else
+            return 2;
+    }
+    size_t passed = 0, run = 0;
+    int bad = 0;
+    r.fetcher = fetcher_new(&tls);
+    for (int i = optind; i < argc; i++)
+        bad |= replay_trace(&r, argv[i], &passed, &run) < 0;
+    fetcher_free(r.fetcher);
+    arena_done(&r.arena);
+    printf("%zu passed, %zu failed\n", passed, run - passed);
+    return bad || passed != run ? 1 : 0;
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# run.sh SAMPAN REPLAY SOURCE_ROOT [OPTION...] - the golden traces against a server of our own.
+# SAMPAN_VECTORS names the folder of vectors; without it the test is skipped. Without options the
+# cases of now.txt are replayed, which must all pass; `--diff` shows how answers differ, and
+# GOLDEN_ONLY=FILE chooses other cases.
+set -u
+sampan=$1
+replay=$2
+root=$3
+shift 3
+vectors=${SAMPAN_VECTORS:-$root/../shared/vectors}
+[ -d "$vectors/golden" ] || { echo "skipped: no golden traces in $vectors"; exit 77; }
+dir=$(mktemp -d "${TMPDIR:-/tmp}/sampan-golden.XXXXXX")
+trap '"$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
+
+"$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --store memory --detach >/dev/null || exit 1
+field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
+field certificate-authority-data | base64 -d >"$dir/ca"
+field client-certificate-data | base64 -d >"$dir/cert"
+field client-key-data | base64 -d >"$dir/key"
+"$replay" --server "$(field server)" --ca "$dir/ca" --cert "$dir/cert" --key "$dir/key" \
+    --only "${GOLDEN_ONLY:-$root/tests/golden/now.txt}" "$@" "$vectors/golden/verbs.jsonl"
