@@ -1,0 +1,200 @@
+/* typed_bench - a Pod of about 4 KB: parse, read as its kind, write; and each step alone.
+ *
+ * The best of many rounds counts, so that a busy machine disturbs little. The document comes twice:
+ * in the order in which servers write, and shuffled, which is what the lookup of names likes
+ * least. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/typed.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+enum { ROUNDS = 15, ROUND_MS = 60, SHUFFLE_SEED = 12345 };
+
+static const char pod_text[] =
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"orders-7d9c5b6f4-x2k8p\","
+    "\"generateName\":\"orders-7d9c5b6f4-\",\"namespace\":\"shop\",\"uid\":"
+    "\"5b0f6c1e-8f1d-4c58-9a57-0f1c9c5d3b7e\",\"resourceVersion\":\"184467\","
+    "\"creationTimestamp\":\"2026-03-01T08:15:42Z\",\"labels\":{\"app\":\"orders\","
+    "\"app.kubernetes.io/component\":\"backend\",\"app.kubernetes.io/part-of\":\"shop\","
+    "\"pod-template-hash\":\"7d9c5b6f4\"},\"annotations\":{\"prometheus.io/port\":\"9090\","
+    "\"prometheus.io/scrape\":\"true\"},\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":"
+    "\"ReplicaSet\",\"name\":\"orders-7d9c5b6f4\",\"uid\":"
+    "\"c1a7f2de-4d55-46ff-8b4b-5a3f3f1e0d11\",\"controller\":true,"
+    "\"blockOwnerDeletion\":true}],\"managedFields\":[{\"manager\":\"kube-controller-manager\","
+    "\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"2026-03-01T08:15:42Z\","
+    "\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{\"f:generateName\":{},"
+    "\"f:labels\":{\".\":{},\"f:app\":{},\"f:pod-template-hash\":{}},\"f:ownerReferences\":{"
+    "\".\":{},\"k:{\\\"uid\\\":\\\"c1a7f2de-4d55-46ff-8b4b-5a3f3f1e0d11\\\"}\":{}}},\"f:spec\":{"
+    "\"f:containers\":{\"k:{\\\"name\\\":\\\"server\\\"}\":{\".\":{},\"f:env\":{},\"f:image\":{},"
+    "\"f:name\":{},\"f:ports\":{},\"f:resources\":{}}},\"f:dnsPolicy\":{},"
+    "\"f:restartPolicy\":{}}}}]},"
+    "\"spec\":{\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"orders-config\","
+    "\"defaultMode\":420}},{\"name\":\"cache\",\"emptyDir\":{\"sizeLimit\":\"256Mi\"}}],"
+    "\"containers\":[{\"name\":\"server\",\"image\":\"registry.example/shop/orders:1.42.0\","
+    "\"args\":[\"--listen=0.0.0.0:8080\",\"--log-level=info\",\"--cache-dir=/var/cache/orders\"],"
+    "\"ports\":[{\"name\":\"http\",\"containerPort\":8080,\"protocol\":\"TCP\"},{\"name\":"
+    "\"metrics\",\"containerPort\":9090,\"protocol\":\"TCP\"}],\"env\":[{\"name\":"
+    "\"DATABASE_HOST\",\"value\":\"orders-db.shop.svc\"},{\"name\":\"DATABASE_PASSWORD\","
+    "\"valueFrom\":{\"secretKeyRef\":{\"name\":\"orders-db\",\"key\":\"password\"}}},{\"name\":"
+    "\"POD_IP\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":"
+    "\"status.podIP\"}}}],\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
+    "\"requests\":{\"cpu\":\"250m\",\"memory\":\"512Mi\"}},\"volumeMounts\":[{\"name\":"
+    "\"config\",\"readOnly\":true,\"mountPath\":\"/etc/orders\"},{\"name\":\"cache\","
+    "\"mountPath\":\"/var/cache/orders\"}],\"livenessProbe\":{\"httpGet\":{\"path\":\"/livez\","
+    "\"port\":8080,\"scheme\":\"HTTP\"},\"initialDelaySeconds\":10,\"timeoutSeconds\":1,"
+    "\"periodSeconds\":10,\"successThreshold\":1,\"failureThreshold\":3},\"readinessProbe\":{"
+    "\"httpGet\":{\"path\":\"/readyz\",\"port\":8080,\"scheme\":\"HTTP\"},\"timeoutSeconds\":1,"
+    "\"periodSeconds\":5,\"successThreshold\":1,\"failureThreshold\":3},"
+    "\"terminationMessagePath\":\"/dev/termination-log\",\"imagePullPolicy\":\"IfNotPresent\","
+    "\"securityContext\":{\"runAsUser\":1000,\"runAsNonRoot\":true,\"readOnlyRootFilesystem\":"
+    "true,\"allowPrivilegeEscalation\":false}}],\"restartPolicy\":\"Always\","
+    "\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\",\"serviceAccountName\":"
+    "\"orders\",\"nodeName\":\"node-17\",\"securityContext\":{\"fsGroup\":2000},\"tolerations\":"
+    "[{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":"
+    "\"NoExecute\",\"tolerationSeconds\":300}],\"priority\":0,\"enableServiceLinks\":true},"
+    "\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
+    "\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-03-01T08:15:57Z\"},{\"type\":"
+    "\"PodScheduled\",\"status\":\"True\",\"lastProbeTime\":null,\"lastTransitionTime\":"
+    "\"2026-03-01T08:15:42Z\"}],\"hostIP\":\"10.20.0.17\",\"podIP\":\"10.42.3.91\",\"podIPs\":["
+    "{\"ip\":\"10.42.3.91\"}],\"startTime\":\"2026-03-01T08:15:42Z\",\"containerStatuses\":[{"
+    "\"name\":\"server\",\"state\":{\"running\":{\"startedAt\":\"2026-03-01T08:15:44Z\"}},"
+    "\"lastState\":{},\"ready\":true,\"restartCount\":0,\"image\":"
+    "\"registry.example/shop/orders:1.42.0\",\"imageID\":\"registry.example/shop/orders@sha256:"
+    "3f1c9c5d3b7e5b0f6c1e8f1d4c589a570f1c9c5d3b7ec1a7f2de4d5546ff8b4b\",\"containerID\":"
+    "\"containerd://8b4b5a3f3f1e0d115b0f6c1e8f1d4c589a570f1c9c5d3b7ec1a7f2de4d5546ff\","
+    "\"started\":true}],\"qosClass\":\"Burstable\"}}";
+
+static struct str text;
+static struct value tree, typed;
+static struct arena tree_arena, arena;
+static struct typed_notes notes;
+static struct buf out;
+static const struct kind_type *pod;
+
+static void must(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "typed_bench: %s failed\n", what);
+        exit(1);
+    }
+}
+
+static void once_read(void)
+{
+    struct value v;
+    arena_reset(&arena);
+    must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
+}
+
+static void once_typed(void)
+{
+    struct value v;
+    arena_reset(&arena);
+    must(typed_read(&arena, pod, &tree, &notes, &v, NULL) == 0 && !notes.n, "typed_read");
+}
+
+static void once_write(void)
+{
+    buf_reset(&out);
+    json_write(&out, &typed);
+}
+
+static void once_all(void)
+{
+    struct value v, t;
+    arena_reset(&arena);
+    must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
+    must(typed_read(&arena, pod, &v, &notes, &t, NULL) == 0 && !notes.n, "typed_read");
+    buf_reset(&out);
+    json_write(&out, &t);
+}
+
+/* Microseconds of one call, best of the rounds. */
+static double measure(void (*once)(void))
+{
+    double best = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t start = clock_mono_ns(&clock_system), now = start;
+        size_t calls = 0;
+        while (now - start < ROUND_MS * NS_PER_MS) {
+            for (int i = 0; i < 100; i++)
+                once();
+            calls += 100;
+            now = clock_mono_ns(&clock_system);
+        }
+        double us = (double)(now - start) / 1000 / (double)calls;
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
+static void report(const char *order)
+{
+    static const struct {
+        const char *name;
+        void (*once)(void);
+    } steps[] = {
+        { "json_read", once_read },
+        { "typed_read", once_typed },
+        { "json_write", once_write },
+        { "all three", once_all },
+    };
+    printf("Pod of %zu bytes, fields %s\n", text.n, order);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        printf("  %-10s %6.2f us\n", steps[i].name, measure(steps[i].once));
+}
+
+static void prepare(struct str json)
+{
+    text = json;
+    must(json_read(&tree_arena, text, NULL, &tree, NULL) == 0, "json_read");
+    must(typed_read(&tree_arena, pod, &tree, NULL, &typed, NULL) == 0, "typed_read");
+}
+
+static uint32_t next_random(uint32_t below)
+{
+    static uint64_t state = SHUFFLE_SEED;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static struct value shuffled(struct arena *a, const struct value *v)
+{
+    struct value copy = value_clone(a, v);
+    for (uint32_t i = 0; i < copy.n && copy.type == VALUE_ARRAY; i++)
+        copy.items[i] = shuffled(a, &v->items[i]);
+    if (copy.type != VALUE_OBJECT)
+        return copy;
+    for (uint32_t i = 0; i < copy.n; i++)
+        copy.fields[i].val = shuffled(a, &v->fields[i].val);
+    for (uint32_t i = copy.n; i > 1; i--) {
+        uint32_t other = next_random(i);
+        struct value_field kept = copy.fields[other];
+        copy.fields[other] = copy.fields[i - 1];
+        copy.fields[i - 1] = kept;
+    }
+    return copy;
+}
+
+int main(void)
+{
+    autobuf mixed = { 0 };
+    pod = kind_type_find(STR(""), STR("v1"), STR("Pod"));
+    must(pod, "kind_type_find");
+    arena_init(&tree_arena);
+    arena_init(&arena);
+    prepare(str_of(pod_text));
+    once_all();
+    must(str_eq(buf_str(&out), text), "the Pod is canonical and");
+    report("in table order");
+    struct value v = shuffled(&tree_arena, &tree);
+    json_write(&mixed, &v);
+    prepare(buf_str(&mixed));
+    report("shuffled");
+    arena_done(&arena);
+    arena_done(&tree_arena);
+    buf_done(&out);
+    return 0;
+}
