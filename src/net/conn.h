@@ -126,6 +126,7 @@ struct str http_home_date(struct http_home *h);
 /* Called by the server's parts. */
 void http_server_conn_closed(struct http_server *s); /* gives the connection's reference back */
 void http_server_handshake_done(struct http_server *s);
+struct http_home *http_server_home(struct http_server *s, size_t i);
 void http_server_ref(struct http_server *s);
 void http_server_unref(struct http_server *s);
 

@@ -100,6 +100,11 @@ struct http_server *http_server_new(const struct http_server_options *opt)
     return s;
 }
 
+struct http_home *http_server_home(struct http_server *s, size_t i)
+{
+    return s->homes[i];
+}
+
 void http_server_ref(struct http_server *s)
 {
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
