@@ -16,6 +16,8 @@ struct point {
     _Atomic unsigned nth;    /* first hit that counts */
     _Atomic unsigned times;  /* how many hits count from there */
     _Atomic unsigned n_hits; /* since it was armed */
+    void (*_Atomic hook)(void *arg);
+    void *_Atomic hook_arg;
 };
 
 static struct point points[] = {
@@ -49,6 +51,8 @@ static struct point points[] = {
     /* Recovery. */
     { .name = "recover-cut" },
     { .name = "recover-replayed" },
+    /* Between the layers and the view of a snapshot. */
+    { .name = "snap-layers" },
     /* Calls that can be made to fail. */
     { .name = "wal-write" },
     { .name = "wal-sync" },
@@ -82,6 +86,13 @@ void failpoint_disarm(const char *name)
     find(name)->errnum = 0;
 }
 
+void failpoint_hook(const char *name, void (*hook)(void *arg), void *arg)
+{
+    struct point *p = find(name);
+    p->hook_arg = arg;
+    p->hook = hook;
+}
+
 unsigned failpoint_hits(const char *name)
 {
     return find(name)->n_hits;
@@ -96,6 +107,9 @@ int failpoint_hit(const char *name)
 {
     struct point *p = find(name);
     unsigned hit = atomic_fetch_add(&p->n_hits, 1) + 1;
+    void (*hook)(void *arg) = p->hook;
+    if (hook)
+        hook(p->hook_arg);
     int errnum = p->errnum;
     if (errnum == 0 || hit < p->nth || hit - p->nth >= p->times)
         return 0;

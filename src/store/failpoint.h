@@ -15,6 +15,8 @@ enum { FAILPOINT_KILL = -1 };
  * for FAILPOINT_KILL the process ends by SIGKILL. */
 void failpoint_arm(const char *name, int errnum, unsigned nth, unsigned times);
 void failpoint_disarm(const char *name);
+/* Runs at every hit, on the thread that hits; NULL takes it away. For races that are rare. */
+void failpoint_hook(const char *name, void (*hook)(void *arg), void *arg);
 unsigned failpoint_hits(const char *name); /* since it was armed last */
 const char *failpoint_name(size_t i);      /* NULL past the last one */
 

@@ -17,6 +17,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "store/failpoint.h"
+
 #include "base/banned.h"
 
 /* Sources of a range, in the order in which they are believed. */
@@ -88,6 +90,7 @@ static int take_layers(struct store_snap *snap, uint64_t *ret_newest, struct err
 {
     for (;;) {
         snap->layers = store__layers_get(snap->s);
+        (void)FAILPOINT("snap-layers");
         int r = view_reader_begin(snap->s->view, &snap->reader, err);
         if (r < 0) {
             snap->layers = store__layers_unref(snap->layers);
