@@ -270,7 +270,7 @@ int gotime_parse(struct str text, bool micros, struct gotime *ret, struct err *e
     return 0;
 }
 
-struct date {
+struct date { /* of the years 0 to 9999 */
     int64_t year;
     int month, day;
 };
@@ -288,6 +288,14 @@ static struct date date_of(int64_t days)
     return d;
 }
 
+static char *put_digits(char *p, int64_t number, int n)
+{
+    for (int i = n; i-- > 0; number /= 10)
+        p[i] = (char)('0' + number % 10);
+    return p + n;
+}
+
+/* By hand: printf was a quarter of the time it takes to read an object. */
 struct str gotime_format(struct arena *a, struct gotime t, bool micros)
 {
     int64_t days = t.sec / DAY_SECONDS, of_day = t.sec % DAY_SECONDS;
@@ -296,10 +304,19 @@ struct str gotime_format(struct arena *a, struct gotime t, bool micros)
         of_day += DAY_SECONDS;
     }
     struct date d = date_of(days);
-    int h = (int)(of_day / 3600), m = (int)(of_day / 60 % 60), s = (int)(of_day % 60);
-    if (micros)
-        return arena_printf(a, "%04ld-%02d-%02dT%02d:%02d:%02d.%06dZ", (long)d.year, d.month, d.day,
-                            h, m, s, t.nanos / 1000);
-    return arena_printf(a, "%04ld-%02d-%02dT%02d:%02d:%02dZ", (long)d.year, d.month, d.day, h, m,
-                        s);
+    const int64_t parts[] = {
+        d.year, d.month, d.day, of_day / 3600, of_day / 60 % 60, of_day % 60
+    };
+    size_t n = micros ? strlen("2006-01-02T15:04:05.000000Z") : strlen("2006-01-02T15:04:05Z");
+    char *text = arena_alloc(a, n, 1), *p = text;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        p = put_digits(p, parts[i], i ? 2 : 4);
+        *p++ = "--T::Z"[i];
+    }
+    if (micros) {
+        p[-1] = '.';
+        p = put_digits(p, t.nanos / 1000, 6);
+        *p++ = 'Z';
+    }
+    return (struct str){ text, n };
 }

@@ -16,5 +16,5 @@ struct gotime {
  * ERR_BAD_REQUEST in the words of Go's time.Parse; also for a time that its offset moves out of the
  * years 0 to 9999. */
 int gotime_parse(struct str text, bool micros, struct gotime *ret, struct err *err);
-/* "2006-01-02T15:04:05Z", or with six digits of a second; in the arena. */
+/* "2006-01-02T15:04:05Z", or with six digits of a second; in the arena. Years 0 to 9999. */
 struct str gotime_format(struct arena *a, struct gotime t, bool micros);

@@ -154,7 +154,8 @@ static bool keeps_text(const struct pieces *p, struct suffix s)
         unsigned last = 0; /* the last three digits tell the number modulo eight */
         for (size_t i = p->whole.n < 3 ? 0 : p->whole.n - 3; i < p->whole.n; i++)
             last = 10 * last + (unsigned)(p->whole.p[i] - '0');
-        return last % 8;
+        bool is_plain = p->whole.n == p->number.n && p->whole.n <= 3; /* "512": canonical anyway */
+        return last % 8 || is_plain;
     }
     return (s.power - (int64_t)p->fraction.n) % 3 == 0 && !ends_in_thousands(p->whole, p->fraction);
 }
