@@ -102,7 +102,8 @@ static int split_terms(struct arena *a, struct str text, struct str **ret, size_
                            LIMIT_SELECTOR_REQUIREMENTS);
         if (n == cap) {
             cap = cap ? cap * 2 : 4;
-            parts = arena_grow(a, parts, n * sizeof(*parts), cap * sizeof(*parts), alignof(*parts));
+            parts =
+                arena_grow(a, parts, n * sizeof(*parts), cap * sizeof(*parts), alignof(struct str));
         }
         parts[n++] = part;
     }
