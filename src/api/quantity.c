@@ -336,11 +336,12 @@ int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct
     read_amount(&p, s, &m);
     if (!m.n)
         *ret = STR("0");
-    else if (m.family == FAMILY_BINARY && whole_number(&m, &number) && number >= 1024)
+    else if (m.family == FAMILY_BINARY && whole_number(&m, &number) && number % 1024 == 0)
         *ret = write_binary(a, m.negative, number);
     else {
         if (m.family == FAMILY_BINARY)
-            m.family = FAMILY_DECIMAL; /* too small for a binary suffix, or not a whole number */
+            m.family = FAMILY_DECIMAL; /* no binary suffix fits: upstream stores plain digits,
+                                        * and they come back as decimal: 62.5Ki, 64000, 64k */
         *ret = write_decimal(a, &m);
     }
     if (str_eq(*ret, text))

@@ -136,6 +136,8 @@ static void texts_come_out_as_upstream_writes_them(void **state)
         { "-1.5Gi", "-1536Mi" },
         { "1.0Ki", "1Ki" },
         { "1.0009765625Ki", "1025" },
+        { "62.5Ki", "64k" },
+        { "-62.5Ki", "-64k" },
         /* kept as typed: upstream looks at the suffix and the last digits only */
         { "+5", "+5" },
         { "005", "005" },
