@@ -51,6 +51,11 @@ static int check_line(const struct http1_scan *s, struct str bytes, size_t end,
     return s->lines > limits->header_count + 1 ? 431 : 0;
 }
 
+static size_t head_bytes(const struct http_limits *limits)
+{
+    return limits->request_line_bytes + limits->header_bytes;
+}
+
 ptrdiff_t http1_scan(struct http1_scan *s, struct str bytes, const struct http_limits *limits)
 {
     while (s->seen < bytes.n) {
@@ -63,18 +68,16 @@ ptrdiff_t http1_scan(struct http1_scan *s, struct str bytes, const struct http_l
             return -status;
         bool empty = end - s->line_start == 1;
         if (empty && s->lines > 0)
-            return (ptrdiff_t)end + 1;
+            return end < head_bytes(limits) ? (ptrdiff_t)end + 1 : -431;
         if (empty && s->line_start > 0)
             return -400; /* one empty line before a request is tolerated, as RFC 9112 2.2 asks */
         s->lines += !empty;
         s->line_start = s->seen = end + 1;
     }
     s->seen = bytes.n;
-    if (s->lines == 0 && bytes.n - s->line_start > limits->request_line_bytes)
+    if (s->lines == 0 && bytes.n - s->line_start > limits->request_line_bytes + 1) /* and its CR */
         return -414;
-    if (bytes.n > limits->request_line_bytes + limits->header_bytes)
-        return -431;
-    return 0;
+    return bytes.n > head_bytes(limits) ? -431 : 0;
 }
 
 /* ---- Parsing a head ---- */

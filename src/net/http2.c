@@ -297,13 +297,14 @@ static void watch_over_body(struct http2 *h, struct http_exchange *x)
     }
 }
 
-/* The reply has ended before the request. Some clients (curl 7.88) take even a reset without an
- * error for a failure and forget the reply, so a rest of bearable size is let in and dropped; a
- * longer one is reset as RFC 9113 8.1 says. */
+/* The reply has ended before the request. Then the stream is reset without an error, as RFC 9113
+ * 8.1 says; a gRPC client waits for that. But where we refuse a body, some clients (curl 7.88)
+ * would take the reset for a failure and forget the reply, so that a rest of bearable size is let
+ * in and dropped. */
 static void discard_rest(struct conn *c, struct http_exchange *x)
 {
     struct http2 *h = http2_of(c);
-    if (x->content_length > DISCARD_BYTES || x->discarded > DISCARD_BYTES)
+    if (x->body_streamed || x->content_length > DISCARD_BYTES || x->discarded > DISCARD_BYTES)
         reset_stream(h->session, x->stream_id, NGHTTP2_NO_ERROR);
     else
         watch_over_body(h, x);

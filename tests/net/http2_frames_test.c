@@ -698,26 +698,50 @@ static void continue_is_said_when_the_body_is_wanted(void **state)
     h2_close(&p);
 }
 
-/* What is left of a request after its reply is let in, within bounds, and then reset. */
-static void the_rest_of_a_request_is_dropped_after_an_early_reply(void **state)
+static void an_early_reply_is_followed_by_a_reset_without_error(void **state)
 {
     (void)state;
     struct h2_peer p;
     struct h2_frame f;
     autobuf b = { 0 };
-    static char piece[16 << 10];
     h2_connect(&p, &h);
     h2_add_request(&b, 1, "POST", "/early", false);
     assert_true(h2_send(&p, &b));
     assert_int_equal(h2_status(&p, 1), 404);
-    h2_add(&b, H2_DATA, H2_END_STREAM, 1, STR("late"));
-    h2_add_request(&b, 3, "POST", "/early", false);
+    assert_true(h2_expect(&p, H2_RST_STREAM, 1, &f));
+    assert_int_equal(h2_u32(f.payload, 0), H2_NO_ERROR);
+    h2_add(&b, H2_DATA, H2_END_STREAM, 1, STR("late")); /* crossed the reset on its way */
+    h2_add_request(&b, 3, "GET", "/", true);
     assert_true(h2_send(&p, &b));
-    assert_int_equal(h2_status(&p, 3), 404);
-    for (size_t i = 0; i < (9 << 20) / sizeof(piece); i++)
-        h2_add(&b, H2_DATA, 0, 3, (struct str){ piece, sizeof(piece) });
-    assert_true(h2_send(&p, &b));
-    assert_true(h2_expect(&p, H2_RST_STREAM, 3, &f));
+    assert_int_equal(h2_status(&p, 3), 200);
+    h2_close(&p);
+}
+
+/* What is left of a body that was refused is let in, within bounds, and then reset. */
+static void the_rest_of_a_refused_body_is_dropped(void **state)
+{
+    (void)state;
+    struct h2_peer p;
+    struct h2_frame f;
+    autobuf b = { 0 };
+    autobuf block = { 0 };
+    static char piece[16 << 10];
+    h2_connect(&p, &h);
+    h2_block(&block, "POST", "/echo");
+    h2_block_header(&block, STR("content-length"), STR("4000000"));
+    for (uint32_t stream = 1; stream <= 3; stream += 2) {
+        if (stream == 1)
+            h2_add(&b, H2_HEADERS, H2_END_HEADERS, stream, buf_str(&block));
+        else
+            h2_add_request(&b, stream, "POST", "/echo", false);
+        size_t most = stream == 1 ? 3900000 : 13 << 20;
+        for (size_t n = 0; n + sizeof(piece) <= most; n += sizeof(piece))
+            h2_add(&b, H2_DATA, 0, stream, (struct str){ piece, sizeof(piece) });
+        assert_true(h2_send(&p, &b));
+        assert_int_equal(h2_status(&p, stream), 413);
+    }
+    assert_true(h2_expect(&p, H2_RST_STREAM, 0, &f));
+    assert_int_equal(f.stream, 3); /* the first was borne to its end */
     assert_int_equal(h2_u32(f.payload, 0), H2_NO_ERROR);
     h2_add_request(&b, 5, "GET", "/", true);
     assert_true(h2_send(&p, &b));
@@ -825,7 +849,8 @@ int main(void)
         cmocka_unit_test(bodies_and_trailers_go_both_ways),
         cmocka_unit_test(head_has_no_data),
         cmocka_unit_test(continue_is_said_when_the_body_is_wanted),
-        cmocka_unit_test(the_rest_of_a_request_is_dropped_after_an_early_reply),
+        cmocka_unit_test(an_early_reply_is_followed_by_a_reset_without_error),
+        cmocka_unit_test(the_rest_of_a_refused_body_is_dropped),
         cmocka_unit_test(a_handler_can_ask_for_the_end),
         cmocka_unit_test(a_holder_learns_of_a_reset),
         cmocka_unit_test(an_upload_is_slowed_by_its_handler),
