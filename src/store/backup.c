@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -54,8 +55,9 @@ static int sum_bytes(int fd, uint64_t n, int to, uint32_t *ret, struct err *err)
         if (got == 0)
             return err_set(err, ERR_DAMAGED, "the file ends too early");
         crc = crc32c(crc, piece, (size_t)got);
-        if (to >= 0 && file_write_all(to, (struct str){ piece, (size_t)got }, err) < 0)
-            return -(int)err->code;
+        int r = to < 0 ? 0 : file_write_all(to, (struct str){ piece, (size_t)got }, err);
+        if (r < 0)
+            return r;
         off += (uint64_t)got;
     }
     *ret = crc;
@@ -218,16 +220,15 @@ static int fill_folder(int fd, const char *dir, struct err *err)
     return r < 0 ? r : file_sync_dir(dir, err);
 }
 
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
+{
+    (void)st, (void)flag, (void)at;
+    return remove(path);
+}
+
 static void remove_folder(const char *dir)
 {
-    static const char *const names[] = { "/view.mdb", "/view.mdb-lock", "/log/new.tmp" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        autofree char *path = join(dir, names[i]);
-        (void)unlink(path);
-    }
-    autofree char *log_dir = join(dir, "/log");
-    (void)rmdir(log_dir);
-    (void)rmdir(dir);
+    (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 int store_restore(const char *file, const char *dir, struct err *err)
@@ -238,18 +239,19 @@ int store_restore(const char *file, const char *dir, struct err *err)
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
         n--;
-    autofree char *plain = strndup(dir, n);
+    autofree char *plain = mem_dup(dir, n + 1);
+    plain[n] = '\0';
     autofree char *tmp = join(plain, ".restoring");
     remove_folder(tmp); /* what an earlier try left behind */
     int r = file_private_dir(tmp, err);
     if (r == 0 && (r = fill_folder(fd, tmp, err)) < 0)
         (void)err_wrap(err, "restore %s", file);
-    if (r == 0 && rename(tmp, dir) < 0)
+    if (r == 0 && rename(tmp, plain) < 0)
         r = errno == ENOTEMPTY || errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is not empty", dir)
                                                   : err_errno(err, errno, "rename %s", tmp);
     if (r < 0) {
         remove_folder(tmp);
         return r;
     }
-    return sync_parent(dir, err);
+    return sync_parent(plain, err);
 }

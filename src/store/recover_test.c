@@ -471,7 +471,7 @@ static void a_second_process_is_refused(void **state)
 static void a_backup_restores(void **state)
 {
     struct fixture *f = *state;
-    char file[128], dir[128], bad[160];
+    char file[128], dir[128], bad[160], tmp[160];
     (void)put(f, "a", "1");
     (void)put(f, "b", "1");
     (void)put(f, "a", "2");
@@ -483,6 +483,8 @@ static void a_backup_restores(void **state)
     (void)put(f, "c", "later");
     assert_int_equal(store_restore(file, dir, &f->err), 0);
     assert_int_equal(store_restore(file, dir, &f->err), -ERR_EXISTS);
+    (void)snprintf(tmp, sizeof(tmp), "%s.restoring", dir);
+    assert_int_equal(size_of(tmp), -1);
     assert_int_equal(store_verify(dir, &f->err), 0);
     struct store *first = f->s;
     assert_int_equal(open_dir(f, dir, &f->s), 0);

@@ -364,7 +364,11 @@ static struct fate roll_fate(uint64_t *seed)
     f.name = failpoint_name(roll(seed) % n);
     bool is_call = strncmp(f.name, "wal-", 4) == 0 || strncmp(f.name, "view-", 5) == 0;
     f.errnum = !is_call ? FAILPOINT_KILL : roll(seed) % 2 ? EIO : ENOSPC;
-    f.nth = 1 + (unsigned)(roll(seed) % (strncmp(f.name, "commit", 6) == 0 ? 300 : 4));
+    /* How often each is passed in one life: a start once, a commit all the time. */
+    unsigned often = strncmp(f.name, "recover", 7) == 0  ? 1
+                     : strncmp(f.name, "commit", 6) == 0 ? 300
+                                                         : 4;
+    f.nth = 1 + (unsigned)(roll(seed) % often);
     f.life_us = 60000;
     return f;
 }
