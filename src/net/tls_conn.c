@@ -3,9 +3,12 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "net/tls_internal.h"
@@ -16,6 +19,70 @@ struct tls_conn {
     struct tls_context *context;
     bool wants_write, failed;
 };
+
+/* ---- The socket ---- */
+
+/* OpenSSL's own socket BIO writes without MSG_NOSIGNAL: a peer that has gone would end a process
+ * that does not ignore SIGPIPE, and a library must not ask that of its host. */
+
+static int socket_of(BIO *b)
+{
+    return (int)(intptr_t)BIO_get_data(b);
+}
+
+static int again_or_failed(BIO *b, ssize_t n, int retry_flag)
+{
+    BIO_clear_retry_flags(b);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        BIO_set_flags(b, retry_flag | BIO_FLAGS_SHOULD_RETRY);
+    return (int)n;
+}
+
+static int socket_write(BIO *b, const char *p, int n)
+{
+    return again_or_failed(b, send(socket_of(b), p, (size_t)n, MSG_NOSIGNAL), BIO_FLAGS_WRITE);
+}
+
+static int socket_read(BIO *b, char *p, int n)
+{
+    return again_or_failed(b, recv(socket_of(b), p, (size_t)n, 0), BIO_FLAGS_READ);
+}
+
+static long socket_ctrl(BIO *b, int command, long n, void *p)
+{
+    (void)b;
+    (void)n;
+    (void)p;
+    return command == BIO_CTRL_FLUSH; /* nothing is buffered here, nothing else is supported */
+}
+
+static BIO_METHOD *socket_method;
+static pthread_once_t socket_once = PTHREAD_ONCE_INIT;
+
+static void make_socket_method(void)
+{
+    BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    if (!m)
+        mem_exhausted(0);
+    BIO_meth_set_write(m, socket_write);
+    BIO_meth_set_read(m, socket_read);
+    BIO_meth_set_ctrl(m, socket_ctrl);
+    socket_method = m;
+}
+
+static bool use_socket(SSL *ssl, int fd)
+{
+    pthread_once(&socket_once, make_socket_method);
+    BIO *b = BIO_new(socket_method);
+    if (!b)
+        return false;
+    BIO_set_data(b, (void *)(intptr_t)fd);
+    BIO_set_init(b, 1);
+    SSL_set_bio(ssl, b, b);
+    return true;
+}
+
+/* ---- Life ---- */
 
 /* False for a name that cannot be checked; without a name there is nothing to check. */
 static bool set_host(SSL *ssl, struct str host)
@@ -40,7 +107,7 @@ struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
     struct tls_conn *t = mem_new(struct tls_conn);
     t->context = tls_context_ref(c);
     t->ssl = SSL_new(c->ctx);
-    if (!t->ssl || SSL_set_fd(t->ssl, fd) != 1)
+    if (!t->ssl || !use_socket(t->ssl, fd))
         mem_exhausted(sizeof(*t));
     if (c->server) {
         SSL_set_accept_state(t->ssl);

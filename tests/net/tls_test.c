@@ -199,6 +199,30 @@ static void not_tls_at_all(void **state)
     check_alive(&h);
 }
 
+/* The server's end of a connection that was reset; SIGPIPE would end this process. */
+static void a_client_that_leaves_in_the_middle(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i < 20; i++) {
+        SSL_CTX *ctx = client_new(&h);
+        int fd = peer_connect(h.tls);
+        SSL *ssl = SSL_new(ctx);
+        SSL_set_fd(ssl, fd);
+        assert_int_equal(SSL_connect(ssl), 1);
+        struct str request = STR("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_true(SSL_write(ssl, request.p, (int)request.n) > 0);
+        char scratch[100];
+        assert_true(SSL_read(ssl, scratch, sizeof(scratch)) > 0);
+        close(fd);
+        SSL_free(ssl);
+        SSL_CTX_free(ctx);
+    }
+    harness_wait(harness_stats(&h).connections_open == 0);
+    signal(SIGPIPE, SIG_IGN);
+    ERR_clear_error();
+}
+
 /* ---- Client certificates ---- */
 
 static void the_peer_is_named(void **state)
@@ -503,6 +527,7 @@ int main(void)
         cmocka_unit_test(alpn_chooses_the_protocol),
         cmocka_unit_test(renegotiation_is_refused),
         cmocka_unit_test(not_tls_at_all),
+        cmocka_unit_test(a_client_that_leaves_in_the_middle),
         cmocka_unit_test(the_peer_is_named),
         cmocka_unit_test(a_resumed_session_keeps_its_name),
         cmocka_unit_test(a_certificate_can_be_required),
