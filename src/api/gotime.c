@@ -261,8 +261,8 @@ int gotime_parse(struct str text, bool micros, struct gotime *ret, struct err *e
         return bad;
     if (r.day < 1 || r.day > days_in(r.month, r.year))
         return refuse(&r, "day out of range", STR(""), err);
-    int64_t sec = days_since_1970(r.year, r.month, r.day) * DAY_SECONDS + r.hour * 3600 +
-                  r.minute * 60 + r.second - r.offset;
+    int64_t sec = days_since_1970(r.year, r.month, r.day) * DAY_SECONDS;
+    sec += (r.hour * INT64_C(60) + r.minute) * 60 + r.second - r.offset;
     if (sec < days_since_1970(0, 1, 1) * DAY_SECONDS ||
         sec >= days_since_1970(10000, 1, 1) * DAY_SECONDS)
         return refuse(&r, "year out of range", STR(""), err);

@@ -85,7 +85,7 @@ static bool split(struct str text, struct pieces *ret)
     ret->number = str_take(text, text.n - rest.n);
     ret->suffix = rest;
 
-    while (rest.n && memchr("eEinumkKMGTP", rest.p[0], 12))
+    while (rest.n && str_find(STR("eEinumkKMGTP"), rest.p[0]) >= 0)
         rest = str_skip(rest, 1);
     if (rest.n && (rest.p[0] == '-' || rest.p[0] == '+'))
         rest = str_skip(rest, 1);
@@ -241,11 +241,12 @@ static void read_binary(const struct pieces *p, struct suffix s, struct amount *
     if (sum < nanos_per_one)
         ret->family = FAMILY_DECIMAL;
     ret->exponent = NANO;
-    char reversed[40];
+    char digits[40];
+    size_t first = sizeof(digits);
     for (; sum; sum /= 10)
-        reversed[ret->n++] = (char)('0' + (int)(sum % 10));
-    for (size_t i = 0; i < ret->n; i++)
-        ret->digits[i] = reversed[ret->n - 1 - i];
+        digits[--first] = (char)('0' + (int)(sum % 10));
+    ret->n = sizeof(digits) - first;
+    memcpy(ret->digits, digits + first, ret->n);
 }
 
 static void read_amount(const struct pieces *p, struct suffix s, struct amount *ret)
@@ -322,8 +323,8 @@ static struct str write_decimal(struct arena *a, struct amount *m)
 
 int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct err *err)
 {
-    struct pieces p;
-    struct suffix s;
+    struct pieces p = { 0 };
+    struct suffix s = { 0 };
     int r = parse(text, &p, &s, err);
     if (r < 0)
         return r;
@@ -351,8 +352,8 @@ int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct
 
 static void read_promised(struct str text, struct amount *ret)
 {
-    struct pieces p;
-    struct suffix s;
+    struct pieces p = { 0 };
+    struct suffix s = { 0 };
     int r = parse(text, &p, &s, NULL);
     assert(r == 0);
     read_amount(&p, s, ret);

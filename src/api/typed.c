@@ -95,8 +95,7 @@ static void slots_init(struct arena *a, struct slots *s, const struct kind_type 
     s->p = s->near;
     if (s->n > SLOTS_NEAR)
         s->p = arena_alloc(a, s->n * sizeof(*s->p), alignof(struct value_field));
-    for (size_t i = 0; i < s->n; i++)
-        s->p[i].key.p = NULL;
+    memset(s->p, 0, s->n * sizeof(*s->p));
 }
 
 static struct place find_in_struct(const struct kind_type *t, const struct slots *s,
@@ -144,7 +143,7 @@ static bool is_left_out(const struct kind_field *f, const struct value *v)
     return f->flags & KIND_OMIT_EMPTY && is_empty(f, v);
 }
 
-/* Moves what is written to the front of the slots; returns how many there are. */
+/* Moves what is written to the front of the slots. */
 struct settling {
     struct slots *slots;
     size_t from, to;
@@ -411,6 +410,8 @@ static int read_entries(struct typed_reader *r, const struct kind_field *f, cons
         r->top = &frame;
         ret->fields[i].key = key;
         bad = read_element(r, f, &in->fields[i].val, &ret->fields[i].val);
+        if (f->scalar == KIND_BYTES && ret->fields[i].val.type == VALUE_NULL)
+            ret->fields[i].val = value_string(STR("")); /* storage knows no null in a map */
         r->top = frame.up;
     }
     map_done(&seen);

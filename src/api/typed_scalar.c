@@ -196,11 +196,16 @@ static ptrdiff_t scan_base64(struct base64_scan *s)
     }
 }
 
-/* Go drops the bits that a padded group has too many. */
+/* The bits of a padded group's last digit that count; Go drops the others. */
+static unsigned bits_that_count(size_t digits)
+{
+    return digits == 2 ? 0x30 : 0x3c;
+}
+
 static bool has_stray_bits(struct str clean, size_t digits)
 {
-    unsigned strays = digits == 2 ? 0xf : digits == 3 ? 0x3 : 0;
-    return strays && (unsigned)base64_digit(clean.p[clean.n - (4 - digits) - 1]) & strays;
+    char last = clean.p[clean.n - (4 - digits) - 1];
+    return (unsigned)base64_digit(last) & ~bits_that_count(digits);
 }
 
 static struct str clean_base64(struct arena *a, const struct base64_scan *s)
@@ -217,7 +222,7 @@ static struct str clean_base64(struct arena *a, const struct base64_scan *s)
     struct str clean = { p, n };
     if (s->digits && has_stray_bits(clean, s->digits)) {
         char *last = &p[n - (4 - s->digits) - 1];
-        *last = alphabet[base64_digit(*last) & ~(s->digits == 2 ? 0xf : 0x3)];
+        *last = alphabet[(unsigned)base64_digit(*last) & bits_that_count(s->digits)];
     }
     return clean;
 }

@@ -71,6 +71,8 @@ static void order_and_zero_values_are_gos(void **state)
         { "ConfigMap", "{\"metadata\":{\"name\":null},\"data\":{},\"immutable\":false}",
           "{\"metadata\":{},\"immutable\":false}" },
         { "ConfigMap", "{\"data\":{\"a\":null}}", "{\"metadata\":{},\"data\":{\"a\":\"\"}}" },
+        { "ConfigMap", "{\"binaryData\":{\"a\":null}}",
+          "{\"metadata\":{},\"binaryData\":{\"a\":\"\"}}" },
         { "ContainerPort", "{\"containerPort\":0,\"hostPort\":0}", "{\"containerPort\":0}" },
         { "ContainerPort", "{}", "{\"containerPort\":0}" },
         { "PodSpec", "{\"containers\":[]}", "{\"containers\":null}" },
