@@ -2,6 +2,7 @@
  * field is looked up, so the text's own faults are reported first. */
 #include "select/fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -238,8 +239,7 @@ static struct str scalar_text(const struct value *v, char scratch[static NUMBER_
     case VALUE_BOOL:
         return v->b ? STR("true") : STR("false");
     case VALUE_INT:
-        return (struct str){ scratch,
-                             (size_t)snprintf(scratch, NUMBER_MAX, "%lld", (long long)v->i) };
+        return (struct str){ scratch, (size_t)snprintf(scratch, NUMBER_MAX, "%" PRId64, v->i) };
     case VALUE_NUMBER:
     case VALUE_STRING:
         return (struct str){ v->text, v->n };

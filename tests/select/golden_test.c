@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/vectors_test.h"
 #include "select/labels.h"
-#include "select/rules_test.h"
+#include "rules.h"
 
 struct tally {
     size_t refused, refused_same; /* expected 400 */

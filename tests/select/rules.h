@@ -1,4 +1,4 @@
-/* rules_test.h - the rules of a built-in resource, taken from the kind tables, as the server does.
+/* rules.h - the rules of a built-in resource, taken from the kind tables, as the server does.
  */
 #pragma once
 
