@@ -24,7 +24,7 @@
 #define LIMIT_IDLE_MS            90000u
 #define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
-#define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
+#define LIMIT_PIPELINE           16u    /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
 
 /* HTTP/2 */
