@@ -1,10 +1,10 @@
 /* json.h - JSON text to value tree and back (RFC 8259), strict and exact.
  *
  * Reading: UTF-8 only and checked; one document, nothing after it but white space; depth and size
- * are bounded; lone surrogates, control characters and trailing commas are refused. Strings
- * without escapes point into the input, so the input must live as long as the tree. Duplicate keys
- * are kept in order (value_get finds the first); what they mean is for the caller, who can ask for
- * the path of the first one.
+ * are bounded; control characters and trailing commas are refused; an escaped surrogate without its
+ * other half becomes U+FFFD, as in Go. Strings without escapes point into the input, so the input
+ * must live as long as the tree. Duplicate keys are kept in order (value_get finds the first); what
+ * they mean is for the caller, who can ask for the path of the first one.
  *
  * Writing is canonical for a tree: no white space (or two-space indent), fields in tree order,
  * numbers as they were read. Strings are escaped as Go's encoder does it without HTML escaping:

@@ -126,24 +126,24 @@ static const char *read_hex4(struct reader *r, const char *p, uint32_t *ret)
     return p;
 }
 
+/* `p` stands on the digits. A surrogate without its other half is U+FFFD, as Go's decoder has it:
+ * clients do send such text, and kube-apiserver takes it. */
 static const char *read_code_point(struct reader *r, const char *p, uint32_t *ret)
 {
-    const char *escape = p - 2;
+    enum { REPLACEMENT = 0xfffd };
     uint32_t high = 0, low = 0;
     p = read_hex4(r, p, &high);
     *ret = high;
     if (!p || high < 0xd800 || high > 0xdfff)
         return p;
-    if (high < 0xdc00 && r->end - p >= 2 && p[0] == '\\' && p[1] == 'u') {
-        p = read_hex4(r, p + 2, &low);
-        if (!p)
-            return NULL;
-        if (low >= 0xdc00 && low <= 0xdfff) {
-            *ret = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-            return p;
-        }
-    }
-    return fail(r, escape, "a surrogate without its other half");
+    *ret = REPLACEMENT;
+    if (high >= 0xdc00 || r->end - p < 2 || p[0] != '\\' || p[1] != 'u')
+        return p;
+    const char *behind = read_hex4(r, p + 2, &low);
+    if (!behind || low < 0xdc00 || low > 0xdfff)
+        return behind ? p : NULL; /* the second escape stands for itself */
+    *ret = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+    return behind;
 }
 
 /* One escape; `p` stands behind the backslash. */
