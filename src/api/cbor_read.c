@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/cbor_number.h"
+#include "api/gofloat.h"
 #include "api/gotime.h"
 #include "base/base64.h"
 #include "base/json.h"
@@ -276,7 +277,7 @@ static int read_float(struct reader *r, const struct head *h, const struct tags 
             whole = 1e15;
         return time_text(r, (int64_t)whole, (int64_t)(fraction * 1e9), ret);
     }
-    *ret = value_number(cbor_double_text(r->arena, d));
+    *ret = value_number(gofloat_text(r->arena, d));
     return 0;
 }
 

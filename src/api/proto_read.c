@@ -5,6 +5,9 @@
  * place that knows how an object looks, whichever way it came in. */
 #include "api/proto.h"
 
+#include <math.h>
+
+#include "api/gofloat.h"
 #include "api/gotime.h"
 #include "api/typed.h"
 #include "base/base64.h"
@@ -207,11 +210,14 @@ static struct value base64_of(struct reader *r, struct str bytes)
     return value_string(arena_str(r->arena, buf_str(&text)));
 }
 
-static struct value double_of(struct reader *r, uint64_t bits)
+static int read_double(struct reader *r, uint64_t bits, struct value *ret)
 {
     double d;
     memcpy(&d, &bits, sizeof(d));
-    return value_number(arena_printf(r->arena, "%.17g", d));
+    if (!isfinite(d))
+        return fail(r, "a number that JSON cannot have");
+    *ret = value_number(gofloat_text(r->arena, d));
+    return 0;
 }
 
 static int read_message(struct reader *r, const struct kind_type *t, struct str s,
@@ -262,8 +268,7 @@ static int read_one(struct reader *r, const struct kind_field *f, const struct w
         *ret = base64_of(r, w->bytes);
         return 0;
     case KIND_DOUBLE:
-        *ret = double_of(r, w->bits);
-        return 0;
+        return read_double(r, w->bits, ret);
     case KIND_TIME:
     case KIND_MICRO_TIME:
         return read_time(r, w->bytes, f->scalar == KIND_MICRO_TIME, ret);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "api/gofloat.h"
 #include "api/gotime.h"
 #include "api/quantity.h"
 #include "api/typed_reader.h"
@@ -59,72 +60,13 @@ static bool read_integer(struct typed_reader *r, const struct value *in, bool is
     return true;
 }
 
-/* The fewest digits that read back as the same double; the number is 0.DIGITS * 10^`*ret_point`.
- * Digits alone are taken from printf, so that the locale's decimal point does not matter. */
-static size_t shortest_digits(double d, char digits[static 20], int *ret_point)
-{
-    char text[40];
-    for (int precision = 0; precision < 17; precision++) {
-        int n = snprintf(text, sizeof(text), "%.*e", precision, d);
-        size_t count = 0;
-        char *e = memchr(text, 'e', (size_t)n);
-        for (const char *p = text; p < e; p++)
-            if (*p >= '0' && *p <= '9')
-                digits[count++] = *p;
-        int64_t exponent = 0;
-        (void)str_to_i64(str_of(e[1] == '+' ? e + 2 : e + 1), &exponent);
-        *ret_point = (int)exponent + 1;
-        char plain[60];
-        n = snprintf(plain, sizeof(plain), "%.*se%d", (int)count, digits, *ret_point - (int)count);
-        struct value again = value_number((struct str){ plain, (size_t)n });
-        double back;
-        if (value_to_double(&again, &back) && back == d)
-            return count;
-    }
-    return 17;
-}
-
-/* As Go writes a float64: an exponent below 1e-6 and from 1e21, else plain digits. */
-static struct str write_double(struct arena *a, double d)
-{
-    if (d == 0)
-        return signbit(d) ? STR("-0") : STR("0");
-    char digits[20];
-    int point;
-    size_t n = shortest_digits(fabs(d), digits, &point);
-    while (n > 1 && digits[n - 1] == '0')
-        n--;
-    autobuf out = { 0 };
-    if (d < 0)
-        buf_byte(&out, '-');
-    if (point <= -6 || point > 21) {
-        buf_printf(&out, "%c%s%.*s", digits[0], n > 1 ? "." : "", (int)n - 1, digits + 1);
-        buf_printf(&out, "e%c%02d", point <= 0 ? '-' : '+', point <= 0 ? 1 - point : point - 1);
-        if (point <= 0 && 1 - point < 10) { /* Go has e-7, but e+21 */
-            out.n -= 2;
-            buf_printf(&out, "%d", 1 - point);
-        }
-        return arena_str(a, buf_str(&out));
-    }
-    if (point <= 0)
-        buf_str_add(&out, STR("0."));
-    for (int i = point; i < 0; i++)
-        buf_byte(&out, '0');
-    for (int i = 0; i < (int)n || i < point; i++) {
-        if (i == point && i)
-            buf_byte(&out, '.');
-        buf_byte(&out, i < (int)n ? digits[i] : '0');
-    }
-    return arena_str(a, buf_str(&out));
-}
-
 static void read_double(struct typed_reader *r, const struct value *in, struct value *ret)
 {
     double d;
     if (!value_to_double(in, &d) || !isfinite(d))
         typed__mismatch(r, in, STR("float64"), true);
     else
-        *ret = value_number(write_double(r->arena, d));
+        *ret = value_number(gofloat_text(r->arena, d));
 }
 
 /* ---- Bytes ---- */
