@@ -24,17 +24,19 @@
 #define LIMIT_IDLE_MS            90000u
 #define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
-#define LIMIT_PIPELINE           16u    /* HTTP/1.1 requests served in a row before others' turn */
+#define LIMIT_COLLECTED_BYTES \
+    (64u << 20)                      /* of all bodies being collected on one loop; past it 429 */
+#define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
 
 /* HTTP/2 */
 #define LIMIT_H2_STREAMS        100u
 #define LIMIT_H2_WINDOW_BYTES   (256u << 10)
 #define LIMIT_H2_FRAME_BYTES    (64u << 10)
-#define LIMIT_H2_CONTINUATIONS  8u   /* CONTINUATION frames of one header block */
-#define LIMIT_H2_SETTINGS       32u  /* entries of one SETTINGS frame */
-#define LIMIT_H2_RESETS         100u /* resets, of either side, regained at the rate below */
-#define LIMIT_H2_RESETS_PER_SEC 20u
+#define LIMIT_H2_CONTINUATIONS  8u    /* CONTINUATION frames of one header block */
+#define LIMIT_H2_SETTINGS       32u   /* entries of one SETTINGS frame */
+#define LIMIT_H2_RESETS         500u  /* resets, of either side, regained at the rate below */
+#define LIMIT_H2_RESETS_PER_SEC 100u  /* informers that stop reset a watch each */
 #define LIMIT_H2_CONTROL_FRAMES 1000u /* PING, SETTINGS, PRIORITY, WINDOW_UPDATE in one second */
 #define LIMIT_H2_ACK_QUEUE      256u  /* control replies that the peer has not read */
 

@@ -32,6 +32,7 @@ struct http_home {
     const struct http_handler *handler;
     struct conn_list conns, handshaking; /* the latter oldest first */
     size_t n_handshaking, most_handshaking;
+    size_t collected;                 /* bytes of bodies that are not complete or not answered */
     char *read_buffer, *write_buffer; /* CONN_BUFFER_BYTES each, made when first needed */
     struct http_exchange *spare;      /* for reuse, linked by link.tqe_next */
     size_t n_spare;

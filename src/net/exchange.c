@@ -84,13 +84,20 @@ static void leave_conn(struct http_exchange *x)
     x->conn = NULL;
 }
 
+static void drop_body(struct http_exchange *x)
+{
+    if (!x->body_streamed)
+        x->home->collected -= x->body.n;
+    buf_done(&x->body);
+}
+
 static void exchange_free(struct http_exchange *x)
 {
     struct http_home *h = x->home;
     exchange_drop(x);
     leave_conn(x);
     conn_peer_unref(x->peer);
-    buf_done(&x->body);
+    drop_body(x);
     if (x->has_gate) {
         pthread_mutex_destroy(&x->gate.lock);
         pthread_cond_destroy(&x->gate.moved);
@@ -345,21 +352,33 @@ void exchange_head_done(struct http_exchange *x, bool has_body)
         x->conn->driver->want_body(x);
 }
 
+/* Is there room for `n` more bytes, in the body and in all bodies together? */
+static int collect_status(const struct http_exchange *x, size_t n)
+{
+    const struct http_limits *l = x->home->limits;
+    if (x->body.n + n > l->body_bytes)
+        return 413;
+    return x->home->collected + n > l->collected_bytes ? 429 : 0;
+}
+
 bool exchange_body(struct http_exchange *x, struct str piece)
 {
     if (x->ended || http_is_gone(x))
         return false;
-    if (!x->body_streamed && x->body.n + piece.n > x->home->limits->body_bytes) {
-        buf_done(&x->body);
-        exchange_refuse(x, 413);
+    int status = x->body_streamed ? 0 : collect_status(x, piece.n);
+    if (status) {
+        drop_body(x);
+        exchange_refuse(x, status);
         return false;
     }
     buf_str_add(&x->body, piece);
-    if (x->body_streamed) {
-        x->unconsumed += piece.n;
-        if (x->body_wanted)
-            exchange_queue_turn(x);
+    if (!x->body_streamed) {
+        x->home->collected += piece.n;
+        return true;
     }
+    x->unconsumed += piece.n;
+    if (x->body_wanted)
+        exchange_queue_turn(x);
     return true;
 }
 

@@ -148,7 +148,7 @@ void http_tunnel_close(struct http_exchange *x);             /* sends what is qu
 
 /* Named after the constants in base/limits.h, which are the defaults; tests choose small ones. */
 struct http_limits {
-    size_t body_bytes, header_bytes, header_count, request_line_bytes;
+    size_t body_bytes, collected_bytes, header_bytes, header_count, request_line_bytes;
     size_t connections, handshakes, pipeline, write_buffer_bytes;
     int64_t handshake_ms, read_header_ms, idle_ms, write_stall_ms, drain_ms;
     size_t h2_streams, h2_window_bytes, h2_frame_bytes, h2_continuations, h2_settings;

@@ -16,6 +16,7 @@ struct http_limits http_limits_default(void)
 {
     return (struct http_limits){
         .body_bytes = LIMIT_BODY_BYTES,
+        .collected_bytes = LIMIT_COLLECTED_BYTES,
         .header_bytes = LIMIT_HEADER_BYTES,
         .header_count = LIMIT_HEADER_COUNT,
         .request_line_bytes = LIMIT_REQUEST_LINE_BYTES,

@@ -14,6 +14,47 @@ static struct harness h;
 #define GET_HOLD "GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define GET      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
+/* ---- Memory ---- */
+
+/* LIMIT_COLLECTED_BYTES: bodies of all connections of a loop together. */
+static void bodies_share_one_budget(void **state)
+{
+    (void)state;
+    enum { BODY = 40000 };
+    struct harness_options opt = harness_defaults();
+    opt.limits.collected_bytes = 64000;
+    harness_start(&h, &opt);
+    autofree char *bytes = mem_zalloc(BODY);
+    autobuf half = { 0 };
+    autobuf whole = { 0 };
+    autobuf got = { 0 };
+    buf_printf(&whole,
+               "POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+               "Content-Length: %d\r\n\r\n",
+               BODY);
+    buf_add(&whole, bytes, BODY);
+    buf_add(&half, whole.p, whole.n - 1);
+
+    int first = peer_connect(h.plain);
+    assert_true(peer_send(first, buf_str(&half)));
+    harness_wait(harness_stats(&h).bytes_in >= half.n);
+    assert_int_equal(h1_ask(&h, buf_str(&whole), &got), 429);
+    assert_true(peer_send(first, STR("\0")));
+    buf_reset(&got);
+    assert_true(peer_read_all(first, &got, SIZE_MAX));
+    assert_int_equal(h1_status(buf_str(&got)), 200);
+    close(first);
+
+    /* And what was answered or lost is given back. */
+    autoclose int lost = peer_connect(h.plain);
+    assert_true(peer_send(lost, buf_str(&half)));
+    close(take_fd(&lost));
+    harness_wait(harness_stats(&h).connections_open == 0);
+    buf_reset(&got);
+    assert_int_equal(h1_ask(&h, buf_str(&whole), &got), 200);
+    harness_stop(&h);
+}
+
 /* ---- Time ---- */
 
 static void start_hasty(void)
@@ -467,6 +508,7 @@ static void a_drain_has_a_hard_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_share_one_budget),
         cmocka_unit_test(slow_headers_are_dropped),
         cmocka_unit_test(a_silent_client_is_dropped),
         cmocka_unit_test(slow_header_blocks_are_dropped),
