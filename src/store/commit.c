@@ -445,6 +445,7 @@ int store_commit(struct store *s, struct store_txn *t, struct err *err)
     sem_t done;
     (void)sem_init(&done, 0, 0);
     t->done = post_done;
+    /* cppcheck-suppress autoVariables ; it is waited for before this function returns */
     t->owner = &done;
     store_submit(s, t);
     while (sem_wait(&done) < 0)
