@@ -80,7 +80,7 @@ static int skip_group(struct reader *r, struct str *s, uint32_t number)
         return fail(r, "nested too deeply");
     r->depth++;
     for (;;) {
-        struct wire w;
+        struct wire w = { 0 };
         int e = s->n ? eat_field(r, s, &w) : fail(r, "a group does not end");
         if (e < 0)
             return e;
@@ -144,7 +144,7 @@ static int read_small(struct reader *r, struct str s, struct wire fields[static 
     for (int i = 0; i < 4; i++)
         fields[i] = (struct wire){ 0 };
     while (s.n) {
-        struct wire w;
+        struct wire w = { 0 };
         int e = next_field(r, &s, &w);
         if (e < 0)
             return e;
@@ -299,7 +299,7 @@ static int read_map_entry(struct reader *r, const struct kind_field *f, const st
     int e = read_small(r, w->bytes, entry);
     if (e < 0)
         return e;
-    struct value key, val = value_null();
+    struct value key = value_null(), val = value_null();
     e = text_of(r, entry[1].bytes, &key);
     if (e == 0 && entry[2].number)
         e = read_one(r, f, &entry[2], &val);
@@ -322,7 +322,7 @@ static int read_field(struct reader *r, const struct kind_field *f, const struct
         if (is_map)
             return read_map_entry(r, f, w, old);
     }
-    struct value v;
+    struct value v = value_null();
     int e = read_one(r, f, w, &v);
     if (e < 0)
         return e;
@@ -340,7 +340,7 @@ static int read_message(struct reader *r, const struct kind_type *t, struct str 
         return fail(r, "nested too deeply");
     r->depth++;
     while (s.n) {
-        struct wire w;
+        struct wire w = { 0 };
         int e = next_field(r, &s, &w);
         const struct kind_field *f = e == 0 ? kind_field_numbered(t, w.number) : NULL;
         if (f)
@@ -412,7 +412,7 @@ int proto_envelope_read(struct str bytes, struct proto_envelope *ret, struct err
     struct wire type_meta[4] = { 0 };
     *ret = (struct proto_envelope){ 0 };
     while (s.n) {
-        struct wire w;
+        struct wire w = { 0 };
         int e = next_field(&r, &s, &w);
         if (e == 0 && w.number == 1)
             e = read_small(&r, w.bytes, type_meta);

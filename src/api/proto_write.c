@@ -254,25 +254,28 @@ static void put_schema(struct back *b, const struct kind_type *t, const char *na
 
 static void put_form(struct back *b, const struct kind_type *t, const struct value *v)
 {
+    static const struct value nothing = { .type = VALUE_NULL };
+    if (!v)
+        v = &nothing;
     switch ((enum kind_json_form)t->form) {
     case KIND_FORM_STRINGS:
         put_strings(b, 1, v);
         break;
     case KIND_FORM_ANY:
-        if (v) {
+        if (v->type != VALUE_NULL) {
             autobuf text = { 0 };
             json_write(&text, v);
             put_bytes(b, 1, buf_str(&text));
         }
         break;
     case KIND_FORM_SCHEMA_OR_ARRAY:
-        for (size_t i = value_is(v, VALUE_ARRAY) ? v->n : 0; i-- > 0;)
+        for (size_t i = v->type == VALUE_ARRAY ? v->n : 0; i-- > 0;)
             put_schema(b, t, "jSONSchemas", &v->items[i]);
         put_schema(b, t, "schema", v);
         break;
     case KIND_FORM_SCHEMA_OR_BOOL:
         put_schema(b, t, "schema", v);
-        put_int(b, 1, value_is(v, VALUE_OBJECT) || (value_is(v, VALUE_BOOL) && v->b));
+        put_int(b, 1, v->type == VALUE_OBJECT || (v->type == VALUE_BOOL && v->b));
         break;
     case KIND_FORM_SCHEMA_OR_STRINGS:
         put_strings(b, 2, v);
