@@ -46,7 +46,7 @@ tsan:
 fuzz:
 	tools/need build fuzz
 	test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true
-	ninja -C build-fuzz
+	ninja -C build-fuzz fuzzers
 	tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 crash: build

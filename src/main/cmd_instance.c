@@ -66,13 +66,14 @@ static int stop(struct arena *a, const char *dir, const struct instance *in, str
     return err_set(err, ERR_TIMEOUT, "process %ld does not stop", in->pid);
 }
 
-int cmd_down(int argc, char **argv)
+/* Finds the instance and does something about it. `act` returns an exit status or a negative code.
+ */
+static int with_instance(int argc, char **argv, const char *usage,
+                         int (*act)(struct arena *a, const char *dir, const struct instance *in,
+                                    struct err *err))
 {
     const char *dir = NULL;
-    int end = parse_dir(argc, argv,
-                        "Usage: sampan down [--data-dir DIR]\n"
-                        "Stops the control plane that serves from DIR and waits until it has.\n",
-                        &dir);
+    int end = parse_dir(argc, argv, usage, &dir);
     if (end)
         return end - 1;
     struct arena a;
@@ -80,38 +81,48 @@ int cmd_down(int argc, char **argv)
     struct err err = ERR_INIT(&a);
     struct instance in = { 0 };
     int r = look(&a, dir, &in, &dir, &err);
-    if (r == 0 && !in.running)
-        printf("sampan is not running in %s\n", dir);
-    else if (r == 0)
-        r = stop(&a, dir, &in, &err);
+    if (r == 0)
+        r = act(&a, dir, &in, &err);
     if (r < 0)
-        fprintf(stderr, "sampan down: " STR_FMT "\n", STR_ARG(err.msg));
+        fprintf(stderr, "sampan %s: " STR_FMT "\n", argv[0], STR_ARG(err.msg));
     arena_done(&a);
-    return r < 0 ? 1 : 0;
+    return r < 0 ? 1 : r;
+}
+
+static int stop_if_running(struct arena *a, const char *dir, const struct instance *in,
+                           struct err *err)
+{
+    if (in->running)
+        return stop(a, dir, in, err);
+    printf("sampan is not running in %s\n", dir);
+    return 0;
+}
+
+static int say_where(struct arena *a, const char *dir, const struct instance *in, struct err *err)
+{
+    (void)a;
+    (void)err;
+    if (!in->running) {
+        printf("sampan is not running in %s\n", dir);
+        return 3;
+    }
+    printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in->address), dir,
+           in->pid);
+    return 0;
+}
+
+int cmd_down(int argc, char **argv)
+{
+    return with_instance(argc, argv,
+                         "Usage: sampan down [--data-dir DIR]\n"
+                         "Stops the control plane that serves from DIR and waits until it has.\n",
+                         stop_if_running);
 }
 
 int cmd_status(int argc, char **argv)
 {
-    const char *dir = NULL;
-    int end = parse_dir(argc, argv,
-                        "Usage: sampan status [--data-dir DIR]\n"
-                        "Says whether a control plane serves from DIR; exit status 3 if not.\n",
-                        &dir);
-    if (end)
-        return end - 1;
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    struct instance in = { 0 };
-    int r = look(&a, dir, &in, &dir, &err);
-    if (r < 0)
-        fprintf(stderr, "sampan status: " STR_FMT "\n", STR_ARG(err.msg));
-    else if (!in.running)
-        printf("sampan is not running in %s\n", dir);
-    else
-        printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in.address),
-               dir, in.pid);
-    bool running = in.running;
-    arena_done(&a);
-    return r < 0 ? 1 : running ? 0 : 3;
+    return with_instance(argc, argv,
+                         "Usage: sampan status [--data-dir DIR]\n"
+                         "Says whether a control plane serves from DIR; exit status 3 if not.\n",
+                         say_where);
 }
