@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "select/label_syntax.h"
-#include "select/quote.h"
+#include "api/label_syntax.h"
+#include "api/quote.h"
 #include "base/banned.h"
 
 /* Of one requirement's faults; a message has to end somewhere. */

@@ -7,7 +7,7 @@
 #include "select/labels.h"
 
 #include "select/internal.h"
-#include "select/label_syntax.h"
+#include "api/label_syntax.h"
 #include "base/banned.h"
 
 enum token {

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "select/label_syntax.h"
+#include "api/label_syntax.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

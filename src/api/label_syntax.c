@@ -1,6 +1,6 @@
 /* The expressions quoted in the messages are the ones upstream checks with; here they are checked
  * by hand, in one pass and without a regular expression engine. */
-#include "select/label_syntax.h"
+#include "api/label_syntax.h"
 
 #include "base/banned.h"
 

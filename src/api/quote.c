@@ -1,6 +1,6 @@
 /* The escapes follow strconv.Quote; what counts as printable is a short list of ranges instead of
  * Unicode's full tables, since these texts only ever end up in error messages. */
-#include "select/quote.h"
+#include "api/quote.h"
 
 #include "base/utf8.h"
 #include "base/banned.h"

@@ -1,4 +1,4 @@
-#include "select/quote.h"
+#include "api/quote.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
