@@ -471,7 +471,8 @@ static size_t pull_piece(struct conn *c, char *to, size_t room)
     size_t n = (size_t)r, fits = n < room ? n : room;
     if (fits)
         memcpy(to, piece, fits);
-    buf_add(&h->spill, piece + fits, n - fits);
+    if (fits < n)
+        buf_add(&h->spill, piece + fits, n - fits);
     return fits;
 }
 
