@@ -13,6 +13,7 @@
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/reply.h"
+#include "server/request.h"
 #include "server/version.h"
 #include "base/banned.h"
 
@@ -111,6 +112,44 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
     return NULL;
 }
 
+static void refuse(struct http_exchange *x, enum err_code code, const char *words)
+{
+    struct err err = ERR_INIT(http_arena(x));
+    (void)err_set(&err, code, "%s", words);
+    reply_error(x, &err);
+}
+
+static void refuse_method(struct http_exchange *x)
+{
+    refuse(x, ERR_METHOD_NOT_ALLOWED,
+           "the server does not allow this method on the requested resource");
+}
+
+/* Objects: found, but nothing is done with them yet. */
+static void serve_object(struct http_exchange *x)
+{
+    const struct http_request *http = http_request_of(x);
+    struct request req;
+    switch (request_parse(http_arena(x), http, &req)) {
+    case REQUEST_FOUND:
+        if (request_verb(http, &req))
+            refuse(x, ERR_UNIMPLEMENTED, "objects are not served yet");
+        else
+            refuse_method(x);
+        break;
+    case REQUEST_NO_RESOURCE:
+        refuse(x, ERR_NOT_FOUND, "the server could not find the requested resource");
+        break;
+    case REQUEST_BAD_ENCODING:
+        refuse(x, ERR_BAD_REQUEST, "the path or the query is not properly encoded");
+        break;
+    case REQUEST_NO_GROUP:
+    case REQUEST_ELSEWHERE:
+        reply_text(x, 404, STR("404 page not found\n"));
+        break;
+    }
+}
+
 static void refuse_anonymous(struct http_exchange *x)
 {
     const struct http_request *req = http_request_of(x);
@@ -135,12 +174,9 @@ static void on_request(void *arg, struct http_exchange *x)
     } else if (!route && discovery_serve(x, s->address)) {
         return;
     } else if (!route) {
-        reply_text(x, 404, STR("404 page not found\n"));
+        serve_object(x);
     } else if (!read) {
-        struct err err = ERR_INIT(http_arena(x));
-        (void)err_set(&err, ERR_METHOD_NOT_ALLOWED,
-                      "the server does not allow this method on the requested resource");
-        reply_error(x, &err);
+        refuse_method(x);
     } else {
         route->serve(s, x, rest);
     }

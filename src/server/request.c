@@ -1,0 +1,225 @@
+#include "server/request.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/banned.h"
+
+enum { SEGMENTS_MAX = 16, PARAMS_MAX = 256 };
+
+/* ---- Decoding ---- */
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* False for what is not a proper encoding of text. */
+static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret)
+{
+    char *out = arena_alloc(a, s.n, 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (c == '%') {
+            int high = i + 2 < s.n ? hex(s.p[i + 1]) : -1, low = high < 0 ? -1 : hex(s.p[i + 2]);
+            if (low < 0)
+                return false;
+            c = (char)(high << 4 | low);
+            i += 2;
+        } else if (c == '+' && plus_is_space) {
+            c = ' ';
+        }
+        if (!c)
+            return false;
+        out[n++] = c;
+    }
+    *ret = (struct str){ out, n };
+    return utf8_valid(*ret);
+}
+
+static bool read_params(struct arena *a, struct str query, struct request *ret)
+{
+    struct request_param *params = arena_array(a, struct request_param, PARAMS_MAX);
+    while (query.n && ret->n_params < PARAMS_MAX) {
+        struct str value = str_cut(&query, '&');
+        struct str key = str_cut(&value, '=');
+        struct request_param *p = &params[ret->n_params];
+        if (!key.n && !value.n)
+            continue;
+        if (!decode(a, key, true, &p->key) || !decode(a, value, true, &p->value))
+            return false;
+        ret->n_params++;
+    }
+    ret->params = params;
+    return true;
+}
+
+struct str request_param(const struct request *req, struct str key)
+{
+    for (size_t i = 0; i < req->n_params; i++)
+        if (str_eq(req->params[i].key, key))
+            return req->params[i].value;
+    return (struct str){ NULL, 0 };
+}
+
+bool request_flag(const struct request *req, struct str key, bool *ret_bad)
+{
+    static const char *const yes[] = { "", "1", "t", "T", "true", "TRUE", "True" };
+    static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
+    struct str value = request_param(req, key);
+    if (!value.p)
+        return false;
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+        if (str_eq(value, str_of(yes[i])))
+            return true;
+    bool known = false;
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+        known |= str_eq(value, str_of(no[i]));
+    *ret_bad |= !known;
+    return false;
+}
+
+/* ---- The path ---- */
+
+struct segments {
+    struct str at[SEGMENTS_MAX];
+    size_t n;
+    struct str rest; /* behind the last one that fits */
+};
+
+/* One slash at the end is nothing; an empty segment anywhere else is an empty name. */
+static void split(struct str path, struct segments *ret)
+{
+    *ret = (struct segments){ 0 };
+    if (str_ends(path, STR("/")))
+        path.n--;
+    while (path.p && ret->n < SEGMENTS_MAX)
+        ret->at[ret->n++] = str_cut(&path, '/');
+    ret->rest = path;
+}
+
+static bool has_group(struct str group)
+{
+    for (size_t i = 0; i < n_kind_versions; i++)
+        if (str_eq(kind_versions[i].group, group))
+            return true;
+    return false;
+}
+
+static const struct kind_resource *find_resource(const struct kind_version *v, struct str plural)
+{
+    for (size_t i = 0; i < v->n_resources; i++)
+        if (str_eq(v->resources[i].plural, plural))
+            return &v->resources[i];
+    return NULL;
+}
+
+static const struct kind_subresource *find_sub(const struct kind_resource *r, struct str name)
+{
+    for (size_t i = 0; i < r->n_subresources; i++)
+        if (str_eq(r->subresources[i].name, name))
+            return &r->subresources[i];
+    return NULL;
+}
+
+/* NAMESPACED/NAME/SUB or namespaces/NS/RESOURCE/NAME/SUB; namespaces are themselves a resource, and
+ * namespaces/NS/status is one's subresource. */
+static size_t take_namespace(const struct kind_version *v, const struct segments *s, size_t at,
+                             struct request *ret)
+{
+    if (s->n - at < 3 || !str_eq(s->at[at], STR("namespaces")))
+        return at;
+    const struct kind_resource *namespaces = find_resource(v, STR("namespaces"));
+    if (namespaces && s->n - at == 3 && find_sub(namespaces, s->at[at + 2]))
+        return at;
+    ret->ns = s->at[at + 1];
+    return at + 2;
+}
+
+static bool fits(const struct request *req)
+{
+    /* What can only be created or listed has no path for a single one. */
+    const unsigned of_one = KIND_GET | KIND_UPDATE | KIND_PATCH | KIND_DELETE;
+    if (req->name.p && !req->sub && !(req->resource->verbs & of_one))
+        return false;
+    if (!req->resource->namespaced)
+        return !req->ns.p;
+    return req->ns.p ? req->ns.n > 0 : !req->name.p; /* all namespaces can only be listed */
+}
+
+static bool take_rest(const struct segments *s, size_t at, struct request *ret)
+{
+    if (at == s->n)
+        return true;
+    ret->name = s->at[at++];
+    if (!ret->name.n)
+        return false;
+    if (at == s->n)
+        return true;
+    ret->sub = find_sub(ret->resource, s->at[at++]);
+    if (!ret->sub)
+        return false;
+    if (at == s->n)
+        return true;
+    const char *end = s->rest.p ? s->rest.p + s->rest.n : s->at[s->n - 1].p + s->at[s->n - 1].n;
+    ret->rest = (struct str){ s->at[at].p, (size_t)(end - s->at[at].p) };
+    return str_eq(ret->sub->name, STR("proxy"));
+}
+
+static enum request_place find_place(const struct segments *s, struct request *ret)
+{
+    bool core = s->n > 2 && str_eq(s->at[1], STR("api"));
+    bool named = s->n > 3 && str_eq(s->at[1], STR("apis"));
+    if (!core && !named)
+        return REQUEST_ELSEWHERE;
+    struct str group = core ? STR("") : s->at[2];
+    size_t at = core ? 3 : 4;
+    if (!has_group(group))
+        return REQUEST_NO_GROUP;
+    const struct kind_version *v = kind_version_find(group, s->at[at - 1]);
+    if (!v || at >= s->n)
+        return REQUEST_NO_RESOURCE;
+    at = take_namespace(v, s, at, ret);
+    ret->resource = find_resource(v, s->at[at]);
+    if (!ret->resource || !take_rest(s, at + 1, ret) || !fits(ret))
+        return REQUEST_NO_RESOURCE;
+    return REQUEST_FOUND;
+}
+
+enum request_place request_parse(struct arena *a, const struct http_request *http,
+                                 struct request *ret)
+{
+    struct str path;
+    *ret = (struct request){ 0 };
+    if (!str_starts(http->path, STR("/api/")) && !str_starts(http->path, STR("/apis/")))
+        return REQUEST_ELSEWHERE;
+    if (!decode(a, http->path, false, &path) || !read_params(a, http->query, ret))
+        return REQUEST_BAD_ENCODING;
+    struct segments s;
+    split(path, &s);
+    return find_place(&s, ret);
+}
+
+/* ---- Verbs ---- */
+
+unsigned request_verb(const struct http_request *http, const struct request *req)
+{
+    bool one = req->name.p, ignored = false;
+    unsigned has = req->sub ? req->sub->verbs : req->resource->verbs, verb = 0;
+    if (str_eq(http->method, STR("GET")))
+        verb = one                                         ? KIND_GET
+               : request_flag(req, STR("watch"), &ignored) ? KIND_WATCH
+                                                           : KIND_LIST_VERB;
+    else if (str_eq(http->method, STR("POST")))
+        verb = !one || req->sub ? KIND_CREATE : 0;
+    else if (str_eq(http->method, STR("PUT")))
+        verb = one ? KIND_UPDATE : 0;
+    else if (str_eq(http->method, STR("PATCH")))
+        verb = one ? KIND_PATCH : 0;
+    else if (str_eq(http->method, STR("DELETE")))
+        verb = one ? KIND_DELETE : KIND_DELETE_COLLECTION;
+    return has & verb;
+}

@@ -1,0 +1,45 @@
+/* request.h - what an API request is about: group, version, resource, namespace, name, subresource,
+ * and its decoded parameters. Pure; everything lies in the arena or points into tables.
+ *
+ * The path is decoded first and split then, as Go's router has it: %2F is a separator, so nothing
+ * that is routed or authorized by one spelling can be stored under another. */
+#pragma once
+
+#include "api/kind.h"
+#include "base/arena.h"
+#include "net/http.h"
+
+struct request_param {
+    struct str key, value;
+};
+
+struct request {
+    const struct kind_resource *resource;
+    const struct kind_subresource *sub; /* NULL: the resource itself */
+    struct str ns;                      /* NULL pointer: none in the path */
+    struct str name;                    /* NULL pointer: the collection */
+    struct str rest;                    /* what follows the subresource; only proxies have it */
+    const struct request_param *params; /* in the order sent */
+    size_t n_params;
+};
+
+enum request_place {
+    REQUEST_ELSEWHERE, /* not below /api/ or /apis/ */
+    REQUEST_FOUND,
+    REQUEST_NO_GROUP,     /* 404 as plain text */
+    REQUEST_NO_RESOURCE,  /* 404 as a Status */
+    REQUEST_BAD_ENCODING, /* 400: % without two digits, a NUL, bytes that are not UTF-8 */
+};
+
+enum request_place request_parse(struct arena *a, const struct http_request *http,
+                                 struct request *ret);
+
+/* The verb that the method means for this request, as a bit of enum kind_verb; 0 if none, or if the
+ * resource does not have it. */
+unsigned request_verb(const struct http_request *http, const struct request *req);
+
+/* The first value of a parameter; a NULL pointer if it is not there. */
+struct str request_param(const struct request *req, struct str key);
+/* A boolean as Go reads them: 1, t, true and so on; "" counts as true, as in ?watch. False if it is
+ * not there; `*ret_bad` is set for anything else. */
+bool request_flag(const struct request *req, struct str key, bool *ret_bad);
