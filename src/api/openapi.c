@@ -1,0 +1,97 @@
+#include "api/openapi.h"
+
+#include <stdlib.h>
+
+#include "api/openapi_internal.h"
+#include "base/mem.h"
+#include "base/banned.h"
+
+static void begin(struct openapi *o, struct buf *out)
+{
+    o->out = out;
+    o->types = mem_zalloc(n_kind_types);
+    buf_str_add(out, o->swagger ? STR("{\"swagger\":\"2.0\"") : STR("{\"openapi\":\"3.0.0\""));
+    buf_str_add(out, STR(",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"},"
+                         "\"paths\":{"));
+}
+
+/* The schemas come last: by then it is known which. */
+static void end(struct openapi *o)
+{
+    static const struct str token =
+        STR("{\"BearerToken\":{\"type\":\"apiKey\",\"name\":\"authorization\",\"in\":\"header\"}}");
+    struct buf *out = o->out;
+    buf_str_add(out,
+                o->swagger ? STR("},\"definitions\":{") : STR("},\"components\":{\"schemas\":{"));
+    openapi_add_schemas(o);
+    buf_printf(out, "},\"%s\":" STR_FMT, o->swagger ? "securityDefinitions" : "securitySchemes",
+               STR_ARG(token));
+    buf_str_add(out, o->swagger ? STR(",\"security\":[{\"BearerToken\":[]}]}\n") : STR("}}\n"));
+    free(o->types);
+}
+
+void openapi_version(struct buf *out, const struct kind_version *v)
+{
+    struct openapi o = { .version = v };
+    begin(&o, out);
+    openapi_add_paths(&o, v);
+    end(&o);
+}
+
+static void add_root_path(struct openapi *o, bool core)
+{
+    if (core)
+        openapi_add_discovery_path(o, STR("/api/"), STR("getCoreAPIVersions"), STR("core"),
+                                   "APIVersions");
+    else
+        openapi_add_discovery_path(o, STR("/apis/"), STR("getAPIVersions"), STR("apis"),
+                                   "APIGroupList");
+}
+
+static void add_group_path(struct openapi *o, struct str group)
+{
+    autobuf path = { 0 }, id = { 0 }, tag = { 0 };
+    buf_printf(&path, "/apis/" STR_FMT "/", STR_ARG(group));
+    buf_str_add(&id, STR("get"));
+    openapi_add_group_name(&id, group, true);
+    buf_str_add(&id, STR("APIGroup"));
+    openapi_add_group_name(&tag, group, false);
+    openapi_add_discovery_path(o, buf_str(&path), buf_str(&id), buf_str(&tag), "APIGroup");
+}
+
+void openapi_roots(struct buf *out, bool core)
+{
+    struct openapi o = { 0 };
+    begin(&o, out);
+    add_root_path(&o, core);
+    end(&o);
+}
+
+void openapi_group(struct buf *out, struct str group)
+{
+    struct openapi o = { 0 };
+    begin(&o, out);
+    add_group_path(&o, group);
+    end(&o);
+}
+
+/* A group has several versions side by side in the table, and one path of its own. */
+static bool is_first_of_group(size_t i)
+{
+    return kind_versions[i].group.n &&
+           (i == 0 || !str_eq(kind_versions[i - 1].group, kind_versions[i].group));
+}
+
+void openapi_swagger(struct buf *out)
+{
+    struct openapi o = { .swagger = true };
+    begin(&o, out);
+    add_root_path(&o, true);
+    add_root_path(&o, false);
+    for (size_t i = 0; i < n_kind_versions; i++) {
+        if (is_first_of_group(i))
+            add_group_path(&o, kind_versions[i].group);
+        openapi_add_paths(&o, &kind_versions[i]);
+    }
+    end(&o);
+}
