@@ -242,6 +242,7 @@ int tls_context_new(const struct tls_config *config, struct tls_context **ret, s
     struct tls_context *c = mem_new(struct tls_context);
     atomic_init(&c->refs, 1);
     c->ctx = ctx;
+    c->socket = tls__socket_new();
     c->server = config->server;
     *ret = c;
     return 0;
@@ -258,6 +259,7 @@ struct tls_context *tls_context_unref(struct tls_context *c)
 {
     if (c && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
         SSL_CTX_free(c->ctx);
+        BIO_meth_free(c->socket);
         free(c);
     }
     return NULL;

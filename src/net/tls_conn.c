@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -56,24 +55,20 @@ static long socket_ctrl(BIO *b, int command, long n, void *p)
     return command == BIO_CTRL_FLUSH; /* nothing is buffered here, nothing else is supported */
 }
 
-static BIO_METHOD *socket_method;
-static pthread_once_t socket_once = PTHREAD_ONCE_INIT;
-
-static void make_socket_method(void)
+BIO_METHOD *tls__socket_new(void)
 {
-    BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
     if (!m)
         mem_exhausted(0);
     BIO_meth_set_write(m, socket_write);
     BIO_meth_set_read(m, socket_read);
     BIO_meth_set_ctrl(m, socket_ctrl);
-    socket_method = m;
+    return m;
 }
 
-static bool use_socket(SSL *ssl, int fd)
+static bool use_socket(SSL *ssl, const BIO_METHOD *socket, int fd)
 {
-    pthread_once(&socket_once, make_socket_method);
-    BIO *b = BIO_new(socket_method);
+    BIO *b = BIO_new(socket);
     if (!b)
         return false;
     BIO_set_data(b, (void *)(intptr_t)fd);
@@ -107,7 +102,7 @@ struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
     struct tls_conn *t = mem_new(struct tls_conn);
     t->context = tls_context_ref(c);
     t->ssl = SSL_new(c->ctx);
-    if (!t->ssl || !use_socket(t->ssl, fd))
+    if (!t->ssl || !use_socket(t->ssl, c->socket, fd))
         mem_exhausted(sizeof(*t));
     if (c->server) {
         SSL_set_accept_state(t->ssl);

@@ -9,8 +9,11 @@
 struct tls_context {
     _Atomic uint32_t refs;
     SSL_CTX *ctx;
+    BIO_METHOD *socket; /* of its connections */
     bool server;
 };
+
+BIO_METHOD *tls__socket_new(void);
 
 /* Takes OpenSSL's newest error for the message and empties its queue. */
 int tls__error(struct err *err, enum err_code code, const char *what);

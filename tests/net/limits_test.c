@@ -47,7 +47,9 @@ static void bodies_share_one_budget(void **state)
 
     /* And what was answered or lost is given back. */
     autoclose int lost = peer_connect(h.plain);
+    uint64_t before = harness_stats(&h).bytes_in;
     assert_true(peer_send(lost, buf_str(&half)));
+    harness_wait(harness_stats(&h).bytes_in >= before + half.n);
     close(take_fd(&lost));
     harness_wait(harness_stats(&h).connections_open == 0);
     buf_reset(&got);
