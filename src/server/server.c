@@ -12,6 +12,7 @@
 #include "server/discovery.h"
 #include "server/health.h"
 #include "server/metrics.h"
+#include "server/openapi.h"
 #include "server/reply.h"
 #include "server/request.h"
 #include "server/version.h"
@@ -171,7 +172,7 @@ static void on_request(void *arg, struct http_exchange *x)
 
     if (!req->peer->cert.verified && (!route || !route->anonymous)) {
         refuse_anonymous(x);
-    } else if (!route && discovery_serve(x, s->address)) {
+    } else if (!route && (discovery_serve(x, s->address) || openapi_serve(x))) {
         return;
     } else if (!route) {
         serve_object(x);
