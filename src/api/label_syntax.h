@@ -1,5 +1,5 @@
 /* label_syntax.h - what a label's key and value may look like, and upstream's words when they do
- * not. The lengths are Kubernetes' own. */
+ * not, as one text. The rules are those of names.h; the lengths are Kubernetes' own. */
 #pragma once
 
 #include "base/buf.h"

@@ -15,7 +15,7 @@ static const struct {
     { 0xfffe, 0xffff }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe00ff }, { 0xe01f0, 0x10ffff },
 };
 
-static bool is_printable(uint32_t code)
+bool quote_is_printable(uint32_t code)
 {
     if (code < 0x20)
         return false;
@@ -44,7 +44,7 @@ void quote_go(struct buf *out, struct str s)
         uint32_t code = n ? utf8_decode(s.p, n) : 0;
         if (n == 0)
             buf_printf(out, "\\x%02x", (unsigned char)s.p[0]);
-        else if (!is_printable(code))
+        else if (!quote_is_printable(code))
             quote_hidden(out, code);
         else {
             if (code == '"' || code == '\\')

@@ -7,3 +7,6 @@
  * never print (spaces other than ' ', formatting, private use, noncharacters). Code points that
  * Unicode has not given a meaning yet are written as they are; Go would escape them. */
 void quote_go(struct buf *out, struct str s);
+
+/* Whether quote_go() writes a code point as it is (or, for " and \\, behind a backslash). */
+bool quote_is_printable(uint32_t code);

@@ -57,3 +57,8 @@
 #define LIMIT_STORE_VALUE_BYTES (8u << 20)
 #define LIMIT_STORE_TXN_OPS     128u
 #define LIMIT_STORE_TXN_BYTES   (16u << 20)
+
+/* Validation */
+#define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
+#define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */
+#define LIMIT_ANNOTATION_BYTES  (256u << 10)

@@ -1,0 +1,156 @@
+#include "api/field_errors.h"
+
+#include "api/quote.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/banned.h"
+
+static const struct {
+    struct str reason;
+    const char *words;
+} types[FIELD_ERROR_TYPE_COUNT] = {
+    [FIELD_REQUIRED] = { STR("FieldValueRequired"), "Required value" },
+    [FIELD_INVALID] = { STR("FieldValueInvalid"), "Invalid value" },
+    [FIELD_NOT_SUPPORTED] = { STR("FieldValueNotSupported"), "Unsupported value" },
+    [FIELD_FORBIDDEN] = { STR("FieldValueForbidden"), "Forbidden" },
+    [FIELD_TOO_LONG] = { STR("FieldValueTooLong"), "Too long" },
+    [FIELD_TOO_SHORT] = { STR("FieldValueTooShort"), "Too short" },
+    [FIELD_TOO_MANY] = { STR("FieldValueTooMany"), "Too many" },
+    [FIELD_TOO_FEW] = { STR("FieldValueTooFew"), "Too few" },
+    [FIELD_DUPLICATE] = { STR("FieldValueDuplicate"), "Duplicate value" },
+    [FIELD_NOT_FOUND] = { STR("FieldValueNotFound"), "Not found" },
+    [FIELD_TYPE_INVALID] = { STR("FieldValueTypeInvalid"), "Invalid value" },
+};
+
+static bool is_full(const struct field_errors *e)
+{
+    return e->n >= LIMIT_FIELD_ERRORS || e->bytes >= LIMIT_FIELD_ERROR_BYTES;
+}
+
+struct str field_quoted(struct field_errors *e, struct str text)
+{
+    if (is_full(e))
+        return STR("");
+    autobuf out = { 0 };
+    quote_go(&out, text);
+    return arena_str(e->arena, buf_str(&out));
+}
+
+struct str field_json(struct field_errors *e, const struct value *v)
+{
+    if (is_full(e))
+        return STR("");
+    if (!v)
+        return STR("null");
+    autobuf out = { 0 };
+    json_write(&out, v);
+    return arena_str(e->arena, buf_str(&out));
+}
+
+static void add_path(struct buf *out, const struct field_path *path)
+{
+    if (path->parent)
+        add_path(out, path->parent);
+    if (!path->is_key && !path->name.n) {
+        buf_printf(out, "[%zu]", path->index);
+        return;
+    }
+    buf_printf(out, "%s", path->is_key ? "[" : path->parent ? "." : "");
+    buf_str_add(out, path->name);
+    buf_printf(out, "%s", path->is_key ? "]" : "");
+}
+
+struct str field_path_text(struct arena *a, const struct field_path *path)
+{
+    autobuf out = { 0 };
+    add_path(&out, path);
+    return arena_str(a, buf_str(&out));
+}
+
+static void keep(struct field_errors *e, struct str reason, struct str field, struct str msg)
+{
+    struct err_cause *cause = arena_new(e->arena, struct err_cause);
+    *cause = (struct err_cause){ .reason = reason, .field = field, .msg = msg };
+    if (!e->first)
+        e->last = &e->first;
+    *e->last = cause;
+    e->last = &cause->next;
+    e->bytes += field.n + msg.n;
+}
+
+void field_error(struct field_errors *e, enum field_error_type type, const struct field_path *path,
+                 struct str shown, const char *fmt, ...)
+{
+    if (is_full(e)) {
+        e->n++;
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    struct str detail = arena_vprintf(e->arena, fmt, ap);
+    va_end(ap);
+    autobuf msg = { 0 };
+    buf_printf(&msg, "%s", types[type].words);
+    if (shown.n)
+        buf_printf(&msg, ": " STR_FMT, STR_ARG(shown));
+    if (detail.n)
+        buf_printf(&msg, ": " STR_FMT, STR_ARG(detail));
+    keep(e, types[type].reason, field_path_text(e->arena, path),
+         arena_str(e->arena, buf_str(&msg)));
+    e->n++;
+}
+
+void field_required(struct field_errors *e, const struct field_path *path, const char *detail)
+{
+    field_error(e, FIELD_REQUIRED, path, STR(""), "%s", detail);
+}
+
+void field_too_long(struct field_errors *e, const struct field_path *path, size_t max_bytes)
+{
+    field_error(e, FIELD_TOO_LONG, path, STR(""), "may not be more than %zu byte%s", max_bytes,
+                max_bytes == 1 ? "" : "s");
+}
+
+void field_not_supported(struct field_errors *e, const struct field_path *path, struct str shown,
+                         const struct str *values, size_t n)
+{
+    autobuf list = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&list, "%s", i ? ", " : "supported values: ");
+        quote_go(&list, values[i]);
+    }
+    field_error(e, FIELD_NOT_SUPPORTED, path, shown, STR_FMT, STR_ARG(buf_str(&list)));
+}
+
+static bool is_repeated(const struct field_errors *e, const struct err_cause *cause)
+{
+    for (const struct err_cause *c = e->first; c != cause; c = c->next)
+        if (str_eq(c->field, cause->field) && str_eq(c->msg, cause->msg))
+            return true;
+    return false;
+}
+
+int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
+                        struct str name, struct err *err)
+{
+    if (e->n == 0)
+        return 0;
+    autobuf quoted = { 0 }, list = { 0 };
+    quote_go(&quoted, name);
+    size_t different = 0;
+    for (const struct err_cause *c = e->first; c; c = c->next) {
+        if (is_repeated(e, c))
+            continue;
+        buf_printf(&list, "%s" STR_FMT ": " STR_FMT, different ? ", " : "", STR_ARG(c->field),
+                   STR_ARG(c->msg));
+        different++;
+    }
+    int r =
+        err_set(err, ERR_INVALID, STR_FMT "%s" STR_FMT " " STR_FMT " is invalid: %s" STR_FMT "%s",
+                STR_ARG(kind), group.n ? "." : "", STR_ARG(group), STR_ARG(buf_str(&quoted)),
+                different > 1 ? "[" : "", STR_ARG(buf_str(&list)), different > 1 ? "]" : "");
+    if (err)
+        for (const struct err_cause *c = e->first; c; c = c->next)
+            err_add_cause(err, c->reason, c->field, c->msg);
+    return r;
+}
