@@ -1,6 +1,6 @@
 /* openapi.h - the kind tables as OpenAPI documents: 3.0 for one group and version, 2.0 for all.
  *
- * Pure: tables in, JSON text out, any thread. Schemas, operations and their names are those of
+ * Pure: tables in, text out, any thread. Schemas, operations and their names are those of
  * Kubernetes, so that kubectl explain, client-side validation and generators find what they know.
  * Descriptions are our own and few. A document holds just the schemas that its paths lead to. */
 #pragma once
@@ -15,3 +15,5 @@ void openapi_roots(struct buf *out, bool core);
 void openapi_group(struct buf *out, struct str group);
 /* Everything in one, as Swagger 2.0. */
 void openapi_swagger(struct buf *out);
+/* The same as protobuf, which kubectl asks for where it does not use version 3. */
+void openapi_swagger_proto(struct buf *out);

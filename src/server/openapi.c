@@ -16,7 +16,7 @@
 /* ---- Documents ---- */
 
 /* Fixed ones first; then one for each row of kind_versions, and one for each row's group. */
-enum { DOC_SWAGGER, DOC_LIST, DOC_CORE, DOC_GROUPS, DOC_VERSIONS };
+enum { DOC_SWAGGER, DOC_SWAGGER_PROTO, DOC_LIST, DOC_CORE, DOC_GROUPS, DOC_VERSIONS };
 
 enum { TAG_BYTES = 16 };
 
@@ -80,6 +80,8 @@ static void write_document(struct buf *out, size_t i)
 {
     if (i == DOC_SWAGGER)
         openapi_swagger(out);
+    else if (i == DOC_SWAGGER_PROTO)
+        openapi_swagger_proto(out);
     else if (i == DOC_LIST)
         add_list(out);
     else if (i < DOC_VERSIONS)
@@ -165,16 +167,34 @@ static struct str query_hash(struct str query)
     return (struct str){ NULL, 0 };
 }
 
-static bool accepts_json(struct http_exchange *x)
+static bool is_json(struct str type)
+{
+    return str_eq(type, STR("application/json")) || str_eq(type, STR("application/*")) ||
+           str_eq(type, STR("*/*"));
+}
+
+static bool is_swagger_proto(struct str type)
+{
+    return str_eq(type, STR("application/com.github.proto-openapi.spec.v2@v1.0+protobuf")) ||
+           str_eq(type, STR("application/com.github.proto-openapi.spec.v2.v1.0+protobuf"));
+}
+
+/* Finds the form that the client likes best; all documents are JSON, one is protobuf too. */
+static bool negotiate(struct http_exchange *x, size_t *document)
 {
     struct str header = http_header_get(http_request_of(x), STR("accept"));
     const struct accept_item *items;
     size_t n = accept_parse(http_arena(x), header, &items);
-    for (size_t i = 0; i < n; i++)
-        if (items[i].q &&
-            (str_eq(items[i].type, STR("application/json")) ||
-             str_eq(items[i].type, STR("application/*")) || str_eq(items[i].type, STR("*/*"))))
+    for (size_t i = 0; i < n; i++) {
+        if (!items[i].q)
+            continue;
+        if (is_json(items[i].type))
             return true;
+        if (*document == DOC_SWAGGER && is_swagger_proto(items[i].type)) {
+            *document = DOC_SWAGGER_PROTO;
+            return true;
+        }
+    }
     return n == 0;
 }
 
@@ -208,7 +228,7 @@ static void redirect(struct http_exchange *x, const struct document *d)
     http_reply(x, 301, headers, sizeof(headers) / sizeof(headers[0]), HTTP_BYTES(STR("")));
 }
 
-static void reply_document(struct http_exchange *x, const struct document *d)
+static void reply_document(struct http_exchange *x, const struct document *d, bool proto)
 {
     const struct http_request *req = http_request_of(x);
     struct arena *a = http_arena(x);
@@ -219,7 +239,9 @@ static void reply_document(struct http_exchange *x, const struct document *d)
     }
     struct str etag = arena_printf(a, "\"%.*s\"", (int)TAG_BYTES, d->tag);
     const struct http_header headers[] = {
-        { STR("content-type"), STR("application/json") },
+        { STR("content-type"),
+          proto ? STR("application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
+                : STR("application/json") },
         { STR("etag"), etag },
         { STR("vary"), STR("Accept") },
         { STR("cache-control"), hash.n ? STR("public, immutable") : STR("no-cache, private") },
@@ -246,10 +268,10 @@ bool openapi_serve(struct http_exchange *x)
     if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")))
         refuse(x, ERR_METHOD_NOT_ALLOWED,
                "the server does not allow this method on the requested resource");
-    else if (!accepts_json(x))
+    else if (!negotiate(x, &document))
         refuse(x, ERR_NOT_ACCEPTABLE,
                "only the following media types are accepted: application/json");
     else
-        reply_document(x, whole(document));
+        reply_document(x, whole(document), document == DOC_SWAGGER_PROTO);
     return true;
 }

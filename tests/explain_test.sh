@@ -1,0 +1,74 @@
+#!/bin/sh
+# explain_test.sh SAMPAN - what kubectl makes of the OpenAPI documents, and how they are cached. Own
+# folder, own port.
+set -u
+sampan=$1
+command -v kubectl >/dev/null 2>&1 || { echo "skipped: kubectl is not installed"; exit 77; }
+dir=$(mktemp -d "${TMPDIR:-/tmp}/sampan-explain.XXXXXX")
+trap '"$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
+passed=0
+failed=0
+
+# has NAME WANTED TEXT
+has() {
+    case $3 in
+    *"$2"*) passed=$((passed + 1)) ;;
+    *) failed=$((failed + 1)); printf 'FAILED %s\n  no "%s" in: %s\n' "$1" "$2" "$3" ;;
+    esac
+}
+tab=$(printf '\t')
+k() { kubectl --kubeconfig "$dir/a/admin.kubeconfig" --cache-dir "$dir/cache" "$@" 2>&1; }
+from_kubeconfig() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
+admin() {
+    curl -sS --max-time 10 --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" "$@"
+}
+
+"$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --detach >/dev/null ||
+    { cat "$dir/a/sampan.log"; exit 1; }
+server=$(from_kubeconfig server)
+from_kubeconfig certificate-authority-data | base64 -d >"$dir/ca.crt"
+from_kubeconfig client-certificate-data | base64 -d >"$dir/admin.crt"
+from_kubeconfig client-key-data | base64 -d >"$dir/admin.key"
+
+said=$(k explain deployment.spec.strategy)
+has "the kind" "Deployment" "$said"
+has "the group" "apps" "$said"
+has "a struct" "rollingUpdate${tab}<RollingUpdateDeployment>" "$said"
+has "a string" "type${tab}<string>" "$said"
+
+said=$(k explain pod --recursive)
+has "the version" "VERSION:" "$said"
+has "a list of structs" "containers${tab}<[]Container>" "$said"
+has "a list of strings" "args${tab}<[]string>" "$said"
+has "a number" "containerPort${tab}<integer>" "$said"
+has "a flag" "hostNetwork${tab}<boolean>" "$said"
+has "a quantity" "limits${tab}<map[string]Quantity>" "$said"
+has "either of two" "targetPort${tab}<IntOrString>" "$(k explain service.spec.ports)"
+has "a map" "<map[string]string>" "$(k explain configmap.data)"
+has "a field that is not there" "field \"nothing\" does not exist" "$(k explain pod.spec.nothing)"
+has "the older form" "strategy${tab}<Object>" \
+    "$(k explain deployment.spec --output=plaintext-openapiv2)"
+
+# Before it sends anything, kubectl looks whether the operation takes fieldValidation.
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' >"$dir/object.yaml"
+has "validation is offered" "configmap/a created (dry run)" \
+    "$(k create --dry-run=client --validate=strict -f "$dir/object.yaml")"
+
+if command -v curl >/dev/null 2>&1; then
+    path=$(admin "$server/openapi/v3" |
+        sed -n 's|.*"\(/openapi/v3/apis/apps/v1?hash=[0-9A-F]*\)".*|\1|p')
+    head=$(admin -I "$server$path")
+    has "an address with its tag is for good" "public, immutable" "$head"
+    etag=$(printf '%s\n' "$head" | sed -n 's/^etag: \("[0-9A-F]*"\).*/\1/Ip')
+    has "known to the client" 304 "$(admin -o /dev/null -w '%{http_code}' \
+        -H "If-None-Match: $etag" "$server/openapi/v3/apis/apps/v1")"
+    has "an old tag leads to the new one" "$path" \
+        "$(admin -o /dev/null -w '%{http_code} %{redirect_url}' "${server}${path%=*}=0")"
+    has "a form that is not made" 406 "$(admin -o /dev/null -w '%{http_code}' \
+        -H 'Accept: application/xml' "$server/openapi/v2")"
+    has "a version that is not there" 404 \
+        "$(admin -o /dev/null -w '%{http_code}' "$server/openapi/v3/apis/apps/v9")"
+    has "a wrong method" 405 "$(admin -o /dev/null -w '%{http_code}' -X POST "$server/openapi/v2")"
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
