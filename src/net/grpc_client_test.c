@@ -2,6 +2,7 @@
 #include "net/grpc.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -226,9 +227,23 @@ static void a_reply_comes_back(void **state)
     peer_free(p);
 }
 
+/* A bare chroot has no /etc/hosts, and then nobody knows localhost. */
+static bool localhost_is_known(void)
+{
+    struct addrinfo *found = NULL;
+    bool known = getaddrinfo("localhost", NULL, NULL, &found) == 0;
+    if (known)
+        freeaddrinfo(found);
+    else
+        print_message("skipped: this machine does not know localhost\n");
+    return known;
+}
+
 static void names_are_looked_up(void **state)
 {
     (void)state;
+    if (!localhost_is_known())
+        skip();
     struct peer *p = peer_new(serve_normally);
     struct str port = str_skip(p->address, 10);
     struct grpc_client_options opt = { .address = arena_printf(&arena, "localhost:" STR_FMT,
