@@ -1,251 +1,7 @@
 /* openapi_paths.c - resources as paths and operations, from the same tables that route requests. */
-#include "api/openapi_internal.h"
+#include "api/openapi_operation.h"
 
-#include "base/json.h"
 #include "base/banned.h"
-
-/* ---- Parameters ---- */
-
-enum parameter {
-    PARAM_BOOKMARKS = 1 << 0,
-    PARAM_CONTINUE = 1 << 1,
-    PARAM_DRY_RUN = 1 << 2,
-    PARAM_MANAGER = 1 << 3,
-    PARAM_FIELDS = 1 << 4,
-    PARAM_VALIDATION = 1 << 5,
-    PARAM_FORCE = 1 << 6,
-    PARAM_GRACE = 1 << 7,
-    PARAM_IGNORE_READ_ERROR = 1 << 8,
-    PARAM_LABELS = 1 << 9,
-    PARAM_LIMIT = 1 << 10,
-    PARAM_ORPHAN = 1 << 11,
-    PARAM_PRETTY = 1 << 12,
-    PARAM_PROPAGATION = 1 << 13,
-    PARAM_REVISION = 1 << 14,
-    PARAM_REVISION_MATCH = 1 << 15,
-    PARAM_INITIAL_EVENTS = 1 << 16,
-    PARAM_SHARD = 1 << 17,
-    PARAM_TIMEOUT = 1 << 18,
-    PARAM_WATCH = 1 << 19,
-
-    PARAMS_PAGE = PARAM_CONTINUE | PARAM_FIELDS | PARAM_LABELS | PARAM_LIMIT | PARAM_REVISION |
-                  PARAM_REVISION_MATCH | PARAM_INITIAL_EVENTS | PARAM_SHARD | PARAM_TIMEOUT,
-    PARAMS_LIST = PARAMS_PAGE | PARAM_BOOKMARKS | PARAM_WATCH,
-    PARAMS_WRITE = PARAM_DRY_RUN | PARAM_MANAGER | PARAM_VALIDATION,
-    PARAMS_PATCH = PARAMS_WRITE | PARAM_FORCE,
-    PARAMS_DELETE =
-        PARAM_DRY_RUN | PARAM_GRACE | PARAM_IGNORE_READ_ERROR | PARAM_ORPHAN | PARAM_PROPAGATION,
-};
-
-/* In the order of the bits. */
-static const struct {
-    const char *name, *type;
-} parameters[] = {
-    { "allowWatchBookmarks", "boolean" },
-    { "continue", "string" },
-    { "dryRun", "string" },
-    { "fieldManager", "string" },
-    { "fieldSelector", "string" },
-    { "fieldValidation", "string" },
-    { "force", "boolean" },
-    { "gracePeriodSeconds", "integer" },
-    { "ignoreStoreReadErrorWithClusterBreakingPotential", "boolean" },
-    { "labelSelector", "string" },
-    { "limit", "integer" },
-    { "orphanDependents", "boolean" },
-    { "pretty", "string" },
-    { "propagationPolicy", "string" },
-    { "resourceVersion", "string" },
-    { "resourceVersionMatch", "string" },
-    { "sendInitialEvents", "boolean" },
-    { "shardSelector", "string" },
-    { "timeoutSeconds", "integer" },
-    { "watch", "boolean" },
-};
-
-static void add_parameter(struct openapi *o, const char *in, struct str name, const char *type)
-{
-    openapi_comma(o->out);
-    buf_printf(o->out, "{\"in\":\"%s\",\"name\":\"" STR_FMT "\"", in, STR_ARG(name));
-    if (str_eq(str_of(in), STR("path")))
-        buf_str_add(o->out, STR(",\"required\":true"));
-    buf_printf(o->out,
-               o->swagger ? ",\"type\":\"%s\",\"uniqueItems\":true}"
-                          : ",\"schema\":{\"type\":\"%s\",\"uniqueItems\":true}}",
-               type);
-}
-
-static void add_parameters(struct openapi *o, unsigned which)
-{
-    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
-        if (which & 1u << i)
-            add_parameter(o, "query", str_of(parameters[i].name), parameters[i].type);
-}
-
-/* The fields of an options type, as a query carries them. */
-static void add_option_parameters(struct openapi *o, const struct kind_type *options)
-{
-    for (size_t i = 0; options && i < options->n_fields; i++) {
-        const struct kind_field *f = &options->fields[i];
-        if (f->scalar != KIND_TIME) /* sinceTime goes by another way */
-            add_parameter(o, "query", f->name, openapi_type_name(f->scalar));
-    }
-}
-
-/* ---- Operations ---- */
-
-enum body { BODY_NONE, BODY_OPTIONAL, BODY_NEEDED, BODY_PATCH };
-enum produced { PRODUCES_OBJECT, PRODUCES_STREAM, PRODUCES_LOG, PRODUCES_ANYTHING };
-
-static const char *const object_types[] = { "application/json", "application/yaml",
-                                            "application/vnd.kubernetes.protobuf",
-                                            "application/cbor" };
-static const char *const stream_types[] = { "application/json",
-                                            "application/yaml",
-                                            "application/vnd.kubernetes.protobuf",
-                                            "application/cbor",
-                                            "application/json;stream=watch",
-                                            "application/vnd.kubernetes.protobuf;stream=watch",
-                                            "application/cbor-seq" };
-static const char *const log_types[] = { "text/plain", "application/json", "application/yaml",
-                                         "application/vnd.kubernetes.protobuf",
-                                         "application/cbor" };
-static const char *const any_types[] = { "*/*" };
-static const char *const patch_types[] = { "application/json-patch+json",
-                                           "application/merge-patch+json",
-                                           "application/strategic-merge-patch+json",
-                                           "application/apply-patch+yaml",
-                                           "application/apply-patch+cbor" };
-
-struct media {
-    const char *const *types;
-    size_t n;
-};
-#define MEDIA(list)                              \
-    {                                            \
-        (list), sizeof(list) / sizeof((list)[0]) \
-    }
-
-static const struct media produced_media[] = {
-    [PRODUCES_OBJECT] = MEDIA(object_types),
-    [PRODUCES_STREAM] = MEDIA(stream_types),
-    [PRODUCES_LOG] = MEDIA(log_types),
-    [PRODUCES_ANYTHING] = MEDIA(any_types),
-};
-static const struct media consumed_media[] = {
-    [BODY_NONE] = MEDIA(any_types),
-    [BODY_OPTIONAL] = MEDIA(any_types),
-    [BODY_NEEDED] = MEDIA(any_types),
-    [BODY_PATCH] = MEDIA(patch_types),
-};
-
-struct operation {
-    const char *method, *action; /* action NULL: not one on a kind */
-    struct str id, tag;
-    unsigned parameters;
-    enum body body;
-    const struct kind_type *body_type;
-    enum produced produced;
-    const struct kind_type *reply; /* NULL: text */
-    bool created, accepted;        /* 201 and 202 beside 200 */
-    const struct kind_type *gvk;
-};
-
-static void add_schema_of(struct openapi *o, const struct kind_type *t)
-{
-    buf_str_add(o->out, STR("\"schema\":"));
-    if (t)
-        openapi_ref(o, t);
-    else
-        buf_str_add(o->out, STR("{\"type\":\"string\"}"));
-}
-
-static void add_content(struct openapi *o, const struct media *m, const struct kind_type *t)
-{
-    buf_str_add(o->out, STR("\"content\":{"));
-    for (size_t i = 0; i < m->n; i++) {
-        openapi_comma(o->out);
-        buf_printf(o->out, "\"%s\":{", m->types[i]);
-        add_schema_of(o, t);
-        buf_byte(o->out, '}');
-    }
-    buf_byte(o->out, '}');
-}
-
-static void add_media_list(struct openapi *o, const char *name, const struct media *m)
-{
-    buf_printf(o->out, ",\"%s\":[", name);
-    for (size_t i = 0; i < m->n; i++) {
-        openapi_comma(o->out);
-        buf_printf(o->out, "\"%s\"", m->types[i]);
-    }
-    buf_byte(o->out, ']');
-}
-
-static void add_response(struct openapi *o, const struct operation *op, const char *code,
-                         const char *meaning)
-{
-    openapi_comma(o->out);
-    buf_printf(o->out, "\"%s\":{\"description\":\"%s\",", code, meaning);
-    if (o->swagger)
-        add_schema_of(o, op->reply);
-    else
-        add_content(o, &produced_media[op->produced], op->reply);
-    buf_byte(o->out, '}');
-}
-
-static void add_responses(struct openapi *o, const struct operation *op)
-{
-    buf_str_add(o->out, STR(",\"responses\":{"));
-    add_response(o, op, "200", "OK");
-    if (op->created)
-        add_response(o, op, "201", "Created");
-    if (op->accepted)
-        add_response(o, op, "202", "Accepted");
-    buf_str_add(o->out, STR(",\"401\":{\"description\":\"Unauthorized\"}}"));
-}
-
-static void add_request(struct openapi *o, const struct operation *op)
-{
-    const char *needed = op->body > BODY_OPTIONAL ? ",\"required\":true" : "";
-    bool body_parameter = o->swagger && op->body != BODY_NONE;
-    if (op->parameters || body_parameter) {
-        buf_str_add(o->out, STR(",\"parameters\":["));
-        if (body_parameter) {
-            buf_printf(o->out, "{\"in\":\"body\",\"name\":\"body\"%s,", needed);
-            add_schema_of(o, op->body_type);
-            buf_byte(o->out, '}');
-        }
-        add_parameters(o, op->parameters);
-        buf_byte(o->out, ']');
-    }
-    if (o->swagger) {
-        add_media_list(o, "consumes", &consumed_media[op->body]);
-        add_media_list(o, "produces", &produced_media[op->produced]);
-        buf_str_add(o->out, STR(",\"schemes\":[\"https\"]"));
-    } else if (op->body != BODY_NONE) {
-        buf_str_add(o->out, STR(",\"requestBody\":{"));
-        add_content(o, &consumed_media[op->body], op->body_type);
-        buf_printf(o->out, "%s}", needed);
-    }
-}
-
-static void add_operation(struct openapi *o, const struct operation *op)
-{
-    struct buf *out = o->out;
-    openapi_comma(out);
-    buf_printf(out, "\"%s\":{\"operationId\":\"" STR_FMT "\",\"tags\":[\"" STR_FMT "\"]",
-               op->method, STR_ARG(op->id), STR_ARG(op->tag));
-    add_request(o, op);
-    add_responses(o, op);
-    if (op->action)
-        buf_printf(out, ",\"x-kubernetes-action\":\"%s\"", op->action);
-    if (op->gvk) {
-        buf_str_add(out, STR(",\"x-kubernetes-group-version-kind\":"));
-        openapi_add_gvk(out, openapi_group_of(op->gvk), op->gvk->version, op->gvk->name);
-    }
-    buf_byte(out, '}');
-}
 
 /* ---- Names ---- */
 
@@ -313,11 +69,11 @@ static void end_path(struct scope *s, enum place place, bool named, unsigned sha
     openapi_comma(out);
     buf_str_add(out, STR("\"parameters\":["));
     if (named)
-        add_parameter(s->o, "path", STR("name"), "string");
+        openapi_add_parameter(s->o, "path", STR("name"), "string");
     if (s->r->namespaced && place == IN_NAMESPACE)
-        add_parameter(s->o, "path", STR("namespace"), "string");
-    add_parameters(s->o, shared);
-    add_option_parameters(s->o, options);
+        openapi_add_parameter(s->o, "path", STR("namespace"), "string");
+    openapi_add_parameters(s->o, shared);
+    openapi_add_options(s->o, options);
     buf_str_add(out, STR("]}"));
 }
 
@@ -340,46 +96,46 @@ static struct str operation_id(struct scope *s, const char *verb, const char *mi
 
 static void add_list(struct scope *s, unsigned query, const char *end)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = "get",
-                            .action = "list",
-                            .id = operation_id(s, "list", "", end),
-                            .tag = buf_str(&s->tag),
-                            .parameters = query,
-                            .produced = PRODUCES_STREAM,
-                            .reply = s->r->list,
-                            .gvk = s->r->type,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = "get",
+                                    .action = "list",
+                                    .id = operation_id(s, "list", "", end),
+                                    .tag = buf_str(&s->tag),
+                                    .parameters = query,
+                                    .produced = PRODUCES_STREAM,
+                                    .reply = s->r->list,
+                                    .gvk = s->r->type,
+                                });
 }
 
 static void add_watch(struct scope *s, const char *action, const char *end)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = "get",
-                            .action = action,
-                            .id = operation_id(s, "watch", "", end),
-                            .tag = buf_str(&s->tag),
-                            .produced = PRODUCES_STREAM,
-                            .reply = openapi_meta_type(STR("WatchEvent")),
-                            .gvk = s->r->type,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = "get",
+                                    .action = action,
+                                    .id = operation_id(s, "watch", "", end),
+                                    .tag = buf_str(&s->tag),
+                                    .produced = PRODUCES_STREAM,
+                                    .reply = openapi_meta_type(STR("WatchEvent")),
+                                    .gvk = s->r->type,
+                                });
 }
 
 static void add_create(struct scope *s, const struct kind_type *t)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = "post",
-                            .action = "post",
-                            .id = operation_id(s, "create", "", ""),
-                            .tag = buf_str(&s->tag),
-                            .parameters = PARAMS_WRITE,
-                            .body = BODY_NEEDED,
-                            .body_type = t,
-                            .reply = t,
-                            .created = true,
-                            .accepted = true,
-                            .gvk = t,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = "post",
+                                    .action = "post",
+                                    .id = operation_id(s, "create", "", ""),
+                                    .tag = buf_str(&s->tag),
+                                    .parameters = PARAMS_WRITE,
+                                    .body = BODY_NEEDED,
+                                    .body_type = t,
+                                    .reply = t,
+                                    .created = true,
+                                    .accepted = true,
+                                    .gvk = t,
+                                });
 }
 
 static void add_delete(struct scope *s, bool collection)
@@ -405,48 +161,49 @@ static void add_delete(struct scope *s, bool collection)
     for (size_t i = 0; !collection && i < sizeof(kept) / sizeof(kept[0]); i++)
         if (str_eq(kept[i], s->r->plural))
             reply = s->r->type;
-    add_operation(s->o, &(struct operation){
-                            .method = "delete",
-                            .action = collection ? "deletecollection" : "delete",
-                            .id = operation_id(s, "delete", collection ? "Collection" : "", ""),
-                            .tag = buf_str(&s->tag),
-                            .parameters = PARAMS_DELETE | (collection ? (unsigned)PARAMS_PAGE : 0),
-                            .body = BODY_OPTIONAL,
-                            .body_type = openapi_meta_type(STR("DeleteOptions")),
-                            .reply = reply,
-                            .accepted = !collection,
-                            .gvk = s->r->type,
-                        });
+    openapi_add_operation(
+        s->o, &(struct openapi_operation){
+                  .method = "delete",
+                  .action = collection ? "deletecollection" : "delete",
+                  .id = operation_id(s, "delete", collection ? "Collection" : "", ""),
+                  .tag = buf_str(&s->tag),
+                  .parameters = PARAMS_DELETE | (collection ? (unsigned)PARAMS_PAGE : 0),
+                  .body = BODY_OPTIONAL,
+                  .body_type = openapi_meta_type(STR("DeleteOptions")),
+                  .reply = reply,
+                  .accepted = !collection,
+                  .gvk = s->r->type,
+              });
 }
 
 static void add_read(struct scope *s, const struct kind_type *t, bool is_log)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = "get",
-                            .action = "get",
-                            .id = operation_id(s, "read", "", ""),
-                            .tag = buf_str(&s->tag),
-                            .produced = is_log ? PRODUCES_LOG : PRODUCES_OBJECT,
-                            .reply = is_log ? NULL : t,
-                            .gvk = t,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = "get",
+                                    .action = "get",
+                                    .id = operation_id(s, "read", "", ""),
+                                    .tag = buf_str(&s->tag),
+                                    .produced = is_log ? PRODUCES_LOG : PRODUCES_OBJECT,
+                                    .reply = is_log ? NULL : t,
+                                    .gvk = t,
+                                });
 }
 
 /* PUT and PATCH. */
 static void add_change(struct scope *s, const struct kind_type *t, bool patch)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = patch ? "patch" : "put",
-                            .action = patch ? "patch" : "put",
-                            .id = operation_id(s, patch ? "patch" : "replace", "", ""),
-                            .tag = buf_str(&s->tag),
-                            .parameters = patch ? PARAMS_PATCH : PARAMS_WRITE,
-                            .body = patch ? BODY_PATCH : BODY_NEEDED,
-                            .body_type = patch ? openapi_meta_type(STR("Patch")) : t,
-                            .reply = t,
-                            .created = true,
-                            .gvk = t,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = patch ? "patch" : "put",
+                                    .action = patch ? "patch" : "put",
+                                    .id = operation_id(s, patch ? "patch" : "replace", "", ""),
+                                    .tag = buf_str(&s->tag),
+                                    .parameters = patch ? PARAMS_PATCH : PARAMS_WRITE,
+                                    .body = patch ? BODY_PATCH : BODY_NEEDED,
+                                    .body_type = patch ? openapi_meta_type(STR("Patch")) : t,
+                                    .reply = t,
+                                    .created = true,
+                                    .gvk = t,
+                                });
 }
 
 static void add_collection(struct scope *s)
@@ -508,14 +265,14 @@ static void add_watches(struct scope *s)
 
 static void add_connect(struct scope *s, const char *method, const char *name, const char *end)
 {
-    add_operation(s->o, &(struct operation){
-                            .method = method,
-                            .action = "connect",
-                            .id = operation_id(s, "connect", name, end),
-                            .tag = buf_str(&s->tag),
-                            .produced = PRODUCES_ANYTHING,
-                            .gvk = s->sub->type,
-                        });
+    openapi_add_operation(s->o, &(struct openapi_operation){
+                                    .method = method,
+                                    .action = "connect",
+                                    .id = operation_id(s, "connect", name, end),
+                                    .tag = buf_str(&s->tag),
+                                    .produced = PRODUCES_ANYTHING,
+                                    .gvk = s->sub->type,
+                                });
 }
 
 static void end_connect_path(struct scope *s, bool below)
@@ -525,7 +282,7 @@ static void end_connect_path(struct scope *s, bool below)
     if (!below)
         return;
     out->n -= 2; /* once more open, for the one thing that only this path has */
-    add_parameter(s->o, "path", STR("path"), "string");
+    openapi_add_parameter(s->o, "path", STR("path"), "string");
     buf_str_add(out, STR("]}"));
 }
 
@@ -588,12 +345,12 @@ void openapi_add_discovery_path(struct openapi *o, struct str path, struct str i
 {
     openapi_comma(o->out);
     buf_printf(o->out, "\"" STR_FMT "\":{", STR_ARG(path));
-    add_operation(o, &(struct operation){
-                         .method = "get",
-                         .id = id,
-                         .tag = tag,
-                         .reply = openapi_meta_type(str_of(type)),
-                     });
+    openapi_add_operation(o, &(struct openapi_operation){
+                                 .method = "get",
+                                 .id = id,
+                                 .tag = tag,
+                                 .reply = openapi_meta_type(str_of(type)),
+                             });
     buf_byte(o->out, '}');
 }
 
