@@ -345,6 +345,10 @@ static void add_gvks(struct openapi *o, const struct kind_type *t)
     buf_byte(out, ']');
 }
 
+static const struct str type_meta = STR(
+    "\"apiVersion\":{\"description\":\"The group and version of the kind.\",\"type\":\"string\"},"
+    "\"kind\":{\"description\":\"What sort of object it is.\",\"type\":\"string\"}");
+
 static void add_schema(struct openapi *o, const struct kind_type *t)
 {
     struct buf *out = o->out;
@@ -365,8 +369,7 @@ static void add_schema(struct openapi *o, const struct kind_type *t)
         buf_str_add(out, STR(",\"properties\":{"));
         /* The wrapper of an event on a watch names no kind of its own. */
         if (is_kind && !str_eq(t->name, STR("WatchEvent")))
-            buf_str_add(out,
-                        STR("\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\"}"));
+            buf_str_add(out, type_meta);
         add_properties(o, t);
         buf_byte(out, '}');
     }
