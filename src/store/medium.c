@@ -42,7 +42,8 @@ static int disk_make(const char *dir, const char *tmp, struct err *err)
     if (r < 0)
         return r;
     int errnum = FAILPOINT("wal-make");
-    int fd = errnum ? -1 : open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    (void)unlink(path); /* never open what somebody else may still be writing to */
+    int fd = errnum ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(err, errnum ? errnum : errno, "make %s", path);
     return fd;

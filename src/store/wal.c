@@ -130,12 +130,36 @@ static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_n
     return 0;
 }
 
+/* From here until it is placed the prepared file is ours, and so is its name. */
 static int take_prepared(struct wal *w)
 {
     (void)pthread_mutex_lock(&w->lock);
     int fd = take_fd(&w->prepared_fd);
+    w->is_placing = true;
     (void)pthread_mutex_unlock(&w->lock);
     return fd;
+}
+
+static void end_placing(struct wal *w)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    w->is_placing = false;
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static int place_segment(struct wal *w, int fd, const char *tmp, uint64_t first_rev, int64_t now_ns,
+                         struct record_segment *ret, struct err *err)
+{
+    (void)FAILPOINT("rotate-made");
+    int r = write_header(w, fd, first_rev, now_ns, ret, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("rotate-synced");
+    r = w->medium->place(w->dir, tmp, first_rev, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("rotate-done");
+    return 0;
 }
 
 static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *err)
@@ -145,19 +169,11 @@ static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, stru
     const char *tmp = is_prepared ? prepared_name : new_name;
     if (!is_prepared)
         fd = w->medium->make(w->dir, tmp, err);
-    if (fd < 0)
-        return fd;
-    (void)FAILPOINT("rotate-made");
-
     struct record_segment head;
-    int r = write_header(w, fd, first_rev, now_ns, &head, err);
+    int r = fd < 0 ? fd : place_segment(w, fd, tmp, first_rev, now_ns, &head, err);
+    end_placing(w);
     if (r < 0)
         return r;
-    (void)FAILPOINT("rotate-synced");
-    r = w->medium->place(w->dir, tmp, first_rev, err);
-    if (r < 0)
-        return r;
-    (void)FAILPOINT("rotate-done");
 
     struct wal_segment *old = w->tail;
     if (old && !w->tail_is_broken)
@@ -265,7 +281,9 @@ static int fill_with_zeros(int fd, uint64_t bytes)
 int wal_prepare_next(struct wal *w, struct err *err)
 {
     (void)pthread_mutex_lock(&w->lock);
-    bool is_settled = w->prepared_fd >= 0 || w->cannot_prepare; /* asked while it was being made */
+    /* Asked while one was being made, or while one is on its way to its place under this name: who
+     * still wants another will ask again. */
+    bool is_settled = w->prepared_fd >= 0 || w->cannot_prepare || w->is_placing;
     (void)pthread_mutex_unlock(&w->lock);
     if (is_settled)
         return 0;

@@ -41,6 +41,7 @@ struct wal {
     pthread_mutex_t lock;
     struct wal_segment **segments; /* by first revision; the last is being written */
     size_t n_segments;
+    bool is_placing;     /* the committing thread has taken the prepared segment */
     int prepared_fd;     /* the next segment, filled with zeros; -1: none */
     bool cannot_prepare; /* it failed; not tried again before the next segment begins */
 
