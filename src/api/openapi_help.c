@@ -193,6 +193,7 @@ static const struct {
     { STR("PolicyRule"), STR("verbs"),
       STR("What may be done, such as get, list, watch, create; * is everything.") },
     { STR("PolicyRule"), STR("resources"), STR("Kinds of objects, in plural; * is all.") },
+    { STR("Status"), STR("status"), STR("Success or Failure.") },
     { STR("NodeSpec"), STR("unschedulable"),
       STR("While true, no new pods are placed on the node.") },
 };
