@@ -262,7 +262,7 @@ static struct str with_namespace(struct arena *a, struct str line)
     char *out = arena_dup(a, line.p, line.n);
     for (size_t i = 0; i < line.n; i++)
         if (str_starts(str_skip(line, i), STR("{ns}")))
-            memcpy(out + i, STR("ns-1").p, 4);
+            memcpy(out + i, "ns-1", 4);
     return (struct str){ out, line.n };
 }
 
