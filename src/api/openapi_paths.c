@@ -286,8 +286,7 @@ static void end_connect_path(struct scope *s, bool below)
     buf_str_add(out, STR("]}"));
 }
 
-/* A stream or a proxied request; a proxy passes on every method, and what follows in the path. */
-static void add_connect_paths(struct scope *s)
+static void add_connect_path(struct scope *s, bool proxy, bool below)
 {
     static const struct {
         const char *method, *name;
@@ -297,17 +296,23 @@ static void add_connect_paths(struct scope *s)
         { "patch", "Patch", false },     { "delete", "Delete", false }, { "head", "Head", false },
         { "options", "Options", false },
     };
+    autobuf after = { 0 };
+    buf_printf(&after, "/{name}/" STR_FMT "%s%c", STR_ARG(s->sub->name), below ? "/{path}" : "",
+               '\0');
+    begin_path(s, IN_NAMESPACE, "", after.p);
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (proxy || methods[i].stream)
+            add_connect(s, methods[i].method, methods[i].name, below ? "WithPath" : "");
+    end_connect_path(s, below);
+}
+
+/* A stream or a proxied request; a proxy passes on every method, and what follows in the path. */
+static void add_connect_paths(struct scope *s)
+{
     bool proxy = str_eq(s->sub->name, STR("proxy"));
-    for (int below = 0; below <= proxy; below++) {
-        autobuf after = { 0 };
-        buf_printf(&after, "/{name}/" STR_FMT "%s%c", STR_ARG(s->sub->name), below ? "/{path}" : "",
-                   '\0');
-        begin_path(s, IN_NAMESPACE, "", after.p);
-        for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-            if (proxy || methods[i].stream)
-                add_connect(s, methods[i].method, methods[i].name, below ? "WithPath" : "");
-        end_connect_path(s, below);
-    }
+    add_connect_path(s, proxy, false);
+    if (proxy)
+        add_connect_path(s, proxy, true);
 }
 
 static bool is_connect(const struct kind_subresource *sub)

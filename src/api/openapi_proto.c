@@ -173,17 +173,21 @@ static void add_text(struct buf *out, const uint8_t *numbers, struct str text)
 
 static void add_message(struct buf *out, const struct value *v, const struct message *m);
 
+static void add_pair(struct buf *out, const struct value_field *f, const struct row *row)
+{
+    size_t start = begin(out, row->pair);
+    add_text(out, (const uint8_t[WRAP_MAX]){ 1 }, f->key);
+    struct nesting in = begin_all(out, row->wrapped);
+    add_message(out, &f->val, row->of);
+    end_all(out, in);
+    end(out, start);
+}
+
 static void add_map(struct buf *out, const struct value *v, const struct row *row)
 {
     struct nesting in = begin_all(out, row->numbers);
-    value_each_field (f, v) {
-        size_t pair = begin(out, row->pair);
-        add_text(out, (const uint8_t[WRAP_MAX]){ 1 }, f->key);
-        struct nesting wrapped = begin_all(out, row->wrapped);
-        add_message(out, &f->val, row->of);
-        end_all(out, wrapped);
-        end(out, pair);
-    }
+    for (size_t i = 0; v->type == VALUE_OBJECT && i < v->n; i++)
+        add_pair(out, &v->fields[i], row);
     end_all(out, in);
 }
 
@@ -223,8 +227,8 @@ static void add_member(struct buf *out, const struct value *v, const struct row 
         buf_byte(out, (char)(value_is(v, VALUE_BOOL) && v->b));
         break;
     case AS_TEXTS:
-        value_each_item (it, v)
-            add_text(out, row->numbers, value_str(it));
+        for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n; i++)
+            add_text(out, row->numbers, value_str(&v->items[i]));
         break;
     case AS_MESSAGE:
         in = begin_all(out, row->numbers);
@@ -252,12 +256,13 @@ static void add_extension(struct buf *out, const struct value_field *f, uint8_t 
 
 static void add_message(struct buf *out, const struct value *v, const struct message *m)
 {
-    value_each_field (f, v) {
+    for (size_t i = 0; v->type == VALUE_OBJECT && i < v->n; i++) {
+        const struct value_field *f = &v->fields[i];
         if (str_starts(f->key, STR("x-")))
             add_extension(out, f, m->extension);
-        for (size_t i = 0; i < m->n_rows; i++)
-            if (str_eq(f->key, str_of(m->rows[i].name)))
-                add_member(out, &f->val, &m->rows[i]);
+        for (size_t r = 0; r < m->n_rows; r++)
+            if (str_eq(f->key, str_of(m->rows[r].name)))
+                add_member(out, &f->val, &m->rows[r]);
     }
 }
 

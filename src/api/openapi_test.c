@@ -233,13 +233,13 @@ static size_t count_pairs(struct str in, uint64_t number)
     struct str pair;
     while (next_field(&in, &found, &pair)) {
         assert_int_equal(found, number);
-        uint64_t name_number, value_number;
+        uint64_t first_number, second_number;
         struct str name, value, more;
-        assert_true(next_field(&pair, &name_number, &name));
-        assert_true(next_field(&pair, &value_number, &value));
+        assert_true(next_field(&pair, &first_number, &name));
+        assert_true(next_field(&pair, &second_number, &value));
         assert_false(next_field(&pair, &found, &more));
-        assert_int_equal(name_number, 1);
-        assert_int_equal(value_number, 2);
+        assert_int_equal(first_number, 1);
+        assert_int_equal(second_number, 2);
         n++;
     }
     return n;

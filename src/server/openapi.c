@@ -102,10 +102,12 @@ static void make(size_t i, bool keep)
         snprintf(tag, sizeof(tag), "%08X%08X", crc32c(0, text.p, text.n), (unsigned)text.n);
         memcpy(d->tag, tag, TAG_BYTES);
     }
-    if (keep)
-        d->text = (struct str){ mem_resize(take(&text.p), text.n, 1), text.n };
-    else
+    if (keep) { /* without the room that it grew into */
+        d->text.p = mem_resize(text.p, text.n, 1);
+        d->text.n = text.n;
+    } else {
         buf_done(&text);
+    }
 }
 
 /* The document with its tag, but perhaps without its text: the list needs no more of all the
@@ -154,6 +156,16 @@ static bool find_document(struct str path, size_t *ret)
         return rest.p || !core;
     }
     return false;
+}
+
+static bool find_path(struct str path, size_t *ret)
+{
+    struct str v3 = STR("/openapi/v3");
+    struct str rest = str_skip(path, v3.n);
+    *ret = str_starts(path, v3) ? DOC_LIST : DOC_SWAGGER;
+    if (str_eq(path, v3) || str_eq(path, STR("/openapi/v2")))
+        return true;
+    return *ret == DOC_LIST && rest.p[0] == '/' && find_document(str_skip(rest, 1), ret);
 }
 
 static struct str query_hash(struct str query)
@@ -255,15 +267,8 @@ static void reply_document(struct http_exchange *x, const struct document *d, bo
 bool openapi_serve(struct http_exchange *x)
 {
     const struct http_request *req = http_request_of(x);
-    struct str v3 = STR("/openapi/v3");
-    size_t document = DOC_LIST;
-    if (str_eq(req->path, STR("/openapi/v2")))
-        document = DOC_SWAGGER;
-    else if (!str_starts(req->path, v3))
-        return false;
-    else if (str_starts(str_skip(req->path, v3.n), STR("/"))
-                 ? !find_document(str_skip(req->path, v3.n + 1), &document)
-                 : req->path.n > v3.n)
+    size_t document;
+    if (!find_path(req->path, &document))
         return false;
     if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")))
         refuse(x, ERR_METHOD_NOT_ALLOWED,
