@@ -69,6 +69,7 @@ struct shared {
     _Atomic uint64_t max_acked_rev;
     _Atomic uint64_t n_events;
     uint64_t watched_rev; /* where the notes begin */
+    uint64_t resumed_rev; /* where the watch went on last */
     _Atomic int is_running;
     char trouble[512]; /* what a child found wrong */
     struct event_note events[MAX_EVENTS];
@@ -312,8 +313,9 @@ static void no_wake(void *arg)
 /* Everything up to here was noted whole: the last revision in the notes may have more events. */
 static uint64_t noted_rev(void)
 {
-    uint64_t n = sh->n_events;
-    return n ? sh->events[n - 1].rev - 1 : sh->watched_rev;
+    uint64_t n = sh->n_events, rev = n ? sh->events[n - 1].rev - 1 : 0;
+    uint64_t known = sh->resumed_rev > sh->watched_rev ? sh->resumed_rev : sh->watched_rev;
+    return rev > known ? rev : known;
 }
 
 /* Forgets the last revision's events, as a client does that resumes after the one before. */
@@ -323,6 +325,7 @@ static uint64_t resume_notes(void)
     while (n && sh->events[n - 1].rev > rev)
         n--;
     sh->n_events = n;
+    sh->resumed_rev = rev; /* also if this life ends before it notes anything */
     return rev;
 }
 
