@@ -51,6 +51,7 @@ fuzz:
 
 crash: build
 	$(BUILD)/tests/store/crash --kills $(KILLS)
+	TMPDIR=/dev/shm $(BUILD)/tests/store/crash --kills $(KILLS)
 
 golden: build
 	tests/golden/run.sh $(BUILD)/sampan $(BUILD)/tests/golden/replay . --diff
