@@ -260,7 +260,9 @@ static void read_flag(struct field *f, struct str flag)
         f->flags |= KIND_PATCH_MERGE;
         f->patch_key = in;
     } else if (call(flag, "default", &in))
-        f->default_json = in;
+        f->default_json = f->scalar == KIND_STRING && !str_starts(in, STR("\""))
+                              ? arena_printf(&arena, "\"" STR_FMT "\"", STR_ARG(in))
+                              : in;
     else if (call(flag, "enum", &in)) {
         f->flags |= KIND_CLOSED;
         f->values = split(in, ',');
@@ -270,7 +272,9 @@ static void read_flag(struct field *f, struct str flag)
         f->gate = in;
     else if (str_eq(flag, STR("omitzero")))
         f->flags |= KIND_OMIT_ZERO;
-    else if (!call(flag, "proto", &in) && !str_eq(flag, STR("replace")))
+    else if (str_eq(flag, STR("replace")))
+        f->flags |= KIND_PATCH_REPLACE;
+    else if (!call(flag, "proto", &in))
         fail("no such flag", flag);
 }
 

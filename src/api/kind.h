@@ -44,8 +44,9 @@ enum kind_field_flags {
     KIND_INLINE = 1 << 3,      /* in JSON its members belong to the parent */
     KIND_PATCH_MERGE = 1 << 4, /* strategic merge patch: by `patch_key`, or as a set without one */
     KIND_RETAIN_KEYS = 1 << 5,
-    KIND_CLOSED = 1 << 6,    /* only `values` are allowed; else they are merely known */
-    KIND_OMIT_ZERO = 1 << 7, /* left out also where it is a struct, e.g. a time */
+    KIND_CLOSED = 1 << 6,        /* only `values` are allowed; else they are merely known */
+    KIND_OMIT_ZERO = 1 << 7,     /* left out also where it is a struct, e.g. a time */
+    KIND_PATCH_REPLACE = 1 << 8, /* strategic merge patch: as a whole, although it is a struct */
 };
 
 struct kind_type;
@@ -56,7 +57,7 @@ struct kind_field {
     uint8_t scalar;  /* enum kind_scalar */
     uint8_t shape;   /* enum kind_shape */
     uint8_t merge;   /* enum kind_merge */
-    uint8_t flags;   /* enum kind_field_flags */
+    uint16_t flags;  /* enum kind_field_flags */
     uint8_t n_list_keys;
     uint8_t n_values;
     const struct kind_type *type; /* KIND_STRUCT */

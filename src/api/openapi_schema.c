@@ -205,10 +205,7 @@ static void add_default(struct openapi *o, const struct kind_field *f)
     if (o->swagger || !text.n)
         return;
     buf_str_add(o->out, STR(",\"default\":"));
-    if (f->scalar == KIND_STRING && text.p[0] != '"') /* a plain word in kinds/ */
-        json_write_string(o->out, text);
-    else
-        buf_str_add(o->out, text);
+    buf_str_add(o->out, text);
 }
 
 static void add_string(struct buf *out, const char *name, struct str s)
@@ -246,6 +243,8 @@ static void add_merging(struct buf *out, const struct kind_field *f)
     if (f->patch_key.n)
         add_string(out, "x-kubernetes-patch-merge-key", f->patch_key);
     bool merge = f->flags & KIND_PATCH_MERGE, retain = f->flags & KIND_RETAIN_KEYS;
+    if (f->flags & KIND_PATCH_REPLACE)
+        add_string(out, "x-kubernetes-patch-strategy", STR("replace"));
     if (merge || retain)
         add_string(out, "x-kubernetes-patch-strategy",
                    !retain ? STR("merge")
