@@ -142,7 +142,7 @@ static int stop_server(void **state)
 
 static bool holds(struct str s, const char *part)
 {
-    return s.n && memmem(s.p, s.n, part, strlen(part));
+    return s.p && memmem(s.p, s.n, part, strlen(part));
 }
 
 /* What it prints, until `stop_at` has been seen or it ends; -1 as code if it had to be ended. */
