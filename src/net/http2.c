@@ -20,6 +20,7 @@ enum {
     PIECE_BYTES = (16 << 10) + 512, /* more than nghttp2 hands out at once */
     QUEUE_PER_STREAM = 4,           /* frames that one stream may have waiting */
     CONNECTION_WINDOWS = 4,         /* window of the connection, in windows of a stream */
+    FEED_BYTES = 8 << 10,           /* what nghttp2 is given at once */
     DISCARD_BYTES = 8 << 20,        /* of a request whose reply has ended */
 };
 
@@ -414,18 +415,22 @@ static void http2_consumed(struct http_exchange *x, size_t n)
 
 /* ---- Bytes ---- */
 
+/* In pieces small enough that our budgets are looked at before nghttp2's own, coarser ones (it
+ * takes a thousand resets at once) end the connection with an error that blames us. */
 static void http2_on_bytes(struct conn *c, struct str bytes)
 {
     struct http2 *h = http2_of(c);
-    if (h->terminated)
-        return;
-    ssize_t r = nghttp2_session_mem_recv(h->session, (const uint8_t *)bytes.p, bytes.n);
-    if (r < 0) {
-        check_nomem((int)r);
-        fail(c, (int)r);
-        return;
+    while (bytes.n && !h->terminated) {
+        struct str piece = str_take(bytes, FEED_BYTES);
+        ssize_t r = nghttp2_session_mem_recv(h->session, (const uint8_t *)piece.p, piece.n);
+        if (r < 0) {
+            check_nomem((int)r);
+            fail(c, (int)r);
+            return;
+        }
+        check_guard(c);
+        bytes = str_skip(bytes, piece.n);
     }
-    check_guard(c);
 }
 
 static void http2_on_eof(struct conn *c)
