@@ -76,3 +76,11 @@ const struct kind_version *kind_version_find(struct str group, struct str versio
             return &kind_versions[i];
     return NULL;
 }
+
+const struct kind_version *kind_group_find(struct str group)
+{
+    for (size_t i = 0; i < n_kind_versions; i++)
+        if (str_eq(kind_versions[i].group, group))
+            return &kind_versions[i];
+    return NULL;
+}

@@ -161,3 +161,4 @@ extern const size_t n_kind_types;
 /* NULL if there is none. The core group is "". */
 const struct kind_type *kind_type_find(struct str group, struct str version, struct str name);
 const struct kind_version *kind_version_find(struct str group, struct str version);
+const struct kind_version *kind_group_find(struct str group); /* its preferred version */

@@ -104,20 +104,12 @@ static inline bool is_at(const struct reader *r, const char *p, char c)
     return p < r->end && *p == c;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits behind \u; `p` stands on the first one. */
 static const char *read_hex4(struct reader *r, const char *p, uint32_t *ret)
 {
     uint32_t code = 0;
     for (int i = 0; i < 4; i++, p++) {
-        int digit = p < r->end ? hex_digit(*p) : -1;
+        int digit = p < r->end ? str_hex_digit(*p) : -1;
         if (digit < 0)
             return fail(r, p, "\\u wants four hexadecimal digits");
         code = code << 4 | (uint32_t)digit;

@@ -61,6 +61,15 @@ static inline bool str_ends(struct str s, struct str suffix)
     return s.n >= suffix.n && str_eq(str_skip(s, s.n - suffix.n), suffix);
 }
 
+/* The value of a hexadecimal digit of either case, or -1. */
+static inline int str_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* ASCII case is ignored; other bytes compare exactly. */
 bool str_eq_nocase(struct str a, struct str b);
 

@@ -116,22 +116,13 @@ void grpc_message_encode(struct buf *out, struct str message)
     }
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 void grpc_message_decode(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
-        bool escape = text.p[i] == '%' && text.n - i > 2 && hex_value(text.p[i + 1]) >= 0 &&
-                      hex_value(text.p[i + 2]) >= 0;
+        bool escape = text.p[i] == '%' && text.n - i > 2 && str_hex_digit(text.p[i + 1]) >= 0 &&
+                      str_hex_digit(text.p[i + 2]) >= 0;
         if (escape) {
-            buf_byte(out, (char)(hex_value(text.p[i + 1]) << 4 | hex_value(text.p[i + 2])));
+            buf_byte(out, (char)(str_hex_digit(text.p[i + 1]) << 4 | str_hex_digit(text.p[i + 2])));
             i += 2;
         } else {
             buf_byte(out, text.p[i]);

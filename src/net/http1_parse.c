@@ -304,17 +304,9 @@ enum {
     CHUNK_END_LF,
 };
 
-static int hex_digit(unsigned char b)
-{
-    if (b >= '0' && b <= '9')
-        return b - '0';
-    b |= 0x20;
-    return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
-}
-
 static int size_byte(struct http1_chunks *c, unsigned char b)
 {
-    int digit = hex_digit(b);
+    int digit = str_hex_digit((char)b);
     if (digit >= 0) {
         if (c->left > UINT64_MAX >> 5)
             return 400;

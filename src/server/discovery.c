@@ -268,13 +268,6 @@ static enum form choose_form(struct http_exchange *x, bool may_aggregate)
     return n ? FORM_NONE : FORM_PLAIN;
 }
 
-static void refuse(struct http_exchange *x, enum err_code code, const char *words)
-{
-    struct err err = ERR_INIT(http_arena(x));
-    (void)err_set(&err, code, "%s", words);
-    reply_error(x, &err);
-}
-
 static void reply_aggregated(struct http_exchange *x, bool core)
 {
     autobuf text = { 0 };
@@ -291,14 +284,6 @@ static void reply_aggregated(struct http_exchange *x, bool core)
     bool same = str_eq(http_header_get(http_request_of(x), STR("if-none-match")), etag);
     http_reply(x, same ? 304 : 200, headers, sizeof(headers) / sizeof(headers[0]),
                HTTP_BYTES(same ? STR("") : arena_str(a, buf_str(&text))));
-}
-
-static const struct kind_version *find_group(struct str group)
-{
-    for (size_t i = 0; i < n_kind_versions; i++)
-        if (str_eq(kind_versions[i].group, group))
-            return &kind_versions[i];
-    return NULL;
 }
 
 /* The path cut into what it names; absent parts have a NULL pointer. */
@@ -346,7 +331,7 @@ static void serve_below(struct http_exchange *x, const struct place *p)
         add_resource_list(&text, a, kind_version_find(p->group, p->version));
     } else {
         buf_str_add(&text, STR("{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\","));
-        (void)add_group(&text, a, find_group(p->group));
+        (void)add_group(&text, a, kind_group_find(p->group));
         buf_str_add(&text, STR("}\n"));
     }
     reply_json(x, 200, arena_str(a, buf_str(&text)));
@@ -360,18 +345,17 @@ bool discovery_serve(struct http_exchange *x, struct str address)
         return false;
     bool is_root = !p.version.p && (p.core || !p.group.p);
     if (!is_root && !(p.version.p ? (const void *)kind_version_find(p.group, p.version)
-                                  : (const void *)find_group(p.group)))
+                                  : (const void *)kind_group_find(p.group)))
         return false;
     /* A group's own document is the one that answers to any method. */
     bool any_method = !is_root && !p.version.p;
     bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
     if (!read && !any_method)
-        refuse(x, ERR_METHOD_NOT_ALLOWED,
-               "the server does not allow this method on the requested resource");
+        reply_method_not_allowed(x);
     else if (choose_form(x, is_root) == FORM_NONE)
-        refuse(x, ERR_NOT_ACCEPTABLE,
-               "only the following media types are accepted: application/json, "
-               "application/yaml, application/vnd.kubernetes.protobuf");
+        reply_refusal(x, ERR_NOT_ACCEPTABLE,
+                      "only the following media types are accepted: application/json, "
+                      "application/yaml, application/vnd.kubernetes.protobuf");
     else if (is_root)
         serve_root(x, p.core, address);
     else

@@ -210,13 +210,6 @@ static bool negotiate(struct http_exchange *x, size_t *document)
     return n == 0;
 }
 
-static void refuse(struct http_exchange *x, enum err_code code, const char *words)
-{
-    struct err err = ERR_INIT(http_arena(x));
-    (void)err_set(&err, code, "%s", words);
-    reply_error(x, &err);
-}
-
 static struct str in_a_year(struct arena *a)
 {
     enum { YEAR_SECONDS = 365 * 24 * 3600 };
@@ -271,11 +264,10 @@ bool openapi_serve(struct http_exchange *x)
     if (!find_path(req->path, &document))
         return false;
     if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")))
-        refuse(x, ERR_METHOD_NOT_ALLOWED,
-               "the server does not allow this method on the requested resource");
+        reply_method_not_allowed(x);
     else if (!negotiate(x, &document))
-        refuse(x, ERR_NOT_ACCEPTABLE,
-               "only the following media types are accepted: application/json");
+        reply_refusal(x, ERR_NOT_ACCEPTABLE,
+                      "only the following media types are accepted: application/json");
     else
         reply_document(x, whole(document), document == DOC_SWAGGER_PROTO);
     return true;

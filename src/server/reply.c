@@ -76,3 +76,16 @@ void reply_error(struct http_exchange *x, const struct err *err)
     reply_status_json(&text, err);
     reply_json(x, err_http_status(err->code), arena_str(http_arena(x), buf_str(&text)));
 }
+
+void reply_refusal(struct http_exchange *x, enum err_code code, const char *words)
+{
+    struct err err = ERR_INIT(http_arena(x));
+    (void)err_set(&err, code, "%s", words);
+    reply_error(x, &err);
+}
+
+void reply_method_not_allowed(struct http_exchange *x)
+{
+    reply_refusal(x, ERR_METHOD_NOT_ALLOWED,
+                  "the server does not allow this method on the requested resource");
+}

@@ -8,14 +8,6 @@ enum { SEGMENTS_MAX = 16, PARAMS_MAX = 256 };
 
 /* ---- Decoding ---- */
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* False for what is not a proper encoding of text. */
 static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret)
 {
@@ -24,7 +16,8 @@ static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
         if (c == '%') {
-            int high = i + 2 < s.n ? hex(s.p[i + 1]) : -1, low = high < 0 ? -1 : hex(s.p[i + 2]);
+            int high = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1,
+                low = high < 0 ? -1 : str_hex_digit(s.p[i + 2]);
             if (low < 0)
                 return false;
             c = (char)(high << 4 | low);
@@ -101,14 +94,6 @@ static void split(struct str path, struct segments *ret)
     ret->rest = path;
 }
 
-static bool has_group(struct str group)
-{
-    for (size_t i = 0; i < n_kind_versions; i++)
-        if (str_eq(kind_versions[i].group, group))
-            return true;
-    return false;
-}
-
 static const struct kind_resource *find_resource(const struct kind_version *v, struct str plural)
 {
     for (size_t i = 0; i < v->n_resources; i++)
@@ -177,7 +162,7 @@ static enum request_place find_place(const struct segments *s, struct request *r
         return REQUEST_ELSEWHERE;
     struct str group = core ? STR("") : s->at[2];
     size_t at = core ? 3 : 4;
-    if (!has_group(group))
+    if (!kind_group_find(group))
         return REQUEST_NO_GROUP;
     const struct kind_version *v = kind_version_find(group, s->at[at - 1]);
     if (!v || at >= s->n)

@@ -113,19 +113,6 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
     return NULL;
 }
 
-static void refuse(struct http_exchange *x, enum err_code code, const char *words)
-{
-    struct err err = ERR_INIT(http_arena(x));
-    (void)err_set(&err, code, "%s", words);
-    reply_error(x, &err);
-}
-
-static void refuse_method(struct http_exchange *x)
-{
-    refuse(x, ERR_METHOD_NOT_ALLOWED,
-           "the server does not allow this method on the requested resource");
-}
-
 /* Objects: found, but nothing is done with them yet. */
 static void serve_object(struct http_exchange *x)
 {
@@ -134,15 +121,15 @@ static void serve_object(struct http_exchange *x)
     switch (request_parse(http_arena(x), http, &req)) {
     case REQUEST_FOUND:
         if (request_verb(http, &req))
-            refuse(x, ERR_UNIMPLEMENTED, "objects are not served yet");
+            reply_refusal(x, ERR_UNIMPLEMENTED, "objects are not served yet");
         else
-            refuse_method(x);
+            reply_method_not_allowed(x);
         break;
     case REQUEST_NO_RESOURCE:
-        refuse(x, ERR_NOT_FOUND, "the server could not find the requested resource");
+        reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");
         break;
     case REQUEST_BAD_ENCODING:
-        refuse(x, ERR_BAD_REQUEST, "the path or the query is not properly encoded");
+        reply_refusal(x, ERR_BAD_REQUEST, "the path or the query is not properly encoded");
         break;
     case REQUEST_NO_GROUP:
     case REQUEST_ELSEWHERE:
@@ -177,7 +164,7 @@ static void on_request(void *arg, struct http_exchange *x)
     } else if (!route) {
         serve_object(x);
     } else if (!read) {
-        refuse_method(x);
+        reply_method_not_allowed(x);
     } else {
         route->serve(s, x, rest);
     }
