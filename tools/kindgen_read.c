@@ -1,0 +1,459 @@
+/* kindgen_read.c - lines of kinds/ to types, fields and resources. */
+#include "kindgen.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/banned.h"
+
+enum { FILE_MAX_BYTES = 1 << 20 };
+
+static struct map groups; /* full names; filled before anything else is read */
+
+/* Where the reader is, for messages. */
+static struct {
+    const char *file;
+    size_t line;
+    struct str group, version;
+    int64_t order;
+} at;
+
+_Noreturn void kinds_fail(const char *what, struct str about)
+{
+    fprintf(stderr, "%s:%zu: %s: " STR_FMT "\n", at.file, at.line, what, STR_ARG(about));
+    exit(1);
+}
+
+/* The next word: up to white space, except inside parentheses. */
+static struct str next_word(struct str *line)
+{
+    *line = str_trim(*line);
+    size_t n = 0;
+    int depth = 0;
+    while (n < line->n && (depth || (line->p[n] != ' ' && line->p[n] != '\t'))) {
+        depth += (line->p[n] == '(') - (line->p[n] == ')');
+        n++;
+    }
+    struct str word = str_take(*line, n);
+    *line = str_trim(str_skip(*line, n));
+    return word;
+}
+
+static void add_word(struct words *w, struct str word)
+{
+    w->p = arena_grow(&kinds.arena, w->p, w->n * sizeof(*w->p), (w->n + 1) * sizeof(*w->p), 8);
+    w->p[w->n++] = word;
+}
+
+static struct str unquoted(struct str s)
+{
+    s = str_trim(s);
+    return s.n >= 2 && s.p[0] == '"' ? (struct str){ s.p + 1, s.n - 2 } : s;
+}
+
+static struct words split(struct str s, char sep)
+{
+    struct words w = { 0 };
+    while (s.p && s.n + 1) {
+        struct str piece = str_cut(&s, sep);
+        add_word(&w, unquoted(piece));
+        if (!s.p)
+            break;
+    }
+    return w;
+}
+
+static struct words rest_words(struct str line)
+{
+    struct words w = { 0 };
+    while (line.n)
+        add_word(&w, next_word(&line));
+    return w;
+}
+
+/* "name(inside)" → true and the inside. */
+static bool call(struct str word, const char *name, struct str *ret)
+{
+    struct str n = str_of(name);
+    if (!str_starts(word, n) || word.n < n.n + 2 || word.p[n.n] != '(' || word.p[word.n - 1] != ')')
+        return false;
+    *ret = (struct str){ word.p + n.n + 1, word.n - n.n - 2 };
+    return true;
+}
+
+static unsigned read_verbs(struct str line)
+{
+    static const char *const names[] = { "create", "delete", "deletecollection", "get",
+                                         "list",   "patch",  "update",           "watch" };
+    if (str_eq(line, STR("all")))
+        return 0xff;
+    unsigned verbs = 0;
+    while (line.n) {
+        struct str word = next_word(&line);
+        size_t i = 0;
+        while (i < 8 && !str_eq(word, str_of(names[i])))
+            i++;
+        if (i == 8)
+            kinds_fail("no such verb", word);
+        verbs |= 1u << i;
+    }
+    return verbs;
+}
+
+/* "rbac" → "rbac.authorization.k8s.io": the group of an open file whose name starts so. */
+static struct str group_full(struct str short_name)
+{
+    struct str full = { 0 };
+    size_t pos = 0;
+    struct str key;
+    void *p;
+    while (map_next(&groups, &pos, &key, &p))
+        if (str_eq(key, short_name) || (str_starts(key, short_name) && key.p[short_name.n] == '.'))
+            full = key;
+    if (!full.p)
+        kinds_fail("no such group", short_name);
+    return full;
+}
+
+/* "PodSpec", "core.PodSpec", "policy/v1.Eviction" → "group/version.Type". */
+static struct str full_ref(struct str ref)
+{
+    struct str rest = ref;
+    struct str owner = str_cut(&rest, '.');
+    if (!rest.p)
+        return arena_printf(&kinds.arena, STR_FMT "/" STR_FMT "." STR_FMT, STR_ARG(at.group),
+                            STR_ARG(at.version), STR_ARG(ref));
+    struct str version = owner;
+    struct str group = str_cut(&version, '/');
+    return arena_printf(&kinds.arena, STR_FMT "/" STR_FMT "." STR_FMT, STR_ARG(group_full(group)),
+                        STR_ARG(version.p ? version : STR("v1")), STR_ARG(rest));
+}
+
+static void read_base(struct field *f, struct str name)
+{
+    static const char *const names[] = {
+        "string",    "int32",    "int64",    "bool",        "bytes",        "double",   "Time",
+        "MicroTime", "Duration", "Quantity", "IntOrString", "RawExtension", "FieldsV1", "any",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (str_eq(name, str_of(names[i]))) {
+            f->scalar = (enum kind_scalar)i;
+            return;
+        }
+    f->scalar = KIND_STRUCT;
+    f->ref = full_ref(name);
+}
+
+static void read_field_type(struct field *f, struct str text)
+{
+    if (str_starts(text, STR("*"))) {
+        f->flags |= KIND_POINTER;
+        text = str_skip(text, 1);
+    }
+    if (str_starts(text, STR("[]"))) {
+        f->shape = KIND_LIST;
+        text = str_skip(text, 2);
+    } else if (str_starts(text, STR("{"))) {
+        f->shape = KIND_MAP;
+        text = (struct str){ text.p + 1, text.n - 2 };
+    }
+    read_base(f, text);
+}
+
+static void read_flag(struct field *f, struct str flag)
+{
+    struct str in;
+    if (str_eq(flag, STR("required")))
+        f->flags = (f->flags | KIND_REQUIRED) & ~(unsigned)KIND_OMIT_EMPTY;
+    else if (str_eq(flag, STR("required-omitted")))
+        f->flags |= KIND_REQUIRED;
+    else if (str_eq(flag, STR("always")))
+        f->flags &= ~(unsigned)KIND_OMIT_EMPTY;
+    else if (str_eq(flag, STR("inline")))
+        f->flags |= KIND_INLINE;
+    else if (str_eq(flag, STR("retainKeys")))
+        f->flags |= KIND_RETAIN_KEYS;
+    else if (str_eq(flag, STR("merge")))
+        f->flags |= KIND_PATCH_MERGE;
+    else if (str_eq(flag, STR("atomic")))
+        f->merge = KIND_MERGE_ATOMIC;
+    else if (str_eq(flag, STR("granular")))
+        f->merge = KIND_MERGE_GRANULAR;
+    else if (str_eq(flag, STR("set")))
+        f->merge = KIND_MERGE_SET;
+    else if (call(flag, "map", &in)) {
+        f->merge = KIND_MERGE_MAP;
+        f->list_keys = split(in, ',');
+    } else if (call(flag, "merge", &in)) {
+        f->flags |= KIND_PATCH_MERGE;
+        f->patch_key = in;
+    } else if (call(flag, "default", &in))
+        f->default_json = f->scalar == KIND_STRING && !str_starts(in, STR("\""))
+                              ? arena_printf(&kinds.arena, "\"" STR_FMT "\"", STR_ARG(in))
+                              : in;
+    else if (call(flag, "enum", &in)) {
+        f->flags |= KIND_CLOSED;
+        f->values = split(in, ',');
+    } else if (call(flag, "values", &in))
+        f->values = split(in, ',');
+    else if (call(flag, "gate", &in))
+        f->gate = in;
+    else if (str_eq(flag, STR("omitzero")))
+        f->flags |= KIND_OMIT_ZERO;
+    else if (str_eq(flag, STR("replace")))
+        f->flags |= KIND_PATCH_REPLACE;
+    else if (!call(flag, "proto", &in))
+        kinds_fail("no such flag", flag);
+}
+
+static void read_field(struct type *t, struct str line)
+{
+    struct field *f = arena_new(&kinds.arena, struct field);
+    f->name = next_word(&line);
+    f->flags = KIND_OMIT_EMPTY;
+    struct str number = next_word(&line);
+    if (!str_eq(number, STR("-")) && !str_to_i64(number, &f->number))
+        kinds_fail("no protobuf number", number);
+    read_field_type(f, next_word(&line));
+    while (line.n)
+        read_flag(f, next_word(&line));
+    *t->last_field = f;
+    t->last_field = &f->next;
+    t->n_fields++;
+}
+
+static void read_union(struct type *t, struct str line)
+{
+    struct union_row *u = arena_new(&kinds.arena, struct union_row);
+    u->discriminator = next_word(&line);
+    if (str_eq(u->discriminator, STR("-")))
+        u->discriminator = STR("");
+    while (line.n) {
+        struct str pair = next_word(&line);
+        struct str field = str_cut(&pair, '=');
+        add_word(&u->members, field);
+        add_word(&u->members, pair);
+    }
+    u->next = t->unions;
+    t->unions = u;
+    t->n_unions++;
+}
+
+static enum kind_json_form read_form(struct str text)
+{
+    static const struct {
+        const char *text;
+        enum kind_json_form form;
+    } rows[] = {
+        { "[]string", KIND_FORM_STRINGS },
+        { "any", KIND_FORM_ANY },
+        { "JSONSchemaProps|[]JSONSchemaProps", KIND_FORM_SCHEMA_OR_ARRAY },
+        { "JSONSchemaProps|bool", KIND_FORM_SCHEMA_OR_BOOL },
+        { "JSONSchemaProps|[]string", KIND_FORM_SCHEMA_OR_STRINGS },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (str_eq(text, str_of(rows[i].text)))
+            return rows[i].form;
+    kinds_fail("no such JSON form", text);
+}
+
+static struct type *add_type(struct str name)
+{
+    struct type *t = arena_new(&kinds.arena, struct type);
+    t->name = name;
+    t->group = at.group;
+    t->version = at.version;
+    t->key = full_ref(name);
+    t->last_field = &t->fields;
+    t->next = kinds.types;
+    kinds.types = t;
+    kinds.n_types++;
+    if (map_set(&kinds.types_by_key, t->key, t))
+        kinds_fail("declared twice", t->key);
+    return t;
+}
+
+static struct type *read_type(struct str line, bool is_kind)
+{
+    struct type *t = add_type(next_word(&line));
+    t->flags = is_kind ? KIND_HAS_TYPE_META : 0;
+    while (line.n) {
+        struct str word = next_word(&line), in;
+        if (str_eq(word, STR("atomic")))
+            t->flags |= KIND_ATOMIC;
+        else if (str_eq(word, STR("everywhere")))
+            t->flags |= KIND_EVERYWHERE;
+        else if (str_eq(word, STR("jsononly")))
+            t->flags |= KIND_JSON_ONLY;
+        else if (call(word, "json", &in))
+            t->form = read_form(in);
+        else
+            kinds_fail("no such word for a type", word);
+    }
+    return t;
+}
+
+static struct resource *read_resource(struct str line)
+{
+    struct resource *r = arena_new(&kinds.arena, struct resource);
+    r->group = at.group;
+    r->version = at.version;
+    r->order = at.order;
+    r->plural = next_word(&line);
+    struct str kind = next_word(&line);
+    r->ref = full_ref(kind);
+    char *lower = arena_dup(&kinds.arena, kind.p, kind.n);
+    for (size_t i = 0; i < kind.n; i++)
+        if (lower[i] >= 'A' && lower[i] <= 'Z')
+            lower[i] |= 0x20;
+    r->singular = (struct str){ lower, kind.n };
+    r->namespaced = str_eq(line, STR("namespaced"));
+    if (!r->namespaced && !str_eq(line, STR("cluster")))
+        kinds_fail("neither namespaced nor cluster", line);
+    if (!r->order)
+        return r;                               /* known, but not served */
+    struct resource **place = &kinds.resources; /* by order, then as they come */
+    while (*place && (*place)->order <= r->order)
+        place = &(*place)->next;
+    r->next = *place;
+    *place = r;
+    return r;
+}
+
+static void read_sub(struct resource *r, struct str line)
+{
+    struct sub *s = arena_new(&kinds.arena, struct sub), **end = &r->subs;
+    s->name = next_word(&line);
+    s->ref = full_ref(next_word(&line));
+    s->verbs = read_verbs(line);
+    while (*end)
+        end = &(*end)->next;
+    *end = s;
+    r->n_subs++;
+}
+
+static void read_resource_line(struct resource *r, struct str line)
+{
+    struct str word = next_word(&line);
+    if (str_eq(word, STR("singular")))
+        r->singular = line;
+    else if (str_eq(word, STR("short")))
+        r->short_names = rest_words(line);
+    else if (str_eq(word, STR("categories")))
+        r->categories = rest_words(line);
+    else if (str_eq(word, STR("verbs")))
+        r->verbs = read_verbs(line);
+    else if (str_eq(word, STR("columns")))
+        r->columns = split(line, ',');
+    else if (str_eq(word, STR("select")))
+        r->selectors = rest_words(line);
+    else if (str_eq(word, STR("sub")))
+        read_sub(r, line);
+    else if (str_eq(word, STR("alias"))) {
+        add_word(&r->aliases, next_word(&line));
+        add_word(&r->aliases, line);
+    } else if (str_eq(word, STR("stored"))) {
+        r->etcd_prefix = next_word(&line);
+        r->storage_version = next_word(&line);
+        r->storage_hash = line;
+    } else
+        kinds_fail("no such line for a resource", word);
+}
+
+static void read_lines(struct str text)
+{
+    struct type *type = NULL;
+    struct resource *resource = NULL;
+    for (at.line = 1; text.p && text.n; at.line++) {
+        struct str line = str_cut(&text, '\n');
+        ptrdiff_t comment = str_find(line, '#');
+        line = comment < 0 ? line : str_take(line, (size_t)comment);
+        bool indented = line.n && line.p[0] == ' ';
+        line = str_trim(line);
+        if (!line.n)
+            continue;
+        struct str rest = line, word = next_word(&rest);
+        if (indented && type && str_eq(word, STR("union")) && str_find(rest, '=') >= 0)
+            read_union(type, rest);
+        else if (indented && type)
+            read_field(type, line);
+        else if (indented && resource)
+            read_resource_line(resource, line);
+        else if (str_eq(word, STR("group")))
+            at.group = rest;
+        else if (str_eq(word, STR("version")))
+            at.version = rest;
+        else if (str_eq(word, STR("order"))) {
+            if (!str_to_i64(rest, &at.order))
+                kinds_fail("no number", rest);
+        } else {
+            type = NULL;
+            resource = NULL;
+            if (str_eq(word, STR("kind")) || str_eq(word, STR("type")))
+                type = read_type(rest, str_eq(word, STR("kind")));
+            else if (str_eq(word, STR("resource")))
+                resource = read_resource(rest);
+            else
+                kinds_fail("what is this", line);
+        }
+    }
+}
+
+static struct str read_file(const char *path)
+{
+    struct err err = ERR_INIT(&kinds.arena);
+    autobuf text = { 0 };
+    if (file_read(path, FILE_MAX_BYTES, &text, &err) < 0) {
+        fprintf(stderr, "kindgen: " STR_FMT "\n", STR_ARG(err.msg));
+        exit(1);
+    }
+    return arena_str(&kinds.arena, buf_str(&text));
+}
+
+/* The first line of every file names its group. */
+static void note_group(struct str text)
+{
+    struct str line = str_cut(&text, '\n');
+    if (!str_eq(next_word(&line), STR("group")) || !line.n)
+        kinds_fail("the first line is not `group NAME`", line);
+    (void)map_set(&groups, line, &groups);
+}
+
+/* Kinds that a resource lists have a List type of the usual form, unless kinds/ says otherwise. */
+static void add_list_types(void)
+{
+    for (struct resource *r = kinds.resources; r; r = r->next) {
+        if (!(r->verbs & KIND_LIST_VERB))
+            continue;
+        at.group = r->group;
+        at.version = r->version;
+        const struct type *item = map_get(&kinds.types_by_key, r->ref);
+        if (!item)
+            kinds_fail("no such type", r->ref);
+        struct str name = arena_printf(&kinds.arena, STR_FMT "List", STR_ARG(item->name));
+        if (map_get(&kinds.types_by_key, full_ref(name)))
+            continue;
+        struct type *t = add_type(name);
+        t->flags = KIND_HAS_TYPE_META;
+        read_field(t, STR("metadata 1 meta.ListMeta"));
+        read_field(
+            t, arena_printf(&kinds.arena, "items 2 []" STR_FMT " required", STR_ARG(item->name)));
+    }
+}
+void kinds_read(int n_paths, char **paths)
+{
+    struct str *texts = arena_array(&kinds.arena, struct str, (size_t)n_paths);
+    for (int i = 0; i < n_paths; i++) {
+        at.file = paths[i];
+        texts[i] = read_file(paths[i]);
+        note_group(texts[i]);
+    }
+    for (int i = 0; i < n_paths; i++) {
+        at.file = paths[i];
+        at.order = 0;
+        read_lines(texts[i]);
+    }
+    at.file = "kinds";
+    add_list_types();
+    map_done(&groups);
+}
