@@ -70,8 +70,6 @@ struct kinds {
 
 extern struct kinds kinds;
 
-/* Ends the process with file:line of the place last read. */
-_Noreturn void kinds_fail(const char *what, struct str about);
-
+/* A mistake ends the process with its file:line. Afterwards every type that is named is there. */
 void kinds_read(int n_paths, char **paths);
 void kinds_write(FILE *to);

@@ -10,6 +10,16 @@ enum { FILE_MAX_BYTES = 1 << 20 };
 
 static struct map groups; /* full names; filled before anything else is read */
 
+/* A type that some line names. All are looked up at the end, for a file may name types of one that
+ * is read after it. */
+struct mention {
+    struct mention *next;
+    struct str key;
+    const char *file;
+    size_t line;
+};
+static struct mention *mentions;
+
 /* Where the reader is, for messages. */
 static struct {
     const char *file;
@@ -18,7 +28,7 @@ static struct {
     int64_t order;
 } at;
 
-_Noreturn void kinds_fail(const char *what, struct str about)
+static _Noreturn void fail(const char *what, struct str about)
 {
     fprintf(stderr, "%s:%zu: %s: " STR_FMT "\n", at.file, at.line, what, STR_ARG(about));
     exit(1);
@@ -94,7 +104,7 @@ static unsigned read_verbs(struct str line)
         while (i < 8 && !str_eq(word, str_of(names[i])))
             i++;
         if (i == 8)
-            kinds_fail("no such verb", word);
+            fail("no such verb", word);
         verbs |= 1u << i;
     }
     return verbs;
@@ -111,7 +121,7 @@ static struct str group_full(struct str short_name)
         if (str_eq(key, short_name) || (str_starts(key, short_name) && key.p[short_name.n] == '.'))
             full = key;
     if (!full.p)
-        kinds_fail("no such group", short_name);
+        fail("no such group", short_name);
     return full;
 }
 
@@ -129,6 +139,14 @@ static struct str full_ref(struct str ref)
                         STR_ARG(version.p ? version : STR("v1")), STR_ARG(rest));
 }
 
+static struct str mention(struct str ref)
+{
+    struct mention *m = arena_new(&kinds.arena, struct mention);
+    *m = (struct mention){ mentions, full_ref(ref), at.file, at.line };
+    mentions = m;
+    return m->key;
+}
+
 static void read_base(struct field *f, struct str name)
 {
     static const char *const names[] = {
@@ -141,7 +159,7 @@ static void read_base(struct field *f, struct str name)
             return;
         }
     f->scalar = KIND_STRUCT;
-    f->ref = full_ref(name);
+    f->ref = mention(name);
 }
 
 static void read_field_type(struct field *f, struct str text)
@@ -203,7 +221,7 @@ static void read_flag(struct field *f, struct str flag)
     else if (str_eq(flag, STR("replace")))
         f->flags |= KIND_PATCH_REPLACE;
     else if (!call(flag, "proto", &in))
-        kinds_fail("no such flag", flag);
+        fail("no such flag", flag);
 }
 
 static void read_field(struct type *t, struct str line)
@@ -213,7 +231,7 @@ static void read_field(struct type *t, struct str line)
     f->flags = KIND_OMIT_EMPTY;
     struct str number = next_word(&line);
     if (!str_eq(number, STR("-")) && !str_to_i64(number, &f->number))
-        kinds_fail("no protobuf number", number);
+        fail("no protobuf number", number);
     read_field_type(f, next_word(&line));
     while (line.n)
         read_flag(f, next_word(&line));
@@ -254,7 +272,7 @@ static enum kind_json_form read_form(struct str text)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(text, str_of(rows[i].text)))
             return rows[i].form;
-    kinds_fail("no such JSON form", text);
+    fail("no such JSON form", text);
 }
 
 static struct type *add_type(struct str name)
@@ -269,7 +287,7 @@ static struct type *add_type(struct str name)
     kinds.types = t;
     kinds.n_types++;
     if (map_set(&kinds.types_by_key, t->key, t))
-        kinds_fail("declared twice", t->key);
+        fail("declared twice", t->key);
     return t;
 }
 
@@ -288,7 +306,7 @@ static struct type *read_type(struct str line, bool is_kind)
         else if (call(word, "json", &in))
             t->form = read_form(in);
         else
-            kinds_fail("no such word for a type", word);
+            fail("no such word for a type", word);
     }
     return t;
 }
@@ -301,7 +319,7 @@ static struct resource *read_resource(struct str line)
     r->order = at.order;
     r->plural = next_word(&line);
     struct str kind = next_word(&line);
-    r->ref = full_ref(kind);
+    r->ref = mention(kind);
     char *lower = arena_dup(&kinds.arena, kind.p, kind.n);
     for (size_t i = 0; i < kind.n; i++)
         if (lower[i] >= 'A' && lower[i] <= 'Z')
@@ -309,7 +327,7 @@ static struct resource *read_resource(struct str line)
     r->singular = (struct str){ lower, kind.n };
     r->namespaced = str_eq(line, STR("namespaced"));
     if (!r->namespaced && !str_eq(line, STR("cluster")))
-        kinds_fail("neither namespaced nor cluster", line);
+        fail("neither namespaced nor cluster", line);
     if (!r->order)
         return r;                               /* known, but not served */
     struct resource **place = &kinds.resources; /* by order, then as they come */
@@ -324,7 +342,7 @@ static void read_sub(struct resource *r, struct str line)
 {
     struct sub *s = arena_new(&kinds.arena, struct sub), **end = &r->subs;
     s->name = next_word(&line);
-    s->ref = full_ref(next_word(&line));
+    s->ref = mention(next_word(&line));
     s->verbs = read_verbs(line);
     while (*end)
         end = &(*end)->next;
@@ -357,7 +375,7 @@ static void read_resource_line(struct resource *r, struct str line)
         r->storage_version = next_word(&line);
         r->storage_hash = line;
     } else
-        kinds_fail("no such line for a resource", word);
+        fail("no such line for a resource", word);
 }
 
 static void read_lines(struct str text)
@@ -385,7 +403,7 @@ static void read_lines(struct str text)
             at.version = rest;
         else if (str_eq(word, STR("order"))) {
             if (!str_to_i64(rest, &at.order))
-                kinds_fail("no number", rest);
+                fail("no number", rest);
         } else {
             type = NULL;
             resource = NULL;
@@ -394,7 +412,7 @@ static void read_lines(struct str text)
             else if (str_eq(word, STR("resource")))
                 resource = read_resource(rest);
             else
-                kinds_fail("what is this", line);
+                fail("what is this", line);
         }
     }
 }
@@ -415,7 +433,7 @@ static void note_group(struct str text)
 {
     struct str line = str_cut(&text, '\n');
     if (!str_eq(next_word(&line), STR("group")) || !line.n)
-        kinds_fail("the first line is not `group NAME`", line);
+        fail("the first line is not `group NAME`", line);
     (void)map_set(&groups, line, &groups);
 }
 
@@ -423,13 +441,11 @@ static void note_group(struct str text)
 static void add_list_types(void)
 {
     for (struct resource *r = kinds.resources; r; r = r->next) {
-        if (!(r->verbs & KIND_LIST_VERB))
+        const struct type *item = map_get(&kinds.types_by_key, r->ref);
+        if (!item || !(r->verbs & KIND_LIST_VERB))
             continue;
         at.group = r->group;
         at.version = r->version;
-        const struct type *item = map_get(&kinds.types_by_key, r->ref);
-        if (!item)
-            kinds_fail("no such type", r->ref);
         struct str name = arena_printf(&kinds.arena, STR_FMT "List", STR_ARG(item->name));
         if (map_get(&kinds.types_by_key, full_ref(name)))
             continue;
@@ -440,6 +456,17 @@ static void add_list_types(void)
             t, arena_printf(&kinds.arena, "items 2 []" STR_FMT " required", STR_ARG(item->name)));
     }
 }
+
+static void look_up_mentions(void)
+{
+    for (const struct mention *m = mentions; m; m = m->next)
+        if (!map_get(&kinds.types_by_key, m->key)) {
+            at.file = m->file;
+            at.line = m->line;
+            fail("no such type", m->key);
+        }
+}
+
 void kinds_read(int n_paths, char **paths)
 {
     struct str *texts = arena_array(&kinds.arena, struct str, (size_t)n_paths);
@@ -454,6 +481,8 @@ void kinds_read(int n_paths, char **paths)
         read_lines(texts[i]);
     }
     at.file = "kinds";
+    at.line = 0;
     add_list_types();
+    look_up_mentions();
     map_done(&groups);
 }

@@ -1,68 +1,100 @@
-/* kindgen_write.c - the tables of src/api/kind.h as C text. */
+/* kindgen_write.c - the tables of src/api/kind.h as C text.
+ *
+ * A row is text, made with the arrays that it points to: those are written as they come up, each
+ * once, whoever needs the same again. Versions of one group have much in common. */
 #include "kindgen.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/banned.h"
 
 static FILE *out;
+static struct map arrays; /* their rows to their names */
 
-static void put_str(struct str s)
+static struct str copy(const struct buf *text)
 {
-    fputs("{ \"", out);
-    for (size_t i = 0; i < s.n; i++)
-        fprintf(out, s.p[i] == '"' || s.p[i] == '\\' ? "\\%c" : "%c", s.p[i]);
-    fprintf(out, "\", %zu }", s.n);
+    return arena_str(&kinds.arena, buf_str(text));
 }
 
-static void put_words(const char *what, size_t a, size_t b, struct words w)
+/* A struct str. */
+static struct str c_str(struct str s)
 {
-    if (!w.n)
-        return;
-    fprintf(out, "static const struct str %s_%zu_%zu[] = {", what, a, b);
-    for (size_t i = 0; i < w.n; i++) {
-        fputs(i ? ", " : " ", out);
-        put_str(w.p[i]);
+    autobuf text = { 0 };
+    buf_str_add(&text, STR("{ \""));
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '"' || s.p[i] == '\\')
+            buf_byte(&text, '\\');
+        buf_byte(&text, s.p[i]);
     }
-    fputs(" };\n", out);
+    buf_printf(&text, "\", %zu }", s.n);
+    return copy(&text);
 }
 
-static void put_words_ref(const char *what, size_t a, size_t b, struct words w)
+/* One that is seldom there: without a pointer, which would have to be relocated at every start. */
+static struct str c_str_or_none(struct str s)
 {
-    if (w.n)
-        fprintf(out, "%s_%zu_%zu", what, a, b);
-    else
-        fputs("0", out);
+    return s.n ? c_str(s) : STR("{ 0 }");
 }
 
-static size_t type_id(struct str key)
+/* The name of an array of these rows. */
+static struct str c_array(const char *type, struct str rows)
+{
+    if (!rows.n)
+        return STR("0");
+    struct str *name = map_get(&arrays, rows);
+    if (!name) {
+        name = arena_new(&kinds.arena, struct str);
+        *name = arena_printf(&kinds.arena, "array_%zu", arrays.n);
+        (void)map_set(&arrays, rows, name);
+        fprintf(out, "static const %s " STR_FMT "[] = {\n" STR_FMT "};\n", type, STR_ARG(*name),
+                STR_ARG(rows));
+    }
+    return *name;
+}
+
+static struct str c_words(struct words w)
+{
+    autobuf rows = { 0 };
+    for (size_t i = 0; i < w.n; i++)
+        buf_printf(&rows, "    " STR_FMT ",\n", STR_ARG(c_str(w.p[i])));
+    return c_array("struct str", copy(&rows));
+}
+
+static struct str c_type(struct str key)
 {
     const struct type *t = map_get(&kinds.types_by_key, key);
-    if (!t)
-        kinds_fail("no such type", key);
-    return t->id;
+    assert(t); /* the reader has looked */
+    return arena_printf(&kinds.arena, "&kind_types[%zu]", t->id);
 }
 
-static void put_field(const struct type *t, size_t i, const struct field *f)
+/* ---- Types ---- */
+
+static void add_field(struct buf *rows, const struct field *f)
 {
-    fputs("    { ", out);
-    put_str(f->name);
-    fprintf(out, ", %d, %d, %d, %d, %u, %zu, %zu, ", (int)f->number, (int)f->scalar, (int)f->shape,
-            (int)f->merge, f->flags, f->list_keys.n, f->values.n);
-    if (f->scalar == KIND_STRUCT)
-        fprintf(out, "&kind_types[%zu], ", type_id(f->ref));
-    else
-        fputs("0, ", out);
-    put_str(f->default_json);
-    fputs(", ", out);
-    put_words_ref("keys", t->id, i, f->list_keys);
-    fputs(", ", out);
-    put_str(f->patch_key);
-    fputs(", ", out);
-    put_words_ref("values", t->id, i, f->values);
-    fputs(", ", out);
-    put_str(f->gate);
-    fputs(" },\n", out);
+    buf_printf(rows, "    { " STR_FMT ", %d, %d, %d, %d, %u, %zu, %zu, ", STR_ARG(c_str(f->name)),
+               (int)f->number, (int)f->scalar, (int)f->shape, (int)f->merge, f->flags,
+               f->list_keys.n, f->values.n);
+    struct str parts[] = {
+        f->scalar == KIND_STRUCT ? c_type(f->ref) : STR("0"),
+        c_str_or_none(f->default_json),
+        c_words(f->list_keys),
+        c_str_or_none(f->patch_key),
+        c_words(f->values),
+        c_str_or_none(f->gate),
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
+    buf_str_add(rows, STR("},\n"));
+}
+
+static struct str c_fields(const struct type *t)
+{
+    autobuf rows = { 0 };
+    for (const struct field *f = t->fields; f; f = f->next)
+        add_field(&rows, f);
+    return c_array("struct kind_field", copy(&rows));
 }
 
 static struct field *field_at(const struct type *t, size_t i)
@@ -88,8 +120,8 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void put_order(const char *what, const struct type *t, bool numbered,
-                      int (*cmp)(const void *, const void *))
+static struct str c_order(const struct type *t, bool numbered,
+                          int (*cmp)(const void *, const void *))
 {
     uint16_t *order = arena_array(&kinds.arena, uint16_t, t->n_fields + 1);
     size_t n = 0;
@@ -98,46 +130,20 @@ static void put_order(const char *what, const struct type *t, bool numbered,
             order[n++] = (uint16_t)i;
     sorting = t;
     qsort(order, n, sizeof(*order), cmp);
-    fprintf(out, "static const uint16_t %s_%zu[] = {", what, t->id);
+    autobuf rows = { 0 };
     for (size_t i = 0; i < n; i++)
-        fprintf(out, " %u,", order[i]);
-    fputs(n ? " };\n" : " 0 };\n", out);
+        buf_printf(&rows, "    %u,\n", order[i]);
+    return c_array("uint16_t", copy(&rows));
 }
 
-static void put_unions(const struct type *t)
+static struct str c_unions(const struct type *t)
 {
-    size_t i = 0;
+    autobuf rows = { 0 };
     for (const struct union_row *u = t->unions; u; u = u->next)
-        put_words("members", t->id, i++, u->members);
-    if (!t->n_unions)
-        return;
-    fprintf(out, "static const struct kind_union unions_%zu[] = {\n", t->id);
-    i = 0;
-    for (const struct union_row *u = t->unions; u; u = u->next) {
-        fputs("    { ", out);
-        put_str(u->discriminator);
-        fprintf(out, ", members_%zu_%zu, %zu },\n", t->id, i++, u->members.n / 2);
-    }
-    fputs("};\n", out);
-}
-
-static void put_type_parts(const struct type *t)
-{
-    size_t i = 0;
-    for (const struct field *f = t->fields; f; f = f->next, i++) {
-        put_words("keys", t->id, i, f->list_keys);
-        put_words("values", t->id, i, f->values);
-    }
-    put_unions(t);
-    put_order("by_name", t, false, by_name);
-    put_order("by_number", t, true, by_number);
-    if (!t->n_fields)
-        return;
-    fprintf(out, "static const struct kind_field fields_%zu[] = {\n", t->id);
-    i = 0;
-    for (const struct field *f = t->fields; f; f = f->next)
-        put_field(t, i++, f);
-    fputs("};\n\n", out);
+        buf_printf(&rows, "    { " STR_FMT ", " STR_FMT ", %zu },\n",
+                   STR_ARG(c_str(u->discriminator)), STR_ARG(c_words(u->members)),
+                   u->members.n / 2);
+    return c_array("struct kind_union", copy(&rows));
 }
 
 /* The core group has no name in the API. */
@@ -146,116 +152,21 @@ static struct str api_group(struct str group)
     return str_eq(group, STR("core")) ? STR("") : group;
 }
 
-static void put_type(const struct type *t)
+static void add_type(struct buf *rows, const struct type *t)
 {
     size_t numbers = 0;
     for (const struct field *f = t->fields; f; f = f->next)
         numbers += f->number != 0;
-    fputs("    { ", out);
-    put_str(t->name);
-    fputs(", ", out);
-    put_str(api_group(t->group));
-    fputs(", ", out);
-    put_str(t->version);
-    if (t->n_fields)
-        fprintf(out, ", fields_%zu", t->id);
-    else
-        fputs(", 0", out);
-    fprintf(out, ", by_name_%zu, by_number_%zu, ", t->id, t->id);
-    if (t->n_unions)
-        fprintf(out, "unions_%zu, ", t->id);
-    else
-        fputs("0, ", out);
-    fprintf(out, "%zu, %zu, %zu, %u, %d },\n", t->n_fields, numbers, t->n_unions, t->flags,
-            (int)t->form);
-}
-
-/* "Desired:integer", "Name=name", "+Count" (wide); everything after a '|' is wide too. */
-static void put_column(struct str text, bool *wide)
-{
-    text = str_trim(text);
-    bool alone = str_starts(text, STR("+"));
-    text = str_trim(str_skip(text, alone));
-    struct str format = text, type;
-    text = str_cut(&format, '=');
-    type = text;
-    text = str_cut(&type, ':');
-    fputs(" { ", out);
-    put_str(text);
-    fputs(", ", out);
-    put_str(type.p ? type : STR("string"));
-    fputs(", ", out);
-    put_str(format.p ? format : str_eq(text, STR("Name")) ? STR("name") : STR(""));
-    fprintf(out, ", %d },", alone || *wide);
-}
-
-static size_t put_columns(const struct resource *r, size_t id)
-{
-    size_t n = 0;
-    bool wide = false;
-    if (!r->columns.n)
-        return 0;
-    fprintf(out, "static const struct kind_column columns_%zu[] = {", id);
-    for (size_t i = 0; i < r->columns.n; i++) {
-        struct str piece = r->columns.p[i];
-        while (piece.p) {
-            put_column(str_cut(&piece, '|'), &wide);
-            wide |= piece.p != NULL;
-            n++;
-        }
-    }
-    fputs(" };\n", out);
-    return n;
-}
-
-static void put_subs(const struct resource *r, size_t id)
-{
-    if (!r->n_subs)
-        return;
-    fprintf(out, "static const struct kind_subresource subs_%zu[] = {\n", id);
-    for (const struct sub *s = r->subs; s; s = s->next) {
-        fputs("    { ", out);
-        put_str(s->name);
-        fprintf(out, ", &kind_types[%zu], %u },\n", type_id(s->ref), s->verbs);
-    }
-    fputs("};\n", out);
-}
-
-static void put_resource(const struct resource *r, size_t id, size_t n_columns)
-{
-    const struct type *t = map_get(&kinds.types_by_key, r->ref);
-    fputs("    { ", out);
-    put_str(api_group(r->group));
-    fputs(", ", out);
-    put_str(r->version);
-    fputs(", ", out);
-    put_str(r->plural);
-    fputs(", ", out);
-    put_str(r->singular);
-    fprintf(out, ", &kind_types[%zu], ", t->id);
-    if (r->verbs & KIND_LIST_VERB)
-        fprintf(out, "&kind_types[%zu], ",
-                type_id(arena_printf(&kinds.arena, STR_FMT "List", STR_ARG(r->ref))));
-    else
-        fputs("0, ", out);
-    fprintf(out, "%d, %u, %zu, %zu, %zu, %zu, %zu, %zu, ", r->namespaced, r->verbs,
-            r->short_names.n, r->categories.n, n_columns, r->n_subs, r->selectors.n,
-            r->aliases.n / 2);
-    put_words_ref("short", id, 0, r->short_names);
-    fputs(", ", out);
-    put_words_ref("categories", id, 0, r->categories);
-    fprintf(out, n_columns ? ", columns_%zu, " : ", 0, ", id);
-    fprintf(out, r->n_subs ? "subs_%zu, " : "0, ", id);
-    put_words_ref("selectors", id, 0, r->selectors);
-    fputs(", ", out);
-    put_words_ref("aliases", id, 0, r->aliases);
-    fputs(", ", out);
-    put_str(r->etcd_prefix);
-    fputs(", ", out);
-    put_str(r->storage_version);
-    fputs(", ", out);
-    put_str(r->storage_hash);
-    fputs(" },\n", out);
+    struct str parts[] = {
+        c_str(t->name), c_str(api_group(t->group)), c_str(t->version),
+        c_fields(t),    c_order(t, false, by_name), c_order(t, true, by_number),
+        c_unions(t),
+    };
+    buf_str_add(rows, STR("    { "));
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
+    buf_printf(rows, "%zu, %zu, %zu, %u, %d },\n", t->n_fields, numbers, t->n_unions, t->flags,
+               (int)t->form);
 }
 
 static int by_key(const void *a, const void *b)
@@ -276,32 +187,100 @@ static void put_types(void)
     qsort(sorted, n, sizeof(*sorted), by_key);
     for (size_t i = 0; i < n; i++)
         sorted[i]->id = i;
+    autobuf rows = { 0 };
     for (size_t i = 0; i < n; i++)
-        put_type_parts(sorted[i]);
-    fputs("const struct kind_type kind_types[] = {\n", out);
-    for (size_t i = 0; i < n; i++)
-        put_type(sorted[i]);
-    fprintf(out, "};\nconst size_t n_kind_types = %zu;\n\n", n);
+        add_type(&rows, sorted[i]);
+    fprintf(out, "const struct kind_type kind_types[] = {\n" STR_FMT "};\n",
+            STR_ARG(buf_str(&rows)));
+    fprintf(out, "const size_t n_kind_types = %zu;\n\n", n);
+}
+
+/* ---- Resources ---- */
+
+/* "Desired:integer", "Name=name", "+Count" (wide); everything after a '|' is wide too. */
+static void add_column(struct buf *rows, struct str text, bool wide)
+{
+    text = str_trim(text);
+    bool alone = str_starts(text, STR("+"));
+    text = str_trim(str_skip(text, alone));
+    struct str format = text, type;
+    text = str_cut(&format, '=');
+    type = text;
+    text = str_cut(&type, ':');
+    if (!format.p)
+        format = str_eq(text, STR("Name")) ? STR("name") : STR("");
+    buf_printf(rows, "    { " STR_FMT ", " STR_FMT ", " STR_FMT ", %d },\n", STR_ARG(c_str(text)),
+               STR_ARG(c_str(type.p ? type : STR("string"))), STR_ARG(c_str(format)),
+               alone || wide);
+}
+
+static struct str c_columns(const struct resource *r, size_t *ret_n)
+{
+    autobuf rows = { 0 };
+    bool wide = false;
+    *ret_n = 0;
+    for (size_t i = 0; i < r->columns.n; i++) {
+        struct str piece = r->columns.p[i];
+        while (piece.p) {
+            add_column(&rows, str_cut(&piece, '|'), wide);
+            wide |= piece.p != NULL;
+            ++*ret_n;
+        }
+    }
+    return c_array("struct kind_column", copy(&rows));
+}
+
+static struct str c_subs(const struct resource *r)
+{
+    autobuf rows = { 0 };
+    for (const struct sub *s = r->subs; s; s = s->next)
+        buf_printf(&rows, "    { " STR_FMT ", " STR_FMT ", %u },\n", STR_ARG(c_str(s->name)),
+                   STR_ARG(c_type(s->ref)), s->verbs);
+    return c_array("struct kind_subresource", copy(&rows));
+}
+
+static void add_resource(struct buf *rows, const struct resource *r)
+{
+    size_t n_columns;
+    struct str list = arena_printf(&kinds.arena, STR_FMT "List", STR_ARG(r->ref));
+    struct str columns = c_columns(r, &n_columns);
+    struct str names[] = {
+        c_str(api_group(r->group)),
+        c_str(r->version),
+        c_str(r->plural),
+        c_str(r->singular),
+        c_type(r->ref),
+        r->verbs & KIND_LIST_VERB ? c_type(list) : STR("0"),
+    };
+    struct str parts[] = {
+        c_words(r->short_names),
+        c_words(r->categories),
+        columns,
+        c_subs(r),
+        c_words(r->selectors),
+        c_words(r->aliases),
+        c_str(r->etcd_prefix),
+        c_str(r->storage_version),
+        c_str(r->storage_hash),
+    };
+    buf_str_add(rows, STR("    { "));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        buf_printf(rows, STR_FMT ", ", STR_ARG(names[i]));
+    buf_printf(rows, "%d, %u, %zu, %zu, %zu, %zu, %zu, %zu, ", r->namespaced, r->verbs,
+               r->short_names.n, r->categories.n, n_columns, r->n_subs, r->selectors.n,
+               r->aliases.n / 2);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
+    buf_str_add(rows, STR("},\n"));
 }
 
 static void put_resources(void)
 {
-    size_t *n_columns = NULL, n = 0;
-    for (const struct resource *r = kinds.resources; r; r = r->next, n++) {
-        n_columns = arena_grow(&kinds.arena, n_columns, n * sizeof(*n_columns),
-                               (n + 1) * sizeof(*n_columns), 8);
-        put_words("short", n, 0, r->short_names);
-        put_words("categories", n, 0, r->categories);
-        put_words("selectors", n, 0, r->selectors);
-        put_words("aliases", n, 0, r->aliases);
-        n_columns[n] = put_columns(r, n);
-        put_subs(r, n);
-    }
-    fputs("static const struct kind_resource all_resources[] = {\n", out);
-    n = 0;
-    for (const struct resource *r = kinds.resources; r; r = r->next, n++)
-        put_resource(r, n, n_columns[n]);
-    fputs("};\n\n", out);
+    autobuf rows = { 0 };
+    for (const struct resource *r = kinds.resources; r; r = r->next)
+        add_resource(&rows, r);
+    fprintf(out, "static const struct kind_resource all_resources[] = {\n" STR_FMT "};\n\n",
+            STR_ARG(buf_str(&rows)));
 }
 
 /* The resources of one version stand together. */
@@ -314,16 +293,14 @@ static void put_versions(void)
         size_t n = 0;
         for (; end && str_eq(end->group, r->group) && str_eq(end->version, r->version); n++)
             end = end->next;
-        fputs("    { ", out);
-        put_str(api_group(r->group));
-        fputs(", ", out);
-        put_str(r->version);
-        fprintf(out, ", &all_resources[%zu], %zu },\n", first, n);
+        fprintf(out, "    { " STR_FMT ", " STR_FMT ", &all_resources[%zu], %zu },\n",
+                STR_ARG(c_str(api_group(r->group))), STR_ARG(c_str(r->version)), first, n);
         first += n;
         r = end;
     }
     fprintf(out, "};\nconst size_t n_kind_versions = %zu;\n", n_versions);
 }
+
 void kinds_write(FILE *to)
 {
     out = to;
@@ -331,4 +308,5 @@ void kinds_write(FILE *to)
     put_types();
     put_resources();
     put_versions();
+    map_done(&arrays);
 }

@@ -1,0 +1,95 @@
+#!/bin/sh
+# kindgen_test.sh KINDGEN - what kindgen writes for a few small files, and what it says of mistakes.
+set -eu
+kindgen=$1
+dir=$(mktemp -d "${TMPDIR:-/tmp}/kindgen.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+status=0
+
+cat >"$dir/core_v1.kinds" <<'END'
+group core
+version v1
+order 10
+
+resource things Thing namespaced
+  verbs get list
+  sub status Thing get
+
+kind Thing
+  name    1  string required
+  parts   2  []Part map(label)
+  phase   3  string enum(Up,Down)
+
+type Part
+  label   1  string required
+  phase   2  string enum(Up,Down)
+END
+cat >"$dir/meta_v1.kinds" <<'END'
+group meta
+version v1
+
+type ListMeta
+  continue   3  string
+END
+# A version without `order`: its types are there, its resources are not.
+cat >"$dir/old_v1beta1.kinds" <<'END'
+group old.example.com
+version v1beta1
+
+resource things Thing namespaced
+  verbs get list
+
+kind Thing
+  parts   1  []core.Part
+
+type Part
+  label   1  string required
+  phase   2  string enum(Up,Down)
+END
+
+wrong() {
+    echo "FAILED $*"
+    status=1
+}
+
+# count N PATTERN: as many lines of the output match
+count() {
+    n=$(grep -c -- "$2" "$dir/out.c" || true)
+    [ "$n" = "$1" ] || wrong "$n lines, not $1, have $2"
+}
+
+"$kindgen" "$dir/out.c" "$dir"/*.kinds
+count 1 'n_kind_types = 6;' # core: Part, Thing, ThingList; meta: ListMeta; old: Part, Thing
+count 1 'n_kind_versions = 1;'
+count 1 '"ThingList"'
+count 0 '"old.example.com", [0-9]* }, .*all_resources'
+count 1 '{ "Up", 2 }'       # both lists of values are one array
+count 1 '{ { "label", 5 }'  # both Parts have one table of fields
+count 1 'struct kind_subresource array'
+
+# mistake EXPECTED LINE...: the lines, as a file of their own beside the others, are refused
+mistake() {
+    expected=$1
+    shift
+    printf '%s\n' "$@" >"$dir/wrong.kinds"
+    if "$kindgen" "$dir/out.c" "$dir"/*.kinds 2>"$dir/err"; then
+        wrong "accepted: $*"
+    elif ! grep -qF "wrong.kinds:$expected" "$dir/err"; then
+        wrong "said $(cat "$dir/err"), not $expected"
+    fi
+}
+
+mistake '4: no such type: g/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 Missing' 'type U'
+mistake '4: no such type: core/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 core.Missing'
+mistake '3: no such type: g/v1.Missing' 'group g' 'version v1' 'resource ts Missing cluster'
+mistake '5: no such type: g/v1.Missing' 'group g' 'version v1' 'resource ts T cluster' \
+    '  verbs all' '  sub status Missing get' 'kind T'
+mistake '3: declared twice' 'group core' 'version v1' 'type Part'
+mistake '4: no such flag: sometimes' 'group g' 'version v1' 'type T' '  x 1 string sometimes'
+mistake '4: no protobuf number: one' 'group g' 'version v1' 'type T' '  x one string'
+mistake '4: no such group: h' 'group g' 'version v1' 'type T' '  x 1 h.T'
+mistake '4: no such verb: fetch' 'group g' 'version v1' 'resource ts T cluster' '  verbs fetch'
+mistake '3: what is this' 'group g' 'version v1' 'tpye T'
+
+[ $status -eq 0 ] && echo "kindgen: as expected"
+exit $status
