@@ -301,6 +301,8 @@ static struct type *read_type(struct str line, bool is_kind)
             t->flags |= KIND_ATOMIC;
         else if (str_eq(word, STR("everywhere")))
             t->flags |= KIND_EVERYWHERE;
+        else if (str_eq(word, STR("unversioned")))
+            t->flags |= KIND_UNVERSIONED;
         else if (str_eq(word, STR("jsononly")))
             t->flags |= KIND_JSON_ONLY;
         else if (call(word, "json", &in))

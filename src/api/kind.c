@@ -69,6 +69,29 @@ const struct kind_type *kind_type_find(struct str group, struct str version, str
     return NULL;
 }
 
+/* The group `meta` is ours: upstream spreads its kinds over three names. */
+static const struct kind_type *find_meta(struct str group, struct str version, struct str name)
+{
+    const struct kind_type *t = kind_type_find(STR("meta"), STR("v1"), name);
+    if (!t || t->flags & KIND_EVERYWHERE)
+        return t;
+    struct str owner = t->flags & KIND_UNVERSIONED ? STR("") : STR("meta.k8s.io");
+    return str_eq(group, owner) && str_eq(version, STR("v1")) ? t : NULL;
+}
+
+const struct kind_type *kind_find(struct str api_version, struct str kind)
+{
+    struct str version = api_version, group = STR("");
+    if (str_find(version, '/') >= 0)
+        group = str_cut(&version, '/');
+    const struct kind_type *t = NULL;
+    if (!str_eq(group, STR("meta")))
+        t = kind_type_find(group, version, kind);
+    if (!t)
+        t = find_meta(group, version, kind);
+    return t && t->flags & (KIND_HAS_TYPE_META | KIND_EVERYWHERE) ? t : NULL;
+}
+
 const struct kind_version *kind_version_find(struct str group, struct str version)
 {
     for (size_t i = 0; i < n_kind_versions; i++)

@@ -80,6 +80,7 @@ enum kind_type_flags {
     KIND_ATOMIC = 1 << 1,        /* for server-side apply, wherever it is used */
     KIND_EVERYWHERE = 1 << 2,    /* registered in every group and version */
     KIND_JSON_ONLY = 1 << 3,     /* has no protobuf form */
+    KIND_UNVERSIONED = 1 << 4,   /* of meta, but goes by the apiVersion v1 */
 };
 
 /* Types whose JSON is not an object of their fields. */
@@ -160,5 +161,10 @@ extern const size_t n_kind_types;
 
 /* NULL if there is none. The core group is "". */
 const struct kind_type *kind_type_find(struct str group, struct str version, struct str name);
+
+/* The kind of an object that says this of itself: "v1" or "apps/v1", and "Deployment". NULL where
+ * no object may say so. Of kinds that every version has (DeleteOptions) the version is not looked
+ * at, since custom resources bring their own. Whether a version is served is another question. */
+const struct kind_type *kind_find(struct str api_version, struct str kind);
 const struct kind_version *kind_version_find(struct str group, struct str version);
 const struct kind_version *kind_group_find(struct str group); /* its preferred version */

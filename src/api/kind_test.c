@@ -86,6 +86,38 @@ static void order_indexes_are_sorted(void **state)
     }
 }
 
+static void objects_say_what_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        struct str api_version, kind, group; /* no group: not found */
+    } rows[] = {
+        { STR("v1"), STR("Pod"), STR("") },
+        { STR("apps/v1"), STR("Deployment"), STR("apps") },
+        { STR("apps/v1"), STR("DeploymentSpec"), { 0 } }, /* does not stand alone */
+        { STR("apps/v1"), STR("Pod"), { 0 } },
+        { STR("apps/v9"), STR("Deployment"), { 0 } },
+        { STR("/v1"), STR("Pod"), STR("") },
+        { STR(""), STR("Pod"), { 0 } },
+        { STR("v1"), STR("DeleteOptions"), STR("meta") },
+        { STR("apps/v1"), STR("DeleteOptions"), STR("meta") },
+        { STR("example.com/v9"), STR("WatchEvent"), STR("meta") },
+        { STR("v1"), STR("Status"), STR("meta") },
+        { STR("apps/v1"), STR("Status"), { 0 } },
+        { STR("meta/v1"), STR("Status"), { 0 } },
+        { STR("meta.k8s.io/v1"), STR("Table"), STR("meta") },
+        { STR("meta.k8s.io/v1"), STR("Status"), { 0 } },
+        { STR("v1"), STR("Table"), { 0 } },
+        { STR("v1"), STR("ObjectMeta"), { 0 } },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct kind_type *t = kind_find(rows[i].api_version, rows[i].kind);
+        assert_int_equal(t != NULL, rows[i].group.p != NULL);
+        if (t)
+            assert_true(str_eq(t->name, rows[i].kind) && str_eq(t->group, rows[i].group));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +125,7 @@ int main(void)
         cmocka_unit_test(merge_keys_are_there),
         cmocka_unit_test(resources_have_what_discovery_says),
         cmocka_unit_test(order_indexes_are_sorted),
+        cmocka_unit_test(objects_say_what_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -366,15 +366,14 @@ static void add_schema(struct openapi *o, const struct kind_type *t)
     bool is_kind = t->flags & KIND_HAS_TYPE_META;
     if (t->n_fields || is_kind) {
         buf_str_add(out, STR(",\"properties\":{"));
-        /* The wrapper of an event on a watch names no kind of its own. */
-        if (is_kind && !str_eq(t->name, STR("WatchEvent")))
+        if (is_kind)
             buf_str_add(out, type_meta);
         add_properties(o, t);
         buf_byte(out, '}');
     }
     if (add_required(out, t, 0))
         buf_byte(out, ']');
-    if (is_kind)
+    if (is_kind || t->flags & KIND_EVERYWHERE)
         add_gvks(o, t);
     if (t->flags & KIND_ATOMIC)
         add_string(out, "x-kubernetes-map-type", STR("atomic"));
