@@ -1,0 +1,228 @@
+#include "bench/load_target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "bench/load_process.h"
+
+#include "base/banned.h"
+
+enum {
+    OPEN_MS = 30000,
+    DIALS_AT_ONCE = 64,
+    BODY_MAX_BYTES = 64 << 10, /* of an answer to a call; the rest is not kept */
+    CLEAR_ROUNDS = 60,
+    CLEAR_PAUSE_US = 500000,
+};
+
+/* ---- Connections ---- */
+
+/* How many are still on their way; the reason of one that failed goes into `err`. */
+static int count_pending(const struct load_pool *p, size_t *ret, struct err *err)
+{
+    *ret = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const char *why = load_conn_broken(p->conns[i]);
+        if (why)
+            return err_set(err, ERR_UNAVAILABLE, "%s", why);
+        *ret += !load_conn_is_ready(p->conns[i]);
+    }
+    return 0;
+}
+
+static int dial_all(struct load_pool *p, struct load_target *t, size_t n, struct err *err)
+{
+    int64_t give_up = clock_mono_ns(&clock_system) + OPEN_MS * NS_PER_MS;
+    size_t pending = 0;
+    while (p->n < n || pending) {
+        for (; p->n < n && pending < DIALS_AT_ONCE; p->n++, pending++) {
+            p->conns[p->n] = load_conn_new(&t->loop, &t->endpoint, err);
+            if (!p->conns[p->n])
+                return -(int)err->code;
+        }
+        load_loop_turn(&t->loop, 100);
+        int r = count_pending(p, &pending, err);
+        if (r < 0)
+            return r;
+        if (clock_mono_ns(&clock_system) > give_up)
+            return err_set(err, ERR_TIMEOUT, "%zu of %zu connections were not ready in time",
+                           n - (p->n - pending), n);
+    }
+    return 0;
+}
+
+int load_pool_open(struct load_pool *p, struct load_target *t, size_t n, struct err *err)
+{
+    *p = (struct load_pool){ .conns = mem_array(n, sizeof(*p->conns)) };
+    int r = dial_all(p, t, n, err);
+    if (r < 0) {
+        load_pool_close(p);
+        return err_wrap(err, STR_FMT, STR_ARG(t->endpoint.authority));
+    }
+    return 0;
+}
+
+void load_pool_close(struct load_pool *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        load_conn_free(p->conns[i]);
+    free(p->conns);
+    *p = (struct load_pool){ 0 };
+}
+
+/* ---- Calls ---- */
+
+struct call {
+    struct load_request request;
+    struct buf *body; /* or NULL */
+    bool done;
+};
+
+static void call_data(struct load_request *r, struct str bytes)
+{
+    struct call *call = r->owner;
+    if (call->body && call->body->n < BODY_MAX_BYTES)
+        buf_str_add(call->body, str_take(bytes, BODY_MAX_BYTES - call->body->n));
+}
+
+static void call_done(struct load_request *r)
+{
+    ((struct call *)r->owner)->done = true;
+}
+
+int load_call(struct load_target *t, const char *method, struct str path, struct str body,
+              struct buf *ret_body, struct err *err)
+{
+    struct load_pool pool;
+    struct call call = { .body = ret_body };
+    call.request = (struct load_request){ .method = str_of(method),
+                                          .path = path,
+                                          .body = body,
+                                          .on_data = call_data,
+                                          .on_done = call_done,
+                                          .owner = &call };
+    int r = load_pool_open(&pool, t, 1, err);
+    if (r < 0)
+        return r;
+    int64_t give_up = clock_mono_ns(&clock_system) + LOAD_CALL_MS * NS_PER_MS;
+    bool taken = load_conn_submit(pool.conns[0], &call.request);
+    while (taken && !call.done && clock_mono_ns(&clock_system) < give_up)
+        load_loop_turn(&t->loop, 100);
+    r = call.done ? call.request.status : 0;
+    const char *why = load_conn_broken(pool.conns[0]);
+    if (r == 0)
+        r = err_set(err, ERR_UNAVAILABLE, "%s " STR_FMT ": %s", method, STR_ARG(path),
+                    why ? why : "no answer");
+    load_pool_close(&pool);
+    return r;
+}
+
+static int bad_status(struct err *err, const char *doing, int status, const struct buf *body)
+{
+    return err_set(err, ERR_INTERNAL, "%s: %d " STR_FMT, doing, status,
+                   STR_ARG(str_take(buf_str(body), 200)));
+}
+
+bool load_find_text(struct str in, struct str before, struct str *ret)
+{
+    const char *at = in.n ? memmem(in.p, in.n, before.p, before.n) : NULL;
+    if (!at)
+        return false;
+    struct str rest = str_skip(in, (size_t)(at - in.p) + before.n);
+    ptrdiff_t end = str_find(rest, '"');
+    if (end < 0)
+        return false;
+    *ret = str_take(rest, (size_t)end);
+    return true;
+}
+
+/* ---- The namespace ---- */
+
+int load_target_make_namespace(struct load_target *t, const char *name, struct err *err)
+{
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return err_set(err, ERR_INTERNAL, "no random numbers");
+    (void)snprintf(t->run, sizeof(t->run), "load-%08x", random);
+    (void)snprintf(t->namespace, sizeof(t->namespace), "%s", name ? name : t->run);
+    autobuf body = { 0 };
+    autobuf answer = { 0 };
+    buf_printf(&body,
+               "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}",
+               t->namespace);
+    int status = load_call(t, "POST", STR("/api/v1/namespaces"), buf_str(&body), &answer, err);
+    if (status < 0)
+        return status;
+    if (status != 201 && !(status == 409 && name))
+        return bad_status(err, "create the namespace", status, &answer);
+    t->made_namespace = status == 201;
+    return 0;
+}
+
+int load_target_clear(struct load_target *t, struct err *err)
+{
+    autobuf path = { 0 };
+    autobuf answer = { 0 };
+    buf_printf(&path, "/api/v1/namespaces/%s/configmaps", t->namespace);
+    if (!t->made_namespace)
+        buf_printf(&path, "?labelSelector=load%%3D%s", t->run);
+    int status = 0;
+    for (int i = 0; i < CLEAR_ROUNDS; i++) {
+        buf_reset(&answer);
+        status = load_call(t, "DELETE", buf_str(&path), (struct str){ 0 }, &answer, err);
+        /* A server that bounds the time of a request has deleted a part; it is asked again. */
+        if (status != 504 && status != 429)
+            break;
+        (void)usleep(CLEAR_PAUSE_US);
+    }
+    if (status < 0)
+        return status;
+    return status == 200 ? 0 : bad_status(err, "delete the objects", status, &answer);
+}
+
+int load_target_drop_namespace(struct load_target *t, struct err *err)
+{
+    autobuf path = { 0 };
+    autobuf answer = { 0 };
+    if (!t->made_namespace)
+        return 0;
+    t->made_namespace = false;
+    buf_printf(&path, "/api/v1/namespaces/%s", t->namespace);
+    int status = load_call(t, "DELETE", buf_str(&path), (struct str){ 0 }, &answer, err);
+    if (status < 0)
+        return status;
+    if (status != 200 && status != 202)
+        return bad_status(err, "delete the namespace", status, &answer);
+    return 0;
+}
+
+/* ---- Lifecycle ---- */
+
+int load_target_init(struct load_target *t, struct arena *a, const char *label, const char *where,
+                     bool remote, struct err *err)
+{
+    *t = (struct load_target){ .label = label, .loop.epoll_fd = -1 };
+    t->plain = where && str_starts(str_of(where), STR("https://"));
+    int r = t->plain ? load_config_url(a, str_of(where), &t->config, err)
+                     : load_config_read(a, where, &t->config, err);
+    if (r == 0)
+        r = load_endpoint_init(&t->endpoint, a, &t->config, remote, err);
+    if (r == 0)
+        r = load_loop_init(&t->loop, err);
+    if (r == 0 && t->endpoint.loopback)
+        t->pid = load_process_find((const struct sockaddr *)&t->endpoint.addr);
+    return r;
+}
+
+void load_target_done(struct load_target *t)
+{
+    if (t->loop.epoll_fd >= 0)
+        load_loop_done(&t->loop);
+    load_endpoint_done(&t->endpoint);
+    free(t->versions);
+    t->versions = NULL;
+}

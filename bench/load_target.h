@@ -1,0 +1,62 @@
+/* load_target.h - one server under load: its connections, plain calls to it, and the namespace that
+ * holds what the load makes there.
+ *
+ * The namespace is made at the start and deleted at the end, its ConfigMaps before it; one that was
+ * there already stays, and only what carries our label is deleted from it. */
+#pragma once
+
+#include "bench/load_conn.h"
+
+enum {
+    LOAD_NAME_BYTES = 64,
+    LOAD_VERSION_BYTES = 24, /* a resourceVersion and a NUL */
+    LOAD_CALL_MS = 120000,
+};
+
+struct load_target {
+    const char *label; /* "ours", "theirs" */
+    bool plain;        /* a bare URL: serves files, knows no objects */
+    struct load_config config;
+    struct load_endpoint endpoint;
+    struct load_loop loop;
+    pid_t pid; /* of a local server, or 0 */
+
+    char namespace[LOAD_NAME_BYTES];
+    char run[LOAD_NAME_BYTES]; /* the value of our label */
+    bool made_namespace;
+
+    /* What the scenario at hand knows of its objects. */
+    size_t n_objects;
+    char (*versions)[LOAD_VERSION_BYTES]; /* of each object; "": not known */
+    uint64_t n_taken;                     /* by delete, of the above */
+    uint64_t n_created;                   /* by create, ever */
+};
+
+/* `where`: a kubeconfig's path, an https:// URL, or NULL for the default kubeconfig. */
+int load_target_init(struct load_target *t, struct arena *a, const char *label, const char *where,
+                     bool remote, struct err *err);
+void load_target_done(struct load_target *t);
+
+int load_target_make_namespace(struct load_target *t, const char *name, struct err *err);
+/* All ConfigMaps that carry our label. Asks again while the server says that it needs longer. */
+int load_target_clear(struct load_target *t, struct err *err);
+/* Deletes the namespace, if we made it. */
+int load_target_drop_namespace(struct load_target *t, struct err *err);
+
+/* Connections that are ready. Broken ones stay in their place. */
+struct load_pool {
+    struct load_conn **conns;
+    size_t n;
+};
+
+/* Blocks until all are ready. */
+int load_pool_open(struct load_pool *p, struct load_target *t, size_t n, struct err *err);
+void load_pool_close(struct load_pool *p);
+
+/* One request on a connection of its own; blocks. The status, or a negative code if there was no
+ * answer. `ret_body` may be NULL. */
+int load_call(struct load_target *t, const char *method, struct str path, struct str body,
+              struct buf *ret_body, struct err *err);
+
+/* The text between `before` and the next quote; false if there is none. */
+bool load_find_text(struct str in, struct str before, struct str *ret);
