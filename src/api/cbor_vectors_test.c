@@ -1,19 +1,16 @@
-/* Every object of the round-trip vectors, through CBOR and back: the tree is the same, and what is
- * written a second time has the same bytes, with the kind's type and without. */
+/* Every object of the round-trip vectors, read from JSON, YAML and protobuf, through CBOR and back:
+ * the tree is the same, and what is written a second time has the same bytes, with the kind's type
+ * and without. */
 #include "api/cbor.h"
 
-#include "base/json.h"
-#include "base/vectors_test.h"
+#include "api/round_trip_test.h"
 
-/* Of "group/version" the parts; the core group has no slash. */
-static const struct kind_type *type_of(const struct value *obj)
-{
-    struct str version = value_str(value_get(obj, STR("apiVersion")));
-    struct str group = STR("");
-    if (str_find(version, '/') >= 0)
-        group = str_cut(&version, '/');
-    return kind_type_find(group, version, value_str(value_get(obj, STR("kind"))));
-}
+static struct vectors_count counts[] = {
+    [ROUND_TRIP_JSON] = { .name = "from JSON" },
+    [ROUND_TRIP_YAML] = { .name = "from YAML" },
+    [ROUND_TRIP_PROTO] = { .name = "from protobuf" },
+    [ROUND_TRIP_FORMS] = { .name = "without the kind's type" },
+};
 
 static bool survives(struct arena *a, const struct kind_type *t, const struct value *obj)
 {
@@ -30,34 +27,26 @@ static bool survives(struct arena *a, const struct kind_type *t, const struct va
     return value_eq(obj, &again) && str_eq(buf_str(&first), buf_str(&second));
 }
 
+static void check(struct round_trip *r)
+{
+    struct value v;
+    for (size_t i = 0; i < ROUND_TRIP_FORMS; i++)
+        vectors_score(&counts[i],
+                      round_trip_read(r, (enum round_trip_form)i, &v) &&
+                          survives(&r->arena, r->type, &v),
+                      r->name);
+    bool read = json_read(&r->arena, r->files[ROUND_TRIP_JSON], NULL, &v, NULL) == 0;
+    vectors_score(&counts[ROUND_TRIP_FORMS], read && survives(&r->arena, NULL, &v), r->name);
+}
+
 int main(void)
 {
-    struct vectors_count counts[] = { { .name = "with the kind's type" }, { .name = "without" } };
-    struct arena paths;
-    arena_init(&paths);
-    if (!vectors_are_there(&paths, "k8s-roundtrip")) {
-        arena_done(&paths);
+    struct arena a;
+    arena_init(&a);
+    bool there = vectors_are_there(&a, "k8s-roundtrip");
+    arena_done(&a);
+    if (!there)
         return VECTORS_SKIPPED;
-    }
-    struct dirent **names;
-    size_t n = vectors_list(vectors_path(&paths, "k8s-roundtrip", ""), &names);
-    for (size_t i = 0; i < n; i++) {
-        struct arena a;
-        struct value obj;
-        const char *name = names[i]->d_name;
-        arena_init(&a);
-        if (str_ends(str_of(name), STR(".json"))) {
-            struct str text = vectors_read(&a, vectors_path(&a, "k8s-roundtrip", name));
-            bool read = json_read(&a, text, NULL, &obj, NULL) == 0;
-            const struct kind_type *t = read ? type_of(&obj) : NULL;
-            if (t)
-                vectors_score(&counts[0], survives(&a, t, &obj), name);
-            vectors_score(&counts[1], read && survives(&a, NULL, &obj), name);
-        }
-        arena_done(&a);
-        free(names[i]);
-    }
-    free(names);
-    arena_done(&paths);
-    return vectors_report(counts, 2) ? 0 : 1;
+    round_trips_each(check);
+    return vectors_report(counts, sizeof(counts) / sizeof(counts[0])) ? 0 : 1;
 }

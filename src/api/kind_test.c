@@ -118,6 +118,19 @@ static void objects_say_what_they_are(void **state)
     }
 }
 
+static void versions_may_be_known_and_not_served(void **state)
+{
+    (void)state;
+    const struct kind_type *old = kind_find(STR("extensions/v1beta1"), STR("Deployment"));
+    assert_non_null(old);
+    assert_true(str_eq(old->group, STR("extensions")) && str_eq(old->version, STR("v1beta1")));
+    assert_null(kind_version_find(STR("extensions"), STR("v1beta1")));
+    assert_null(kind_group_find(STR("extensions")));
+    assert_null(kind_version_find(STR("apps"), STR("v1beta1")));
+    assert_non_null(kind_find(STR("policy/v1beta1"), STR("PodSecurityPolicy")));
+    assert_null(kind_find(STR("policy/v1"), STR("PodSecurityPolicy")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +139,7 @@ int main(void)
         cmocka_unit_test(resources_have_what_discovery_says),
         cmocka_unit_test(order_indexes_are_sorted),
         cmocka_unit_test(objects_say_what_they_are),
+        cmocka_unit_test(versions_may_be_known_and_not_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

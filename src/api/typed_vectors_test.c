@@ -3,12 +3,13 @@
  * may be unknown or wrong but what is listed here. */
 #include "api/typed.h"
 
-#include "base/json.h"
-#include "base/vectors_test.h"
-#include "base/yaml.h"
+#include "api/round_trip_test.h"
 
 enum suite {
-    SUITE_ROUND_TRIP,
+    SUITE_JSON_TO_JSON,
+    SUITE_JSON_TO_YAML,
+    SUITE_YAML_TO_JSON,
+    SUITE_YAML_TO_YAML,
     SUITE_REFUSED,
     SUITE_NOTED,
     SUITE_ACCEPTED,
@@ -17,7 +18,10 @@ enum suite {
 };
 
 static struct vectors_count counts[SUITE_COUNT] = {
-    [SUITE_ROUND_TRIP] = { .name = "filled objects" },
+    [SUITE_JSON_TO_JSON] = { .name = "JSON to JSON, byte for byte" },
+    [SUITE_JSON_TO_YAML] = { .name = "JSON to YAML, byte for byte" },
+    [SUITE_YAML_TO_JSON] = { .name = "YAML to JSON, byte for byte" },
+    [SUITE_YAML_TO_YAML] = { .name = "YAML to YAML, byte for byte" },
     [SUITE_REFUSED] = { .name = "golden, refused" },
     [SUITE_NOTED] = { .name = "golden, noted" },
     [SUITE_ACCEPTED] = { .name = "golden, accepted" },
@@ -98,10 +102,8 @@ static const struct {
 
 static const struct kind_type *type_of(const struct value *v)
 {
-    struct str version = value_str(value_get(v, STR("apiVersion"))), group = STR("");
-    if (str_find(version, '/') >= 0)
-        group = str_cut(&version, '/');
-    return kind_type_find(group, version, value_str(value_get(v, STR("kind"))));
+    return kind_find(value_str(value_get(v, STR("apiVersion"))),
+                     value_str(value_get(v, STR("kind"))));
 }
 
 static bool contains(struct str s, struct str part, size_t *ret_end)
@@ -112,55 +114,20 @@ static bool contains(struct str s, struct str part, size_t *ret_end)
     return at;
 }
 
-static bool is_written_the_same(struct arena *a, struct str text, const struct value *v,
-                                const struct kind_type *t)
+static void check_round_trip(struct round_trip *r)
 {
-    struct typed_notes notes;
-    struct err err = ERR_INIT(a);
-    struct value out;
-    autobuf pretty = { 0 };
-    if (typed_read(a, t, v, &notes, &out, &err) < 0) {
-        printf(STR_FMT "\n", STR_ARG(err.msg));
-        return false;
-    }
-    for (size_t i = 0; i < notes.n && i < TYPED_NOTES_MAX; i++)
-        printf(STR_FMT "\n", STR_ARG(notes.notes[i]));
-    json_write_pretty(&pretty, &out);
-    size_t end;
-    if (contains(text, STR("\\u003c"), &end)) { /* Go escapes < and >, our writer does not */
-        autobuf respelled = { 0 };
-        json_write_pretty(&respelled, v);
-        return !notes.n && str_eq(buf_str(&pretty), buf_str(&respelled));
-    }
-    return !notes.n && str_eq(buf_str(&pretty), text);
-}
-
-static void check_round_trips(struct arena *a, const char *folder)
-{
-    struct dirent **names;
-    size_t n = vectors_list(vectors_path(a, folder, ""), &names), not_served = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct arena scratch;
-        arena_init(&scratch);
-        struct value v;
-        const char *name = names[i]->d_name;
-        if (str_ends(str_of(name), STR(".json"))) {
-            struct str text = vectors_read(&scratch, vectors_path(&scratch, folder, name));
-            if (json_read(&scratch, text, NULL, &v, NULL) < 0)
-                exit(1);
-            const struct kind_type *t = type_of(&v);
-            if (t)
-                vectors_score(&counts[SUITE_ROUND_TRIP], is_written_the_same(&scratch, text, &v, t),
-                              name);
-            not_served += !t;
-            if (!t && getenv("VERBOSE"))
-                printf("not served yet: %s\n", name);
-        }
-        arena_done(&scratch);
-        free(names[i]);
-    }
-    free(names);
-    printf("%s: %zu kinds are not served yet (VERBOSE=1 names them)\n", folder, not_served);
+    static const struct {
+        enum suite suite;
+        enum round_trip_form from, to;
+    } ways[] = {
+        { SUITE_JSON_TO_JSON, ROUND_TRIP_JSON, ROUND_TRIP_JSON },
+        { SUITE_JSON_TO_YAML, ROUND_TRIP_JSON, ROUND_TRIP_YAML },
+        { SUITE_YAML_TO_JSON, ROUND_TRIP_YAML, ROUND_TRIP_JSON },
+        { SUITE_YAML_TO_YAML, ROUND_TRIP_YAML, ROUND_TRIP_YAML },
+    };
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        vectors_score(&counts[ways[i].suite], round_trip_passes(r, ways[i].from, ways[i].to),
+                      r->name);
 }
 
 /* ---- Golden traces ---- */
@@ -376,8 +343,7 @@ int main(void)
     arena_init(&a);
     if (!vectors_are_there(&a, "k8s-roundtrip") || !vectors_are_there(&a, "golden"))
         return VECTORS_SKIPPED;
-    check_round_trips(&a, "k8s-roundtrip");
-    check_round_trips(&a, "k8s-roundtrip-apiextensions");
+    round_trips_each(check_round_trip);
     static const char *const files[] = { "verbs.jsonl", "validation.jsonl", "defaults.jsonl",
                                          "updates.jsonl" };
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
