@@ -89,8 +89,9 @@ static void on_data(struct load_request *r, struct str bytes)
 {
     struct load_slot *s = r->owner;
     bool keep = s->run->scenario->keeps_head || r->status / 100 != 2;
-    if (keep && s->head.n < HEAD_BYTES)
-        buf_str_add(&s->head, str_take(bytes, HEAD_BYTES - s->head.n));
+    size_t most = HEAD_BYTES + s->run->opt->size; /* an object's metadata may come last */
+    if (keep && s->head.n < most)
+        buf_str_add(&s->head, str_take(bytes, most - s->head.n));
 }
 
 /* ---- All of them ---- */

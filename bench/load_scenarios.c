@@ -7,7 +7,7 @@
 
 #include "base/banned.h"
 
-enum { FILL_IN_FLIGHT = 64, PAGE_OBJECTS = 500, OBJECT_NAME_BYTES = 32 };
+enum { FILL_IN_FLIGHT = 64, PAGE_OBJECTS = 500, OBJECT_NAME_BYTES = 64 };
 
 /* ---- Objects ---- */
 
@@ -56,9 +56,18 @@ void load_object_write(const struct load_run *run, struct buf *out, const char *
     buf_str_add(out, end);
 }
 
-static const char *name_object(char name[OBJECT_NAME_BYTES], char letter, uint64_t number)
+static const char *name_object(char name[OBJECT_NAME_BYTES], uint64_t number)
 {
-    (void)snprintf(name, OBJECT_NAME_BYTES, "%c-%08llu", letter, (unsigned long long)number);
+    (void)snprintf(name, OBJECT_NAME_BYTES, "o-%08llu", (unsigned long long)number);
+    return name;
+}
+
+/* One that no earlier run can have left behind. */
+static const char *name_new(const struct load_run *run, char name[OBJECT_NAME_BYTES],
+                            uint64_t number)
+{
+    (void)snprintf(name, OBJECT_NAME_BYTES, "c-%.20s-%llu", run->target->run,
+                   (unsigned long long)number);
     return name;
 }
 
@@ -92,18 +101,18 @@ static bool read_version(const struct buf *head, bool ok, char version[LOAD_VERS
 
 /* ---- Filling ---- */
 
-static void post(struct load_slot *s, char letter, uint64_t number)
+static void post(struct load_slot *s, const char *name)
 {
-    char name[OBJECT_NAME_BYTES];
-    load_object_write(s->run, &s->body, name_object(name, letter, number), "", 0);
+    load_object_write(s->run, &s->body, name, "", 0);
     collection_path(s->run, &s->path);
     request(s, STR("POST"), true);
 }
 
 static bool fill_next(struct load_slot *s)
 {
+    char name[OBJECT_NAME_BYTES];
     s->object = s->run->n_begun;
-    post(s, 'o', s->object);
+    post(s, name_object(name, s->object));
     return true;
 }
 
@@ -171,7 +180,7 @@ static bool get_next(struct load_slot *s)
 {
     char name[OBJECT_NAME_BYTES];
     const struct load_target *t = s->run->target;
-    load_object_path(s->run, &s->path, name_object(name, 'o', 0));
+    load_object_path(s->run, &s->path, name_object(name, 0));
     if (t->plain) {
         buf_reset(&s->path);
         buf_str_add(&s->path, t->config.path);
@@ -190,7 +199,7 @@ static bool get_many_next(struct load_slot *s)
     char name[OBJECT_NAME_BYTES];
     s->object = s->object * 6364136223846793005u + 1442695040888963407u + s->number;
     uint64_t pick = (s->object >> 33) % s->run->target->n_objects;
-    load_object_path(s->run, &s->path, name_object(name, 'o', pick));
+    load_object_path(s->run, &s->path, name_object(name, pick));
     request(s, STR("GET"), false);
     return true;
 }
@@ -263,7 +272,8 @@ static bool paged_finish(struct load_slot *s, bool ok)
 
 static bool create_next(struct load_slot *s)
 {
-    post(s, 'c', s->run->target->n_created++);
+    char name[OBJECT_NAME_BYTES];
+    post(s, name_new(s->run, name, s->run->target->n_created++));
     return true;
 }
 
@@ -274,7 +284,7 @@ static bool update_next(struct load_slot *s)
     s->object += s->run->n_slots;
     if (s->object >= t->n_objects)
         s->object = s->number;
-    name_object(name, 'o', s->object);
+    name_object(name, s->object);
     load_object_path(s->run, &s->path, name);
     load_object_write(s->run, &s->body, name, t->versions[s->object], ++t->n_created);
     request(s, STR("PUT"), true);
@@ -293,7 +303,7 @@ static bool delete_next(struct load_slot *s)
     char name[OBJECT_NAME_BYTES];
     if (t->n_taken == t->n_objects)
         return false;
-    load_object_path(s->run, &s->path, name_object(name, 'o', t->n_taken++));
+    load_object_path(s->run, &s->path, name_object(name, t->n_taken++));
     request(s, STR("DELETE"), false);
     return true;
 }
@@ -303,12 +313,13 @@ enum churn_step { CHURN_CREATE, CHURN_UPDATE, CHURN_DELETE };
 static bool churn_next(struct load_slot *s)
 {
     char name[OBJECT_NAME_BYTES];
-    if (s->step == CHURN_CREATE) {
+    if (s->step == CHURN_CREATE)
         s->object = s->run->target->n_created++;
-        post(s, 'h', s->object);
+    name_new(s->run, name, s->object);
+    if (s->step == CHURN_CREATE) {
+        post(s, name);
         return true;
     }
-    name_object(name, 'h', s->object);
     load_object_path(s->run, &s->path, name);
     if (s->step == CHURN_UPDATE)
         load_object_write(s->run, &s->body, name, s->version, 1);
