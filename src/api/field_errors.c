@@ -149,8 +149,10 @@ int field_errors_report(const struct field_errors *e, struct str group, struct s
         err_set(err, ERR_INVALID, STR_FMT "%s" STR_FMT " " STR_FMT " is invalid: %s" STR_FMT "%s",
                 STR_ARG(kind), group.n ? "." : "", STR_ARG(group), STR_ARG(buf_str(&quoted)),
                 different > 1 ? "[" : "", STR_ARG(buf_str(&list)), different > 1 ? "]" : "");
-    if (err)
-        for (const struct err_cause *c = e->first; c; c = c->next)
-            err_add_cause(err, c->reason, c->field, c->msg);
+    if (!err)
+        return r;
+    err->about = (struct err_about){ .name = name, .group = group, .kind = kind };
+    for (const struct err_cause *c = e->first; c; c = c->next)
+        err_add_cause(err, c->reason, c->field, c->msg);
     return r;
 }

@@ -107,3 +107,29 @@ const struct kind_version *kind_group_find(struct str group)
             return &kind_versions[i];
     return NULL;
 }
+
+bool kind_shows_deleted(const struct kind_resource *r)
+{
+    static const char *const shown[] = {
+        "csidrivers",
+        "csinodes",
+        "deviceclasses",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourceclaims",
+        "resourceclaimtemplates",
+        "resourcequotas",
+        "resourceslices",
+        "serviceaccounts",
+        "services",
+        "storageclasses",
+        "volumeattachments",
+        "volumeattributesclasses",
+    };
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        if (str_eq(r->plural, str_of(shown[i])))
+            return true;
+    return false;
+}

@@ -147,6 +147,9 @@ struct kind_resource {
     struct str etcd_prefix, storage_version, storage_hash;
 };
 
+/* Whether a DELETE answers with the object as it was, instead of a Status. */
+bool kind_shows_deleted(const struct kind_resource *r);
+
 struct kind_version {
     struct str group, version;
     const struct kind_resource *resources;

@@ -140,27 +140,9 @@ static void add_create(struct scope *s, const struct kind_type *t)
 
 static void add_delete(struct scope *s, bool collection)
 {
-    /* Pods and a few more answer with what was deleted, the others with a Status. */
-    static const struct str kept[] = { STR("pods"),
-                                       STR("services"),
-                                       STR("serviceaccounts"),
-                                       STR("podtemplates"),
-                                       STR("volumeattributesclasses"),
-                                       STR("deviceclasses"),
-                                       STR("resourceclaims"),
-                                       STR("resourceclaimtemplates"),
-                                       STR("resourceslices"),
-                                       STR("resourcequotas"),
-                                       STR("persistentvolumes"),
-                                       STR("persistentvolumeclaims"),
-                                       STR("csidrivers"),
-                                       STR("csinodes"),
-                                       STR("storageclasses"),
-                                       STR("volumeattachments") };
     const struct kind_type *reply = openapi_meta_type(STR("Status"));
-    for (size_t i = 0; !collection && i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (str_eq(kept[i], s->r->plural))
-            reply = s->r->type;
+    if (!collection && kind_shows_deleted(s->r))
+        reply = s->r->type;
     openapi_add_operation(
         s->o, &(struct openapi_operation){
                   .method = "delete",

@@ -36,6 +36,7 @@ static const struct err_row rows[ERR_CODE_COUNT] = {
     [ERR_INVALID] = ROW(422, "Invalid"),
     [ERR_TOO_MANY_REQUESTS] = ROW(429, "TooManyRequests"),
     [ERR_INTERNAL] = ROW(500, "InternalError"),
+    [ERR_UNKNOWN] = ROW(500, ""),
     [ERR_UNIMPLEMENTED] = ROW(501, "NotImplemented"),
     [ERR_UNAVAILABLE] = ROW(503, "ServiceUnavailable"),
     [ERR_SERVER_TIMEOUT] = ROW(500, "ServerTimeout"),

@@ -26,6 +26,7 @@ enum err_code {
     ERR_INVALID,
     ERR_TOO_MANY_REQUESTS,
     ERR_INTERNAL,
+    ERR_UNKNOWN, /* 500 without a reason: what upstream answers where it has no better word */
     ERR_UNIMPLEMENTED,
     ERR_UNAVAILABLE,
     ERR_SERVER_TIMEOUT,
@@ -41,11 +42,19 @@ struct err_cause {
     struct str reason, field, msg;
 };
 
+/* Status.details: what the error is about. Without a kind (a NULL pointer) it is not said. */
+struct err_about {
+    struct str name, group, kind;
+    uint32_t retry_after_sec;
+    struct str resume; /* metadata.continue: how a list that has expired can go on */
+};
+
 struct err {
     enum err_code code;
     struct arena *arena; /* holds msg and causes; set by whoever declares the err */
     struct str msg;
     struct err_cause *causes, **last_cause;
+    struct err_about about;
 };
 
 #define ERR_INIT(arena_ptr) ((struct err){ .arena = (arena_ptr) })

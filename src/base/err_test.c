@@ -56,7 +56,7 @@ static void every_code_has_a_row(void **state)
     (void)state;
     for (enum err_code c = ERR_OK + 1; c < ERR_CODE_COUNT; c++) {
         assert_in_range(err_http_status(c), 400, 599);
-        assert_true(err_reason(c).n > 0);
+        assert_true(err_reason(c).n > 0 || c == ERR_UNKNOWN);
     }
     assert_int_equal(err_http_status(ERR_EXPIRED), 410);
     assert_true(str_eq(err_reason(ERR_EXISTS), STR("AlreadyExists")));

@@ -78,6 +78,11 @@ int64_t loop_now_ns(const struct loop *l)
     return l->now_ns;
 }
 
+bool loop_is_mine(const struct loop *l)
+{
+    return atomic_load_explicit(&l->owner, memory_order_relaxed) == &thread_mark;
+}
+
 void loop_assert_owner(const struct loop *l)
 {
     void *owner = atomic_load_explicit(&l->owner, memory_order_relaxed);

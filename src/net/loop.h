@@ -18,6 +18,7 @@ void loop_run(struct loop *l);             /* until loop_stop(); the caller's th
 void loop_stop(struct loop *l);            /* any thread */
 int64_t loop_now_ns(const struct loop *l); /* monotonic, as of this turn */
 void loop_assert_owner(const struct loop *l);
+bool loop_is_mine(const struct loop *l); /* any thread: does the caller's thread run it? */
 
 /* A descriptor, level-triggered. `events` are EPOLLIN, EPOLLOUT, EPOLLRDHUP; errors and hang-ups
  * always come. It may be removed, and its memory freed, from inside any callback of the loop. */

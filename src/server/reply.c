@@ -1,8 +1,17 @@
 #include "server/reply.h"
 
-#include "base/buf.h"
 #include "base/json.h"
+#include "net/loop.h"
 #include "base/banned.h"
+
+void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
+                 size_t n_headers, struct str bytes)
+{
+    if (loop_is_mine(http_loop(x)))
+        http_reply(x, status, headers, n_headers, HTTP_BYTES(bytes));
+    else
+        http_send(x, status, headers, n_headers, HTTP_BYTES(bytes));
+}
 
 static void reply_typed(struct http_exchange *x, int status, struct str type, struct str text)
 {
@@ -11,7 +20,7 @@ static void reply_typed(struct http_exchange *x, int status, struct str type, st
         { STR("cache-control"), STR("no-cache, private") },
         { STR("x-content-type-options"), STR("nosniff") },
     };
-    http_reply(x, status, headers, sizeof(headers) / sizeof(headers[0]), HTTP_BYTES(text));
+    reply_bytes(x, status, headers, sizeof(headers) / sizeof(headers[0]), text);
 }
 
 void reply_text(struct http_exchange *x, int status, struct str text)
@@ -24,56 +33,78 @@ void reply_json(struct http_exchange *x, int status, struct str text)
     reply_typed(x, status, STR("application/json"), text);
 }
 
-static void add_causes(struct buf *out, const struct err_cause *first)
+static void add_text(struct arena *a, struct value *obj, struct str key, struct str text)
 {
-    buf_str_add(out, STR("\"causes\":["));
+    if (text.n)
+        (void)value_add(a, obj, key, value_string(text));
+}
+
+static struct value causes_of(struct arena *a, const struct err_cause *first)
+{
+    struct value list = value_array();
     for (const struct err_cause *cause = first; cause; cause = cause->next) {
-        if (cause != first)
-            buf_byte(out, ',');
-        buf_str_add(out, STR("{\"reason\":"));
-        json_write_string(out, cause->reason);
-        buf_str_add(out, STR(",\"message\":"));
-        json_write_string(out, cause->msg);
-        buf_str_add(out, STR(",\"field\":"));
-        json_write_string(out, cause->field);
-        buf_byte(out, '}');
+        struct value one = value_object();
+        add_text(a, &one, STR("reason"), cause->reason);
+        add_text(a, &one, STR("message"), cause->msg);
+        add_text(a, &one, STR("field"), cause->field);
+        (void)value_push(a, &list, one);
     }
-    buf_byte(out, ']');
+    return list;
 }
 
 /* Upstream leaves the details out of what it refuses before it knows which object is meant. */
 static bool has_details(const struct err *err)
 {
+    if (err->causes || err->about.kind.p || err->about.retry_after_sec)
+        return true;
     switch (err->code) {
     case ERR_BAD_REQUEST:
     case ERR_NOT_ACCEPTABLE:
     case ERR_UNSUPPORTED_MEDIA_TYPE:
-        return err->causes != NULL;
+    case ERR_UNKNOWN:
+    case ERR_EXPIRED:
+        return false;
     default:
         return true;
     }
 }
 
-void reply_status_json(struct buf *out, const struct err *err)
+static struct value details_of(struct arena *a, const struct err *err)
 {
-    buf_str_add(out, STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
-                         "\"status\":\"Failure\",\"message\":"));
-    json_write_string(out, err->msg);
-    buf_str_add(out, STR(",\"reason\":"));
-    json_write_string(out, err_reason(err->code));
-    if (has_details(err)) {
-        buf_str_add(out, STR(",\"details\":{"));
-        if (err->causes)
-            add_causes(out, err->causes);
-        buf_byte(out, '}');
-    }
-    buf_printf(out, ",\"code\":%d}\n", err_http_status(err->code));
+    struct value details = value_object();
+    add_text(a, &details, STR("name"), err->about.name);
+    add_text(a, &details, STR("group"), err->about.group);
+    add_text(a, &details, STR("kind"), err->about.kind);
+    if (err->causes)
+        (void)value_add(a, &details, STR("causes"), causes_of(a, err->causes));
+    if (err->about.retry_after_sec)
+        (void)value_add(a, &details, STR("retryAfterSeconds"),
+                        value_int(err->about.retry_after_sec));
+    return details;
+}
+
+struct value reply_status(struct arena *a, const struct err *err)
+{
+    struct value status = value_object(), meta = value_object();
+    add_text(a, &status, STR("kind"), STR("Status"));
+    add_text(a, &status, STR("apiVersion"), STR("v1"));
+    add_text(a, &meta, STR("continue"), err->about.resume);
+    (void)value_add(a, &status, STR("metadata"), meta);
+    add_text(a, &status, STR("status"), STR("Failure"));
+    add_text(a, &status, STR("message"), err->msg);
+    add_text(a, &status, STR("reason"), err_reason(err->code));
+    if (has_details(err))
+        (void)value_add(a, &status, STR("details"), details_of(a, err));
+    (void)value_add(a, &status, STR("code"), value_int(err_http_status(err->code)));
+    return status;
 }
 
 void reply_error(struct http_exchange *x, const struct err *err)
 {
     autobuf text = { 0 };
-    reply_status_json(&text, err);
+    struct value status = reply_status(http_arena(x), err);
+    json_write(&text, &status);
+    buf_byte(&text, '\n');
     reply_json(x, err_http_status(err->code), arena_str(http_arena(x), buf_str(&text)));
 }
 

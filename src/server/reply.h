@@ -1,9 +1,14 @@
-/* reply.h - the small replies that handlers share: text, JSON, and an error as a Status. */
+/* reply.h - the small replies that handlers share: text, JSON, and an error as a Status. Each ends
+ * the exchange; they work on its loop and on a worker that has it. */
 #pragma once
 
 #include "base/buf.h"
+#include "base/value.h"
 #include "net/http.h"
 
+/* Bytes in the exchange's arena, or static. */
+void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
+                 size_t n_headers, struct str bytes);
 void reply_text(struct http_exchange *x, int status, struct str text);
 /* `text` is complete JSON in the exchange's arena. */
 void reply_json(struct http_exchange *x, int status, struct str text);
@@ -12,5 +17,5 @@ void reply_error(struct http_exchange *x, const struct err *err);
 void reply_refusal(struct http_exchange *x, enum err_code code, const char *words);
 void reply_method_not_allowed(struct http_exchange *x);
 
-/* The JSON of that Status, added to `out`. */
-void reply_status_json(struct buf *out, const struct err *err);
+/* That Status as a tree. */
+struct value reply_status(struct arena *a, const struct err *err);

@@ -9,21 +9,24 @@
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/loop.h"
+#include "server/bootstrap.h"
+#include "server/call.h"
 #include "server/discovery.h"
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/openapi.h"
 #include "server/reply.h"
-#include "server/request.h"
 #include "server/version.h"
+#include "server/watch.h"
 #include "base/banned.h"
 
+enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096 };
+
 struct server {
-    struct store *store;
+    struct api api;
     struct http_server *http;
-    struct loop *loops[SERVER_LOOPS_MAX];
-    pthread_t threads[SERVER_LOOPS_MAX];
-    size_t n_loops, n_threads;
+    pthread_t threads[API_LOOPS_MAX];
+    size_t n_threads;
     struct arena arena; /* address */
     struct str address;
     bool ready; /* atomic */
@@ -39,7 +42,7 @@ struct server {
 static void serve_health(struct server *s, struct http_exchange *x, const char *endpoint,
                          struct str rest)
 {
-    const struct health h = { .store = s->store, .ready = &s->ready, .endpoint = endpoint };
+    const struct health h = { .store = s->api.store, .ready = &s->ready, .endpoint = endpoint };
     health_serve(&h, x, rest);
 }
 
@@ -77,7 +80,7 @@ static void serve_metrics(struct server *s, struct http_exchange *x, struct str 
     struct http_stats http;
     struct store_stats store;
     http_server_stats(s->http, &http);
-    store_stats(s->store, &store);
+    store_stats(s->api.store, &store);
     autobuf text = { 0 };
     metrics_write(&text, &http, &store);
 
@@ -113,31 +116,6 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
     return NULL;
 }
 
-/* Objects: found, but nothing is done with them yet. */
-static void serve_object(struct http_exchange *x)
-{
-    const struct http_request *http = http_request_of(x);
-    struct request req;
-    switch (request_parse(http_arena(x), http, &req)) {
-    case REQUEST_FOUND:
-        if (request_verb(http, &req))
-            reply_refusal(x, ERR_UNIMPLEMENTED, "objects are not served yet");
-        else
-            reply_method_not_allowed(x);
-        break;
-    case REQUEST_NO_RESOURCE:
-        reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");
-        break;
-    case REQUEST_BAD_ENCODING:
-        reply_refusal(x, ERR_BAD_REQUEST, "the path or the query is not properly encoded");
-        break;
-    case REQUEST_NO_GROUP:
-    case REQUEST_ELSEWHERE:
-        reply_text(x, 404, STR("404 page not found\n"));
-        break;
-    }
-}
-
 static void refuse_anonymous(struct http_exchange *x)
 {
     const struct http_request *req = http_request_of(x);
@@ -161,8 +139,10 @@ static void on_request(void *arg, struct http_exchange *x)
         refuse_anonymous(x);
     } else if (!route && (discovery_serve(x, s->address) || openapi_serve(x))) {
         return;
+    } else if (!route && !call_serve(&s->api, x)) {
+        reply_text(x, 404, STR("404 page not found\n"));
     } else if (!route) {
-        serve_object(x);
+        return;
     } else if (!read) {
         reply_method_not_allowed(x);
     } else {
@@ -176,7 +156,7 @@ static size_t loop_count(size_t wanted)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n = wanted ? wanted : cpus > 0 ? (size_t)cpus : 1;
-    return n > SERVER_LOOPS_MAX ? SERVER_LOOPS_MAX : n;
+    return n > API_LOOPS_MAX ? API_LOOPS_MAX : n;
 }
 
 static void *run_loop(void *arg)
@@ -187,22 +167,24 @@ static void *run_loop(void *arg)
 
 static int start_serving(struct server *s, const struct server_options *opt, struct err *err)
 {
-    for (; s->n_loops < loop_count(opt->n_loops); s->n_loops++) {
-        s->loops[s->n_loops] = loop_new(NULL, err);
-        if (!s->loops[s->n_loops])
+    struct api *api = &s->api;
+    for (; api->n_loops < loop_count(opt->n_loops); api->n_loops++) {
+        struct loop *loop = loop_new(NULL, err);
+        if (!loop)
             return -(int)err->code;
+        api->loops[api->n_loops] = loop;
     }
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_request = on_request },
-        .loops = s->loops,
-        .n_loops = s->n_loops,
+        .loops = api->loops,
+        .n_loops = api->n_loops,
     });
     int r = http_server_listen(s->http, opt->listen, opt->tls, &s->arena, &s->address, err);
     if (r < 0)
         return r;
 
-    for (; s->n_threads < s->n_loops; s->n_threads++) {
-        int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, s->loops[s->n_threads]);
+    for (; s->n_threads < api->n_loops; s->n_threads++) {
+        int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, api->loops[s->n_threads]);
         if (e)
             return err_errno(err, e, "start a thread");
     }
@@ -230,7 +212,7 @@ static void drain_and_join(struct server *s)
 {
     __atomic_store_n(&s->ready, false, __ATOMIC_RELEASE);
     s->drain.run = drain;
-    loop_post(s->loops[0], &s->drain);
+    loop_post(s->api.loops[0], &s->drain);
     pthread_mutex_lock(&s->drained_lock);
     while (!s->drained)
         pthread_cond_wait(&s->drained_cond, &s->drained_lock);
@@ -244,13 +226,14 @@ struct server *server_stop(struct server *s)
     if (s->ready)
         drain_and_join(s);
     for (size_t i = 0; i < s->n_threads; i++)
-        loop_stop(s->loops[i]);
+        loop_stop(s->api.loops[i]);
     for (size_t i = 0; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
     http_server_free(s->http);
-    for (size_t i = 0; i < s->n_loops; i++)
-        loop_free(s->loops[i]);
-    store_close(s->store);
+    workers_free(s->api.workers);
+    for (size_t i = 0; i < s->api.n_loops; i++)
+        loop_free(s->api.loops[i]);
+    store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
     arena_done(&s->arena);
@@ -265,7 +248,11 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     pthread_mutex_init(&s->drained_lock, NULL);
     pthread_cond_init(&s->drained_cond, NULL);
 
-    int r = store_open(&opt->store, &s->store, err);
+    s->api.clock = opt->store.clock ? opt->store.clock : &clock_system;
+    s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
+    int r = store_open(&opt->store, &s->api.store, err);
+    if (r == 0)
+        r = bootstrap(&s->api, err);
     if (r == 0)
         r = start_serving(s, opt, err);
     if (r < 0) {

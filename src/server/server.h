@@ -14,10 +14,8 @@ struct server_options {
     struct store_options store;
     struct str listen;       /* "127.0.0.1:6443"; port 0 picks a free one */
     struct tls_context *tls; /* its client CA says who is known */
-    size_t n_loops;          /* 0: one per CPU, at most SERVER_LOOPS_MAX */
+    size_t n_loops;          /* 0: one per CPU, at most API_LOOPS_MAX */
 };
-
-enum { SERVER_LOOPS_MAX = 4 };
 
 /* Serving when it returns 0. */
 int server_start(const struct server_options *opt, struct server **ret, struct err *err);

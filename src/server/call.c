@@ -1,0 +1,238 @@
+#include "server/call.h"
+
+#include "api/convert.h"
+#include "server/encode.h"
+#include "server/reply.h"
+#include "server/stored.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+enum { HEADERS_MAX = 2, WARNINGS_MAX = 100 };
+
+/* ---- Answers ---- */
+
+void call_warn(struct call *c, struct str text)
+{
+    struct call_warning *w = arena_new(c->arena, struct call_warning);
+    w->text = text;
+    *c->last_warning = w;
+    c->last_warning = &w->next;
+}
+
+/* 299 - "TEXT", with quotes and backslashes escaped and no control characters. */
+static struct str warning_value(struct arena *a, struct str text)
+{
+    autobuf out = { 0 };
+    buf_str_add(&out, STR("299 - \""));
+    for (size_t i = 0; i < text.n; i++) {
+        char ch = text.p[i];
+        if (ch == '"' || ch == '\\')
+            buf_byte(&out, '\\');
+        if ((unsigned char)ch >= 0x20 && ch != 0x7f)
+            buf_byte(&out, ch);
+    }
+    buf_byte(&out, '"');
+    return arena_str(a, buf_str(&out));
+}
+
+size_t call_headers(struct call *c, struct str content_type, const struct http_header **ret)
+{
+    struct http_header *h = arena_array(c->arena, struct http_header, HEADERS_MAX + WARNINGS_MAX);
+    size_t n = 0;
+    h[n++] = (struct http_header){ STR("content-type"), content_type };
+    h[n++] = (struct http_header){ STR("cache-control"), STR("no-cache, private") };
+    for (struct call_warning *w = c->warnings; w && n < HEADERS_MAX + WARNINGS_MAX; w = w->next)
+        h[n++] = (struct http_header){ STR("warning"), warning_value(c->arena, w->text) };
+    *ret = h;
+    return n;
+}
+
+static void answer(struct call *c, int status, struct buf *bytes)
+{
+    const struct http_header *headers;
+    size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
+    reply_bytes(c->x, status, headers, n, arena_str(c->arena, buf_str(bytes)));
+}
+
+static const struct kind_type *status_type(void)
+{
+    return kind_type_find(STR("meta"), STR("v1"), STR("Status"));
+}
+
+void call_fail(struct call *c, const struct err *err)
+{
+    autobuf bytes = { 0 };
+    struct value status = reply_status(c->arena, err);
+    encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
+    answer(c, err_http_status(err->code), &bytes);
+}
+
+void call_object(struct call *c, int status, const struct kind_type *type, struct value *obj)
+{
+    struct encoder e = {
+        .format = c->format,
+        .resource = c->req.resource,
+        .stored = c->stored,
+        .now_ns = clock_wall_ns(c->api->clock),
+    };
+    struct err err = ERR_INIT(c->arena);
+    autobuf bytes = { 0 };
+    struct value shown;
+    if (type != c->stored->type) {
+        encode_tree(&bytes, c->arena, &c->format, type, obj);
+    } else if (encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include,
+                                    &err) < 0 ||
+               convert_object(c->arena, type, c->req.resource->type, obj, &shown, &err) < 0) {
+        call_fail(c, &err);
+        return;
+    } else {
+        encode_object(&bytes, c->arena, &e, &shown);
+    }
+    answer(c, status, &bytes);
+}
+
+void call_success(struct call *c, struct str name, struct str uid)
+{
+    struct value status = value_object(), details = value_object();
+    (void)value_add(c->arena, &details, STR("name"), value_string(name));
+    if (c->req.resource->group.n)
+        (void)value_add(c->arena, &details, STR("group"), value_string(c->req.resource->group));
+    (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->plural));
+    (void)value_add(c->arena, &details, STR("uid"), value_string(uid));
+    (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
+    (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
+    (void)value_add(c->arena, &status, STR("metadata"), value_object());
+    (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
+    (void)value_add(c->arena, &status, STR("details"), details);
+    autobuf bytes = { 0 };
+    encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
+    answer(c, 200, &bytes);
+}
+
+/* ---- Which verb ---- */
+
+typedef void verb_fn(struct call *c);
+
+static void verb_not_here(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    bool sub = c->req.sub;
+    (void)err_set(&err, ERR_UNIMPLEMENTED, STR_FMT "%s" STR_FMT " is not served yet",
+                  STR_ARG(c->req.resource->plural), sub ? "/" : "",
+                  STR_ARG(sub ? c->req.sub->name : STR("")));
+    call_fail(c, &err);
+}
+
+static const struct {
+    const char *sub; /* "" for the resource itself */
+    unsigned verb;
+    verb_fn *run;
+    bool waits; /* runs on a worker */
+} verbs[] = {
+    { "", KIND_GET, verb_get, false },
+    // LIST
+    // WATCH
+    { "", KIND_CREATE, verb_create, true },
+    { "", KIND_UPDATE, verb_update, true },
+    { "", KIND_DELETE, verb_delete, true },
+    // DC
+    { "status", KIND_GET, verb_get, false },
+    { "status", KIND_UPDATE, verb_update, true },
+    { "finalize", KIND_UPDATE, verb_update, true },
+    { "scale", KIND_GET, verb_scale_get, true },
+    { "scale", KIND_UPDATE, verb_scale_update, true },
+};
+
+static verb_fn *find_verb(const struct call *c, bool *ret_waits)
+{
+    struct str sub = c->req.sub ? c->req.sub->name : STR("");
+    *ret_waits = false;
+    if (!c->req.resource->etcd_prefix.n)
+        return verb_not_here;
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (verbs[i].verb != c->verb || !str_eq(sub, str_of(verbs[i].sub)))
+            continue;
+        *ret_waits = verbs[i].waits;
+        return verbs[i].run;
+    }
+    return verb_not_here;
+}
+
+/* ---- Serving ---- */
+
+struct job {
+    struct call *call;
+    verb_fn *run;
+};
+
+static void run_on_worker(struct http_exchange *x, void *arg)
+{
+    struct job *job = arg;
+    (void)x;
+    job->run(job->call);
+}
+
+static enum format_endpoint endpoint_of(const struct call *c)
+{
+    if (c->verb == KIND_WATCH)
+        return FORMAT_OF_WATCH;
+    return c->verb == KIND_LIST_VERB ? FORMAT_OF_COLLECTION : FORMAT_OF_ONE;
+}
+
+static void serve(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct str accept = http_header_get(c->http, STR("accept"));
+    if (format_choose(c->arena, accept, endpoint_of(c), &c->format, &err) < 0) {
+        reply_error(c->x, &err);
+        return;
+    }
+    c->format.pretty |= format_pretty(request_param(&c->req, STR("pretty")),
+                                      http_header_get(c->http, STR("user-agent")));
+    bool waits;
+    struct job *job = arena_new(c->arena, struct job);
+    *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
+    if (waits)
+        (void)http_to_worker(c->x, c->api->workers, run_on_worker, job);
+    else
+        job->run(c);
+}
+
+static void serve_found(struct api *api, struct http_exchange *x, const struct request *req)
+{
+    struct call *c = arena_new(http_arena(x), struct call);
+    *c = (struct call){
+        .api = api,
+        .x = x,
+        .http = http_request_of(x),
+        .arena = http_arena(x),
+        .req = *req,
+        .stored = stored_resource(req->resource),
+    };
+    c->last_warning = &c->warnings;
+    c->verb = request_verb(c->http, &c->req);
+    if (c->verb)
+        serve(c);
+    else
+        reply_method_not_allowed(x);
+}
+
+bool call_serve(struct api *api, struct http_exchange *x)
+{
+    struct request req;
+    switch (request_parse(http_arena(x), http_request_of(x), &req)) {
+    case REQUEST_FOUND:
+        serve_found(api, x, &req);
+        return true;
+    case REQUEST_NO_RESOURCE:
+        reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");
+        return true;
+    case REQUEST_BAD_ENCODING:
+        reply_refusal(x, ERR_BAD_REQUEST, "the path or the query is not properly encoded");
+        return true;
+    case REQUEST_NO_GROUP:
+    case REQUEST_ELSEWHERE:
+        return false;
+    }
+    return false;
+}

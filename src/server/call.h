@@ -1,0 +1,48 @@
+/* call.h - one API request, from the decoded path to its answer.
+ *
+ * call_serve() finds the resource, the verb and the form of the answer, and hands the call to its
+ * verb (verbs.h). Reads are answered on the loop. Writes may wait for the store, so they run on a
+ * worker, in linear code. A call lies in its exchange's arena and ends with it; whoever answers
+ * uses the functions below, which work on either thread. */
+#pragma once
+
+#include "base/value.h"
+#include "net/http.h"
+#include "server/api.h"
+#include "server/format.h"
+#include "server/request.h"
+
+struct call_warning {
+    struct call_warning *next;
+    struct str text;
+};
+
+struct call {
+    struct api *api;
+    struct http_exchange *x;
+    const struct http_request *http;
+    struct arena *arena; /* the exchange's */
+    struct request req;
+    const struct kind_resource *stored; /* req.resource in the version in which it is stored */
+    enum kind_verb verb;
+    struct format format;
+    struct call_warning *warnings, **last_warning;
+};
+
+/* True if the path is below /api/ or /apis/; the exchange is then answered, or will be. */
+bool call_serve(struct api *api, struct http_exchange *x);
+
+/* A Warning header of the answer. The text lives as long as the call. */
+void call_warn(struct call *c, struct str text);
+
+/* The answers. Each ends the exchange. */
+void call_fail(struct call *c, const struct err *err);
+/* An object of the storage version, in the version and form that was asked for; or one of any other
+ * type (a Scale), as it is. */
+void call_object(struct call *c, int status, const struct kind_type *type, struct value *obj);
+/* `kind: Status`, successful, about one object. */
+void call_success(struct call *c, struct str name, struct str uid);
+
+/* The headers that every answer in this form begins with, for those who stream theirs; warnings
+ * included. In the arena. */
+size_t call_headers(struct call *c, struct str content_type, const struct http_header **ret);

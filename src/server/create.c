@@ -1,0 +1,29 @@
+/* POST to a collection. */
+#include "api/convert.h"
+#include "server/registry.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+static int create(struct call *c, struct value *ret, struct err *err)
+{
+    struct write_options options;
+    struct value body;
+    int r = options_read(c, "CreateOptions", &options, err);
+    if (r == 0)
+        r = decode_body(c, c->req.resource->type, options.validation, &body, err);
+    if (r == 0)
+        r = convert_object(c->arena, c->req.resource->type, c->stored->type, &body, ret, err);
+    if (r == 0)
+        r = registry_create(c, options.dry_run, ret, err);
+    return r;
+}
+
+void verb_create(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct value obj;
+    if (create(c, &obj, &err) < 0)
+        call_fail(c, &err);
+    else
+        call_object(c, 201, c->stored->type, &obj);
+}

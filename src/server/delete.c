@@ -1,0 +1,21 @@
+/* DELETE of one object. */
+#include "server/registry.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+void verb_delete(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct delete_options options;
+    struct value obj;
+    bool gone;
+    int r = options_read_delete(c, &options, &err);
+    if (r == 0)
+        r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);
+    if (r < 0)
+        call_fail(c, &err);
+    else if (!gone || kind_shows_deleted(c->stored))
+        call_object(c, 200, c->stored->type, &obj);
+    else
+        call_success(c, c->req.name, value_str(value_dig(&obj, "metadata", "uid")));
+}

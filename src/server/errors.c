@@ -1,0 +1,63 @@
+#include "server/errors.h"
+
+#include "base/banned.h"
+
+/* "deployments.apps", or "pods" for the core group; for STR_FMT "%s" STR_FMT. */
+#define RESOURCE_FMT    STR_FMT "%s" STR_FMT
+#define RESOURCE_ARG(r) STR_ARG((r)->plural), (r)->group.n ? "." : "", STR_ARG((r)->group)
+
+static int about(struct err *err, int result, const struct kind_resource *r, struct str name)
+{
+    if (err)
+        err->about = (struct err_about){ .name = name, .group = r->group, .kind = r->plural };
+    return result;
+}
+
+int error_not_found(struct err *err, const struct kind_resource *r, struct str name)
+{
+    return about(err,
+                 err_set(err, ERR_NOT_FOUND, RESOURCE_FMT " \"" STR_FMT "\" not found",
+                         RESOURCE_ARG(r), STR_ARG(name)),
+                 r, name);
+}
+
+int error_exists(struct err *err, const struct kind_resource *r, struct str name)
+{
+    return about(err,
+                 err_set(err, ERR_EXISTS, RESOURCE_FMT " \"" STR_FMT "\" already exists",
+                         RESOURCE_ARG(r), STR_ARG(name)),
+                 r, name);
+}
+
+int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why)
+{
+    return about(err,
+                 err_set(err, ERR_CONFLICT,
+                         "Operation cannot be fulfilled on " RESOURCE_FMT " \"" STR_FMT
+                         "\": " STR_FMT,
+                         RESOURCE_ARG(r), STR_ARG(name), STR_ARG(why)),
+                 r, name);
+}
+
+int error_modified(struct err *err, const struct kind_resource *r, struct str name)
+{
+    return error_conflict(err, r, name,
+                          STR("the object has been modified; please apply your changes to the "
+                              "latest version and try again"));
+}
+
+int error_forbidden(struct err *err, const struct kind_resource *r, struct str name, struct str why)
+{
+    return about(err,
+                 err_set(err, ERR_FORBIDDEN, RESOURCE_FMT " \"" STR_FMT "\" is forbidden: " STR_FMT,
+                         RESOURCE_ARG(r), STR_ARG(name), STR_ARG(why)),
+                 r, name);
+}
+
+int error_no_namespace(struct err *err, struct str ns)
+{
+    int r = err_set(err, ERR_NOT_FOUND, "namespaces \"" STR_FMT "\" not found", STR_ARG(ns));
+    if (err)
+        err->about = (struct err_about){ .name = ns, .kind = STR("namespaces") };
+    return r;
+}

@@ -1,0 +1,16 @@
+/* errors.h - what API requests are refused with, in upstream's words and with its details. Each
+ * returns the negative code. */
+#pragma once
+
+#include "api/kind.h"
+#include "base/err.h"
+
+int error_not_found(struct err *err, const struct kind_resource *r, struct str name);
+int error_exists(struct err *err, const struct kind_resource *r, struct str name);
+/* "Operation cannot be fulfilled on ...: WHY" */
+int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why);
+int error_modified(struct err *err, const struct kind_resource *r, struct str name);
+int error_forbidden(struct err *err, const struct kind_resource *r, struct str name,
+                    struct str why);
+/* The namespace of a request does not exist. */
+int error_no_namespace(struct err *err, struct str ns);

@@ -1,0 +1,44 @@
+/* format.h - how a client wants its answer: in which encoding, and whether the object itself, a
+ * Table or its metadata alone.
+ *
+ * Chosen from Accept before anything else is done, so that a write whose answer nobody could read
+ * does not happen. Rules only: no I/O. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum format_media { FORMAT_JSON, FORMAT_YAML, FORMAT_PROTO, FORMAT_CBOR };
+
+enum format_as {
+    FORMAT_OBJECT,
+    FORMAT_TABLE,
+    FORMAT_PARTIAL,      /* PartialObjectMetadata */
+    FORMAT_PARTIAL_LIST, /* PartialObjectMetadataList */
+};
+
+struct format {
+    enum format_media media;
+    enum format_as as;
+    bool beta;   /* meta.k8s.io/v1beta1 instead of v1 */
+    bool pretty; /* JSON with white space */
+};
+
+enum format_endpoint {
+    FORMAT_OF_ONE,        /* an object */
+    FORMAT_OF_COLLECTION, /* a list, which could also have been watched */
+    FORMAT_OF_WATCH,
+};
+
+/* An empty `accept` means JSON. ERR_NOT_ACCEPTABLE in upstream's words. */
+int format_choose(struct arena *a, struct str accept, enum format_endpoint endpoint,
+                  struct format *ret, struct err *err);
+
+/* Whether JSON is to be indented. `pretty` is the parameter, a NULL pointer if it is not there:
+ * then people who look with curl, Wget or a browser get white space, programs do not. */
+bool format_pretty(struct str pretty, struct str user_agent);
+
+/* The encoding of a body; false if it is none that we read. Empty is JSON. */
+bool format_of_content(struct str content_type, enum format_media *ret);
+
+struct str format_content_type(enum format_media media, bool stream);

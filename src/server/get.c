@@ -1,0 +1,103 @@
+/* One object by its name. */
+#include "server/encode.h"
+#include "server/errors.h"
+#include "server/reply.h"
+#include "server/stored.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+#define GET_WAIT_NS (3 * NS_PER_SEC)
+
+/* `resourceVersion=`: not older than that. */
+static int read_revision(struct call *c, uint64_t *ret, struct err *err)
+{
+    struct str text = request_param(&c->req, STR("resourceVersion"));
+    *ret = 0;
+    if (!text.n || str_to_u64(text, ret))
+        return 0;
+    bool digits = true;
+    for (size_t i = 0; i < text.n; i++)
+        digits &= text.p[i] >= '0' && text.p[i] <= '9';
+    return err_set(err, ERR_UNKNOWN,
+                   "resourceVersion: Invalid value: \"" STR_FMT
+                   "\": strconv.ParseUint: parsing \"" STR_FMT "\": %s",
+                   STR_ARG(text), STR_ARG(text), digits ? "value out of range" : "invalid syntax");
+}
+
+static int read_object(struct call *c, struct buf *out, struct err *err)
+{
+    struct encoder e = {
+        .format = c->format,
+        .resource = c->req.resource,
+        .stored = c->stored,
+        .now_ns = clock_wall_ns(c->api->clock),
+    };
+    struct store_snap *snap;
+    struct store_entry entry;
+    int r = 0;
+    if (c->format.as == FORMAT_TABLE)
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include, err);
+    if (r == 0)
+        r = store_snap_begin(c->api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    struct str key = stored_key(c->arena, c->stored, c->req.ns, c->req.name);
+    r = store_snap_get(snap, key, &entry, err);
+    if (r == 1)
+        r = encode_entry(out, c->arena, &e, &entry, err);
+    else if (r == 0)
+        r = error_not_found(err, c->req.resource, c->req.name);
+    store_snap_end(snap);
+    if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
+        r = err_set(err, ERR_NOT_ACCEPTABLE,
+                    "you requested PartialObjectMetadataList, but the requested object is not a "
+                    "list (*" STR_FMT "." STR_FMT ")",
+                    STR_ARG(encode_package(c->req.resource->group)),
+                    STR_ARG(c->req.resource->type->name));
+    return r;
+}
+
+static void answer(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    autobuf bytes = { 0 };
+    if (read_object(c, &bytes, &err) < 0) {
+        call_fail(c, &err);
+        return;
+    }
+    const struct http_header *headers;
+    size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
+    reply_bytes(c->x, 200, headers, n, arena_str(c->arena, buf_str(&bytes)));
+}
+
+/* On a worker: the revision may still come. */
+static void answer_later(struct http_exchange *x, void *arg)
+{
+    struct call *c = arg;
+    struct err err = ERR_INIT(c->arena);
+    uint64_t rev;
+    (void)x;
+    (void)read_revision(c, &rev, &err);
+    if (store_wait(c->api->store, rev, GET_WAIT_NS, &err) == 0) {
+        answer(c);
+        return;
+    }
+    err_clear(&err);
+    (void)err_set(&err, ERR_TIMEOUT, "Too large resource version: %llu, current: %llu",
+                  (unsigned long long)rev, (unsigned long long)store_rev(c->api->store));
+    err.about.retry_after_sec = 1;
+    err_add_cause(&err, STR("ResourceVersionTooLarge"), STR(""), STR("Too large resource version"));
+    call_fail(c, &err);
+}
+
+void verb_get(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    uint64_t rev;
+    if (read_revision(c, &rev, &err) < 0)
+        call_fail(c, &err);
+    else if (rev > store_rev(c->api->store))
+        (void)http_to_worker(c->x, c->api->workers, answer_later, c);
+    else
+        answer(c);
+}

@@ -1,0 +1,255 @@
+#include "server/registry.h"
+
+#include <sys/random.h>
+
+#include "api/convert.h"
+#include "api/field_errors.h"
+#include "api/meta.h"
+#include "api/names.h"
+#include "api/typed.h"
+#include "server/errors.h"
+#include "server/registry_internal.h"
+#include "server/stored.h"
+#include "server/strategy.h"
+#include "base/banned.h"
+
+enum { NAME_TRIES = 8, COMMIT_TRIES = 32 };
+
+/* ---- Reading ---- */
+
+int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
+{
+    struct store_snap *snap;
+    int r = store_snap_begin(c->api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    struct store_entry e;
+    r = store_snap_get(snap, stored_key(c->arena, c->stored, c->req.ns, name), &e, err);
+    if (r == 1) {
+        ret->rev = e.mod_rev;
+        ret->bytes = arena_str(c->arena, e.value);
+        r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
+        r = r < 0 ? r : 1;
+    }
+    store_snap_end(snap);
+    return r;
+}
+
+int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
+{
+    int r = registry__read(c, name, ret, err);
+    return r == 0 ? error_not_found(err, c->req.resource, name) : r < 0 ? r : 0;
+}
+
+/* ---- Writing ---- */
+
+void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev)
+{
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    (void)value_remove(a, meta, STR("resourceVersion"));
+    if (!rev)
+        return;
+    struct str text = arena_printf(a, "%llu", (unsigned long long)rev);
+    (void)value_set(a, meta, STR("resourceVersion"), value_string(text));
+}
+
+/* As the kind's table has it: fields in order, nothing else. What the server filled in comes to
+ * stand in its place. */
+int registry__settle(struct call *c, struct value *obj, struct err *err)
+{
+    struct value settled;
+    int r = typed_read(c->arena, c->stored->type, obj, NULL, &settled, err);
+    if (r == 0)
+        *obj = settled;
+    return r;
+}
+
+struct str registry__now(struct call *c)
+{
+    char *text = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
+    return clock_format(clock_wall_ns(c->api->clock), false, text);
+}
+
+/* ---- The namespace ---- */
+
+/* The namespace must be there and not on its way out. `ret_check` is the condition that keeps it
+ * so until the object is in. */
+static int check_namespace(struct call *c, struct str name, struct store_op *ret_check,
+                           struct err *err)
+{
+    const struct kind_version *core = kind_version_find(STR(""), STR("v1"));
+    const struct kind_resource *namespaces = NULL;
+    for (size_t i = 0; i < core->n_resources; i++)
+        if (str_eq(core->resources[i].plural, STR("namespaces")))
+            namespaces = &core->resources[i];
+    struct store_snap *snap;
+    int r = store_snap_begin(c->api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    struct store_entry e;
+    struct value ns;
+    struct str key = stored_key(c->arena, namespaces, STR(""), c->req.ns);
+    r = store_snap_get(snap, key, &e, err);
+    if (r == 1 && stored_read(c->arena, namespaces->type, &e, &ns, err) < 0)
+        r = -(int)err->code;
+    *ret_check = (struct store_op){ .type = STORE_CHECK, .key = key, .expect_rev = e.mod_rev };
+    store_snap_end(snap);
+    if (r == 0)
+        return error_no_namespace(err, c->req.ns);
+    if (r < 0)
+        return r;
+    if (!value_dig(&ns, "metadata", "deletionTimestamp"))
+        return 0;
+    r = error_forbidden(err, c->req.resource, name,
+                        arena_printf(c->arena,
+                                     "unable to create new content in namespace " STR_FMT
+                                     " because it is being terminated",
+                                     STR_ARG(c->req.ns)));
+    err_add_cause(
+        err, STR("NamespaceTerminating"), STR("metadata.namespace"),
+        arena_printf(c->arena, "namespace " STR_FMT " is being terminated", STR_ARG(c->req.ns)));
+    return r;
+}
+
+/* ---- Creating ---- */
+
+static struct str new_uid(struct arena *a)
+{
+    unsigned char b[16];
+    while (getrandom(b, sizeof(b), 0) != sizeof(b))
+        continue;
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    return arena_printf(a, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+                        b[12], b[13], b[14], b[15]);
+}
+
+static struct str generated_name(struct arena *a, struct str base)
+{
+    uint64_t random;
+    while (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        continue;
+    return name_generate(a, base, random);
+}
+
+int registry__check_scope(struct call *c, struct value *meta, struct err *err)
+{
+    struct str ns = value_str(value_get(meta, STR("namespace")));
+    if (!c->stored->namespaced) {
+        (void)value_remove(c->arena, meta, STR("namespace"));
+    } else if (!ns.n) {
+        (void)value_set(c->arena, meta, STR("namespace"), value_string(c->req.ns));
+    } else if (!str_eq(ns, c->req.ns)) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    }
+    return 0;
+}
+
+static int fill_in(struct call *c, struct value *obj, struct err *err)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    int r = registry__check_scope(c, meta, err);
+    if (r < 0)
+        return r;
+    static const struct str gone[] = {
+        { "deletionTimestamp", 17 }, { "deletionGracePeriodSeconds", 26 },
+        { "selfLink", 8 },           { "managedFields", 13 },
+        { "resourceVersion", 15 },
+    };
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        (void)value_remove(c->arena, meta, gone[i]);
+    (void)value_set(c->arena, meta, STR("uid"), value_string(new_uid(c->arena)));
+    (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
+    struct str base = value_str(value_get(meta, STR("generateName")));
+    if (base.n && !value_str(value_get(meta, STR("name"))).n)
+        (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
+    strategy_create(c->arena, c->stored, obj);
+    return registry__settle(c, obj, err);
+}
+
+struct meta_rules registry__meta_rules(struct call *c)
+{
+    return meta_rules_of(c->stored->group, c->stored->plural, c->stored->namespaced);
+}
+
+static int validate_create(struct call *c, const struct value *obj, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct meta_rules rules = registry__meta_rules(c);
+    meta_validate_create(&e, &rules, obj);
+    return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+                               value_str(value_dig(obj, "metadata", "name")), err);
+}
+
+/* 0; 1 to begin again; or an error. */
+static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
+                   bool generated, struct err *err)
+{
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    autobuf bytes = { 0 };
+    stored_write(&bytes, obj);
+    struct store_op ops[2] = {
+        {
+            .type = STORE_PUT,
+            .key = stored_key(c->arena, c->stored, c->req.ns, name),
+            .value = buf_str(&bytes),
+            .expect_rev = STORE_ABSENT,
+        },
+        *ns_check,
+    };
+    struct store_txn txn = { .ops = ops, .n_ops = ns_check->key.n ? 2 : 1 };
+    int r = store_commit(c->api->store, &txn, err);
+    if (r == 0) {
+        registry__set_revision(c->arena, obj, txn.rev);
+        return registry__settle(c, obj, err);
+    }
+    if (r != -ERR_CONFLICT)
+        return r;
+    if (txn.failed_op == 1 || generated) {
+        err_clear(err);
+        return 1;
+    }
+    return error_exists(err, c->req.resource, name);
+}
+
+/* In a dry run: would it have been there already? */
+static int check_absent(struct call *c, const struct value *obj, struct err *err)
+{
+    struct registry_entry there;
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    int r = registry__read(c, name, &there, err);
+    return r == 1 ? error_exists(err, c->req.resource, name) : r;
+}
+
+int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
+{
+    struct value given = value_share(obj);
+    struct str rev = value_str(value_dig(obj, "metadata", "resourceVersion"));
+    bool generated = !value_str(value_dig(obj, "metadata", "name")).n &&
+                     value_str(value_dig(obj, "metadata", "generateName")).n;
+    for (int i = 0; i < NAME_TRIES; i++) {
+        struct value fresh = value_share(&given);
+        struct store_op ns_check = { 0 };
+        int r = 0;
+        if (c->stored->namespaced)
+            r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
+        if (r == 0)
+            r = fill_in(c, &fresh, err);
+        if (r == 0)
+            r = validate_create(c, &fresh, err);
+        if (r == 0 && rev.n && !str_eq(rev, STR("0")))
+            r = err_set(err, ERR_UNKNOWN,
+                        "resourceVersion should not be set on objects to be "
+                        "created");
+        if (r == 0)
+            r = dry_run ? check_absent(c, &fresh, err)
+                        : put_new(c, &fresh, &ns_check, generated, err);
+        *obj = fresh;
+        if (r <= 0)
+            return r;
+    }
+    return error_exists(err, c->req.resource, value_str(value_dig(obj, "metadata", "name")));
+}

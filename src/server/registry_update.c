@@ -1,0 +1,188 @@
+/* Replacing an object in the store, on condition that it is still the one that was read. */
+#include "api/field_errors.h"
+#include "server/errors.h"
+#include "server/registry_internal.h"
+#include "server/stored.h"
+#include "server/strategy.h"
+#include "base/banned.h"
+
+enum { UPDATE_TRIES = 100 };
+
+/* ---- One step into the store ---- */
+
+static int commit_one(struct call *c, struct store_op *op, uint64_t *ret_rev, struct err *err)
+{
+    struct store_txn txn = { .ops = op, .n_ops = 1 };
+    int r = store_commit(c->api->store, &txn, err);
+    if (r == -ERR_CONFLICT) {
+        err_clear(err);
+        return 1;
+    }
+    *ret_rev = txn.rev;
+    return r;
+}
+
+int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
+                      struct value *obj, struct err *err)
+{
+    autobuf bytes = { 0 };
+    stored_write(&bytes, obj);
+    uint64_t rev = was->rev;
+    int r = 0;
+    if (!str_eq(buf_str(&bytes), was->bytes)) {
+        struct store_op op = {
+            .type = STORE_PUT,
+            .key = stored_key(c->arena, c->stored, c->req.ns, name),
+            .value = buf_str(&bytes),
+            .expect_rev = was->rev,
+        };
+        r = commit_one(c, &op, &rev, err);
+    }
+    if (r != 0)
+        return r;
+    registry__set_revision(c->arena, obj, rev);
+    return registry__settle(c, obj, err);
+}
+
+int registry__remove(struct call *c, struct str name, const struct registry_entry *was,
+                     uint64_t *ret_rev, struct err *err)
+{
+    struct store_op op = {
+        .type = STORE_DELETE,
+        .key = stored_key(c->arena, c->stored, c->req.ns, name),
+        .expect_rev = was->rev,
+    };
+    return commit_one(c, &op, ret_rev, err);
+}
+
+bool registry__is_finished(const struct value *obj)
+{
+    const struct value *meta = value_get(obj, STR("metadata")),
+                       *finalizers = value_get(meta, STR("finalizers")),
+                       *spec_finalizers = value_dig(obj, "spec", "finalizers");
+    int64_t grace = 0;
+    (void)value_to_int(value_get(meta, STR("deletionGracePeriodSeconds")), &grace);
+    bool namespace_held = str_eq(value_str(value_get(obj, STR("kind"))), STR("Namespace")) &&
+                          value_is(spec_finalizers, VALUE_ARRAY) && spec_finalizers->n;
+    return value_get(meta, STR("deletionTimestamp")) && grace == 0 && !namespace_held &&
+           !(value_is(finalizers, VALUE_ARRAY) && finalizers->n);
+}
+
+/* ---- Conditions that the new object itself names ---- */
+
+static int require_revision(struct call *c, struct str name, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct field_path meta = { .name = STR("metadata") };
+    struct field_path path = field_child(&meta, STR("resourceVersion"));
+    field_error(&e, FIELD_INVALID, &path, STR("0"), "must be specified for an update");
+    return field_errors_report(&e, c->req.resource->group, c->req.resource->plural, name, err);
+}
+
+static int check_conditions(struct call *c, struct str name, const struct value *obj,
+                            const struct registry_entry *now, bool *ret_exact, struct err *err)
+{
+    struct str uid = value_str(value_dig(obj, "metadata", "uid")),
+               now_uid = value_str(value_dig(&now->obj, "metadata", "uid")),
+               text = value_str(value_dig(obj, "metadata", "resourceVersion"));
+    uint64_t rev = 0;
+    if (text.n && !str_to_u64(text, &rev))
+        return err_set(err, ERR_BAD_REQUEST, "invalid resource version \"" STR_FMT "\"",
+                       STR_ARG(text));
+    *ret_exact = rev != 0;
+    if (uid.n && !str_eq(uid, now_uid))
+        return error_conflict(err, c->req.resource, name,
+                              arena_printf(c->arena,
+                                           "Precondition failed: UID in precondition: " STR_FMT
+                                           ", UID in object meta: " STR_FMT,
+                                           STR_ARG(uid), STR_ARG(now_uid)));
+    if (!rev && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
+        return require_revision(c, name, err);
+    if (rev && rev != now->rev)
+        return error_modified(err, c->req.resource, name);
+    return 0;
+}
+
+/* ---- The new object ---- */
+
+static void carry_over(struct arena *a, struct value *meta, const struct value *old_meta,
+                       struct str field, bool only_if_absent)
+{
+    const struct value *was = value_get(old_meta, field);
+    if (only_if_absent && value_get(meta, field))
+        return;
+    if (was)
+        (void)value_set(a, meta, field, value_borrow(was));
+    else
+        (void)value_remove(a, meta, field);
+}
+
+static int prepare(struct call *c, const struct registry_update *u, struct value *obj,
+                   const struct registry_entry *now, struct err *err)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    const struct value *was = value_get(&now->obj, STR("metadata"));
+    int r = registry__check_scope(c, meta, err);
+    if (r < 0)
+        return r;
+    carry_over(c->arena, meta, was, STR("uid"), true);
+    carry_over(c->arena, meta, was, STR("creationTimestamp"), true);
+    carry_over(c->arena, meta, was, STR("deletionTimestamp"), true);
+    if (value_get(was, STR("deletionTimestamp")))
+        carry_over(c->arena, meta, was, STR("deletionGracePeriodSeconds"), true);
+    carry_over(c->arena, meta, was, STR("generation"), false);
+    (void)value_remove(c->arena, meta, STR("selfLink"));
+    (void)value_remove(c->arena, meta, STR("managedFields"));
+    registry__set_revision(c->arena, obj, now->rev);
+    if (u->part == REGISTRY_STATUS)
+        strategy_update_status(c->arena, c->stored, obj, &now->obj);
+    else if (u->part == REGISTRY_ALL)
+        strategy_update(c->arena, c->stored, obj, &now->obj);
+    return registry__settle(c, obj, err);
+}
+
+static int validate_update(struct call *c, const struct value *obj, const struct value *old_obj,
+                           struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct meta_rules rules = registry__meta_rules(c);
+    meta_validate_update(&e, &rules, obj, old_obj);
+    return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+                               value_str(value_dig(obj, "metadata", "name")), err);
+}
+
+/* 0; 1 if somebody was faster; or an error. */
+static int try_update(struct call *c, struct str name, struct registry_update *u,
+                      const struct registry_entry *now, struct value *ret, struct err *err)
+{
+    bool exact = false;
+    uint64_t rev;
+    int r = u->change(u, now, ret, err);
+    if (r == 0)
+        r = check_conditions(c, name, ret, now, &exact, err);
+    if (r == 0)
+        r = prepare(c, u, ret, now, err);
+    if (r == 0)
+        r = validate_update(c, ret, &now->obj, err);
+    if (r < 0 || u->dry_run)
+        return r;
+    if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))
+        r = registry__remove(c, name, now, &rev, err);
+    else
+        r = registry__replace(c, name, now, ret, err);
+    return r == 1 && exact ? error_modified(err, c->req.resource, name) : r;
+}
+
+int registry_update(struct call *c, struct str name, struct registry_update *u, struct value *ret,
+                    struct err *err)
+{
+    for (int i = 0; i < UPDATE_TRIES; i++) {
+        struct registry_entry now;
+        int r = registry_get(c, name, &now, err);
+        if (r == 0)
+            r = try_update(c, name, u, &now, ret, err);
+        if (r <= 0)
+            return r;
+    }
+    return error_modified(err, c->req.resource, name);
+}

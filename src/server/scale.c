@@ -1,0 +1,137 @@
+/* /scale: the replicas of any workload, as one small object that autoscalers understand. */
+#include "api/field_errors.h"
+#include "select/labels.h"
+#include "server/registry.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+/* spec.selector is a LabelSelector, or, of a ReplicationController, the labels themselves. */
+static struct str selector_text(struct call *c, const struct value *obj)
+{
+    const struct value *given = value_dig(obj, "spec", "selector");
+    struct labels_selector selector;
+    autobuf text = { 0 };
+    struct value wrapped = value_object();
+    if (given && !value_get(given, STR("matchLabels")) &&
+        !value_get(given, STR("matchExpressions"))) {
+        (void)value_add(c->arena, &wrapped, STR("matchLabels"), value_borrow(given));
+        given = &wrapped;
+    }
+    if (labels_from_value(c->arena, given, &selector, NULL) == 0)
+        labels_write(&text, &selector);
+    return arena_str(c->arena, buf_str(&text));
+}
+
+static void copy(struct arena *a, struct value *to, const struct value *from, const char *name)
+{
+    const struct value *v = value_get(from, str_of(name));
+    if (v)
+        (void)value_add(a, to, str_of(name), value_borrow(v));
+}
+
+static struct value scale_of(struct call *c, const struct value *obj)
+{
+    static const char *const kept[] = { "name", "namespace", "uid", "resourceVersion",
+                                        "creationTimestamp" };
+    struct value scale = value_object(), meta = value_object(), spec = value_object(),
+                 status = value_object();
+    int64_t replicas = 0, running = 0;
+    (void)value_to_int(value_dig(obj, "spec", "replicas"), &replicas);
+    (void)value_to_int(value_dig(obj, "status", "replicas"), &running);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        copy(c->arena, &meta, value_get(obj, STR("metadata")), kept[i]);
+    if (replicas)
+        (void)value_add(c->arena, &spec, STR("replicas"), value_int(replicas));
+    struct str selector = selector_text(c, obj);
+    (void)value_add(c->arena, &status, STR("replicas"), value_int(running));
+    if (selector.n)
+        (void)value_add(c->arena, &status, STR("selector"), value_string(selector));
+    (void)value_add(c->arena, &scale, STR("kind"), value_string(STR("Scale")));
+    (void)value_add(c->arena, &scale, STR("apiVersion"), value_string(STR("autoscaling/v1")));
+    (void)value_add(c->arena, &scale, STR("metadata"), meta);
+    (void)value_add(c->arena, &scale, STR("spec"), spec);
+    (void)value_add(c->arena, &scale, STR("status"), status);
+    return scale;
+}
+
+void verb_scale_get(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct registry_entry now;
+    if (registry_get(c, c->req.name, &now, &err) < 0) {
+        call_fail(c, &err);
+        return;
+    }
+    struct value scale = scale_of(c, &now.obj);
+    call_object(c, 200, c->req.sub->type, &scale);
+}
+
+struct scaling {
+    struct call *call;
+    const struct value *scale;
+};
+
+static int validate(struct call *c, const struct value *scale, int64_t replicas, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct field_path spec = { .name = STR("spec") };
+    struct field_path path = field_child(&spec, STR("replicas"));
+    if (replicas < 0)
+        field_error(&e, FIELD_INVALID, &path, arena_printf(c->arena, "%lld", (long long)replicas),
+                    "must be greater than or equal to 0");
+    return field_errors_report(&e, STR("autoscaling"), STR("Scale"),
+                               value_str(value_dig(scale, "metadata", "name")), err);
+}
+
+static int set_replicas(struct registry_update *u, const struct registry_entry *now,
+                        struct value *ret, struct err *err)
+{
+    struct scaling *s = u->arg;
+    struct arena *a = s->call->arena;
+    int64_t replicas = 0;
+    (void)value_to_int(value_dig(s->scale, "spec", "replicas"), &replicas);
+    int r = validate(s->call, s->scale, replicas, err);
+    if (r < 0)
+        return r;
+    const struct value *uid = value_dig(s->scale, "metadata", "uid"),
+                       *rev = value_dig(s->scale, "metadata", "resourceVersion");
+    *ret = value_borrow(&now->obj);
+    struct value *meta = value_ensure(a, ret, STR("metadata"));
+    (void)value_remove(a, meta, STR("resourceVersion"));
+    if (uid)
+        (void)value_set(a, meta, STR("uid"), value_borrow(uid));
+    if (rev)
+        (void)value_set(a, meta, STR("resourceVersion"), value_borrow(rev));
+    (void)value_set(a, value_ensure(a, ret, STR("spec")), STR("replicas"), value_int(replicas));
+    return 0;
+}
+
+static int update(struct call *c, struct value *ret, struct err *err)
+{
+    struct write_options options;
+    struct value body;
+    int r = options_read(c, "UpdateOptions", &options, err);
+    if (r == 0)
+        r = decode_body(c, c->req.sub->type, options.validation, &body, err);
+    if (r == 0)
+        r = update_check_name(c, &body, err);
+    if (r < 0)
+        return r;
+    struct scaling scaling = { .call = c, .scale = &body };
+    struct registry_update u = { .change = set_replicas,
+                                 .arg = &scaling,
+                                 .dry_run = options.dry_run };
+    return registry_update(c, c->req.name, &u, ret, err);
+}
+
+void verb_scale_update(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct value obj;
+    if (update(c, &obj, &err) < 0) {
+        call_fail(c, &err);
+        return;
+    }
+    struct value scale = scale_of(c, &obj);
+    call_object(c, 200, c->req.sub->type, &scale);
+}

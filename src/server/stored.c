@@ -1,0 +1,219 @@
+#include "server/stored.h"
+
+#include <assert.h>
+
+#include "base/json.h"
+#include "base/banned.h"
+
+enum { FORMAT_JSON_V1 = 'J', HEAD_BYTES = 9 };
+
+/* ---- Keys ---- */
+
+const struct kind_resource *stored_resource(const struct kind_resource *r)
+{
+    if (str_eq(r->version, r->storage_version))
+        return r;
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
+            const struct kind_resource *other = &kind_versions[v].resources[i];
+            struct str version = other->storage_version;
+            if (str_eq(other->etcd_prefix, r->etcd_prefix) && str_eq(other->version, version))
+                return other;
+        }
+    return r;
+}
+
+struct str stored_key(struct arena *a, const struct kind_resource *r, struct str ns,
+                      struct str name)
+{
+    bool in_ns = r->namespaced && ns.n;
+    size_t n = r->etcd_prefix.n + 1 + (in_ns ? ns.n + 1 : 0) + name.n;
+    char *p = arena_alloc(a, n, 1), *at = p;
+    memcpy(at, r->etcd_prefix.p, r->etcd_prefix.n);
+    at += r->etcd_prefix.n;
+    *at++ = '/';
+    if (in_ns) {
+        memcpy(at, ns.p, ns.n);
+        at += ns.n;
+        *at++ = '/';
+    }
+    if (name.n)
+        memcpy(at, name.p, name.n);
+    return (struct str){ p, n };
+}
+
+void stored_key_parts(const struct kind_resource *r, struct str key, struct str *ret_ns,
+                      struct str *ret_name)
+{
+    struct str rest = str_skip(key, r->etcd_prefix.n + 1);
+    *ret_ns = STR("");
+    if (r->namespaced)
+        *ret_ns = str_cut(&rest, '/');
+    *ret_name = rest;
+}
+
+/* ---- Writing ---- */
+
+static void put_u32(char *p, size_t n)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (char)(unsigned char)(n >> (8 * i));
+}
+
+static size_t get_u32(const char *p)
+{
+    size_t n = 0;
+    for (int i = 0; i < 4; i++)
+        n |= (size_t)(unsigned char)p[i] << (8 * i);
+    return n;
+}
+
+/* Fields that come before resourceVersion in the order that clients know. */
+static bool before_revision(struct str field)
+{
+    return str_eq(field, STR("name")) || str_eq(field, STR("generateName")) ||
+           str_eq(field, STR("namespace")) || str_eq(field, STR("selfLink")) ||
+           str_eq(field, STR("uid"));
+}
+
+static void write_field(struct buf *out, const struct value_field *f)
+{
+    json_write_string(out, f->key);
+    buf_byte(out, ':');
+    json_write(out, &f->val);
+    buf_byte(out, ',');
+}
+
+/* Every field with a comma behind it; the last one's becomes the closing brace. */
+static size_t write_meta(struct buf *out, const struct value *meta)
+{
+    buf_byte(out, '{');
+    value_each_field (f, meta)
+        if (before_revision(f->key))
+            write_field(out, f);
+    size_t at = out->n;
+    value_each_field (g, meta)
+        if (!before_revision(g->key) && !str_eq(g->key, STR("resourceVersion")))
+            write_field(out, g);
+    assert(at < out->n); /* there is a creationTimestamp */
+    out->p[out->n - 1] = '}';
+    return at;
+}
+
+void stored_write(struct buf *out, const struct value *obj)
+{
+    size_t start = out->n + HEAD_BYTES;
+    char head[HEAD_BYTES] = { FORMAT_JSON_V1 };
+    buf_add(out, head, sizeof(head));
+    buf_str_add(out, STR("{\"metadata\":"));
+    size_t revision_at = write_meta(out, value_get(obj, STR("metadata")));
+    size_t meta_end = out->n;
+    value_each_field (f, obj) {
+        if (str_eq(f->key, STR("metadata")) || str_eq(f->key, STR("kind")) ||
+            str_eq(f->key, STR("apiVersion")))
+            continue;
+        buf_byte(out, ',');
+        json_write_string(out, f->key);
+        buf_byte(out, ':');
+        json_write(out, &f->val);
+    }
+    buf_byte(out, '}');
+    put_u32(out->p + start - HEAD_BYTES + 1, revision_at - start);
+    put_u32(out->p + start - HEAD_BYTES + 5, meta_end - start);
+}
+
+/* ---- Reading ---- */
+
+int stored_open(const struct store_entry *e, struct stored *ret, struct err *err)
+{
+    struct str json = str_skip(e->value, HEAD_BYTES);
+    size_t revision_at = 0, meta_end = 0;
+    if (e->value.n > HEAD_BYTES && e->value.p[0] == FORMAT_JSON_V1) {
+        revision_at = get_u32(e->value.p + 1);
+        meta_end = get_u32(e->value.p + 5);
+    }
+    if (revision_at < 1 || revision_at >= meta_end || meta_end >= json.n)
+        return err_set(err, ERR_DAMAGED, "the stored bytes of " STR_FMT " are no object",
+                       STR_ARG(e->key));
+    *ret = (struct stored){
+        .head = { json.p + 1, revision_at - 1 },
+        .meta = { json.p + revision_at, meta_end - revision_at },
+        .tail = { json.p + meta_end, json.n - meta_end },
+        .rev = e->mod_rev,
+    };
+    return 0;
+}
+
+static void splice_meta(struct buf *out, const struct stored *s)
+{
+    buf_str_add(out, s->head);
+    buf_printf(out, "\"resourceVersion\":\"%llu\",", (unsigned long long)s->rev);
+    buf_str_add(out, s->meta);
+}
+
+static void add_type(struct buf *out, const struct kind_type *type)
+{
+    buf_str_add(out, STR("\"kind\":\""));
+    buf_str_add(out, type->name);
+    buf_str_add(out, STR("\",\"apiVersion\":\""));
+    if (type->group.n) {
+        buf_str_add(out, type->group);
+        buf_byte(out, '/');
+    }
+    buf_str_add(out, type->version);
+    buf_str_add(out, STR("\","));
+}
+
+void stored_splice(struct buf *out, const struct stored *s, const struct kind_type *type)
+{
+    buf_reserve(out, s->head.n + s->meta.n + s->tail.n + 200);
+    buf_byte(out, '{');
+    if (type)
+        add_type(out, type);
+    splice_meta(out, s);
+    buf_str_add(out, s->tail);
+}
+
+void stored_splice_meta(struct buf *out, const struct stored *s, bool beta)
+{
+    buf_str_add(out, STR("{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1"));
+    buf_str_add(out, beta ? STR("beta1\",") : STR("\","));
+    splice_meta(out, s);
+    buf_byte(out, '}');
+}
+
+static int read_spliced(struct arena *a, const struct buf *text, const struct store_entry *e,
+                        struct value *ret, struct err *err)
+{
+    int r = json_read(a, arena_str(a, buf_str(text)), NULL, ret, err);
+    if (r < 0)
+        return err_set(err, ERR_DAMAGED, "the stored bytes of " STR_FMT " are no object",
+                       STR_ARG(e->key));
+    return 0;
+}
+
+int stored_read(struct arena *a, const struct kind_type *type, const struct store_entry *e,
+                struct value *ret, struct err *err)
+{
+    struct stored s;
+    int r = stored_open(e, &s, err);
+    if (r < 0)
+        return r;
+    autobuf text = { 0 };
+    stored_splice(&text, &s, type);
+    return read_spliced(a, &text, e, ret, err);
+}
+
+int stored_read_meta(struct arena *a, const struct store_entry *e, struct value *ret,
+                     struct err *err)
+{
+    struct stored s;
+    int r = stored_open(e, &s, err);
+    if (r < 0)
+        return r;
+    autobuf text = { 0 };
+    buf_byte(&text, '{');
+    splice_meta(&text, &s);
+    buf_byte(&text, '}');
+    return read_spliced(a, &text, e, ret, err);
+}

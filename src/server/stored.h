@@ -1,0 +1,54 @@
+/* stored.h - an object as it lies in the store, and its key.
+ *
+ * The bytes of an object are its JSON in the storage version, made so that reads splice them and
+ * parse nothing:
+ *
+ *     'J'  u32 where the resourceVersion goes  u32 where metadata ends   {"metadata":{...},...}
+ *
+ * The two numbers are offsets into the JSON, little-endian. The JSON has neither kind and
+ * apiVersion, which a list leaves out and anything else puts in front, nor a resourceVersion, which
+ * is the revision that the store gives. A key is PREFIX/NAMESPACE/NAME or PREFIX/NAME, as in
+ * etcd. Rules only: no I/O. */
+#pragma once
+
+#include "api/kind.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/value.h"
+#include "store/store.h"
+
+/* The resource in whose version objects of `r` are stored; `r` itself where it is the one. */
+const struct kind_resource *stored_resource(const struct kind_resource *r);
+
+/* The key of an object; of a namespace's objects with an empty name, of all with both empty. The
+ * last two end with a slash and are prefixes for ranges and watches. */
+struct str stored_key(struct arena *a, const struct kind_resource *r, struct str ns,
+                      struct str name);
+/* Takes a key apart again. `ret_ns` is empty for cluster-scoped objects. */
+void stored_key_parts(const struct kind_resource *r, struct str key, struct str *ret_ns,
+                      struct str *ret_name);
+
+/* The bytes of `obj`, whose first field besides kind and apiVersion is metadata. These three
+ * (with metadata.resourceVersion) are left out. */
+void stored_write(struct buf *out, const struct value *obj);
+
+/* The parts of stored bytes; pointers into the entry. ERR_DAMAGED if they are none. */
+struct stored {
+    struct str head; /* after the opening brace, up to where the resourceVersion goes */
+    struct str meta; /* from there to the end of metadata, its brace included */
+    struct str tail; /* the rest, with the closing brace */
+    uint64_t rev;
+};
+int stored_open(const struct store_entry *e, struct stored *ret, struct err *err);
+
+/* `{"kind":K,"apiVersion":V,` and the object; without kind just the object. */
+void stored_splice(struct buf *out, const struct stored *s, const struct kind_type *type);
+/* PartialObjectMetadata likewise. */
+void stored_splice_meta(struct buf *out, const struct stored *s, bool beta);
+
+/* The tree, complete with kind, apiVersion and resourceVersion; all of it lies in the arena. */
+int stored_read(struct arena *a, const struct kind_type *type, const struct store_entry *e,
+                struct value *ret, struct err *err);
+/* {"metadata": ...} alone: what label selectors look at. */
+int stored_read_meta(struct arena *a, const struct store_entry *e, struct value *ret,
+                     struct err *err);

@@ -1,0 +1,108 @@
+/* PUT of an object, of its status, and of a namespace's finalizers. */
+#include "api/convert.h"
+#include "server/registry.h"
+#include "server/strategy.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+int update_check_name(struct call *c, const struct value *obj, struct err *err)
+{
+    struct str name = value_str(value_dig(obj, "metadata", "name")),
+               ns = value_str(value_dig(obj, "metadata", "namespace"));
+    if (!name.n)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the name of the object (" STR_FMT
+                       " based on URL) was undeterminable: name must be provided",
+                       STR_ARG(c->req.name));
+    if (!str_eq(name, c->req.name))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the name of the object (" STR_FMT
+                       ") does not match the name on the URL (" STR_FMT ")",
+                       STR_ARG(name), STR_ARG(c->req.name));
+    if (c->stored->namespaced && ns.n && !str_eq(ns, c->req.ns))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    return 0;
+}
+
+struct put {
+    struct call *call;
+    struct value obj; /* as sent, in the storage version */
+};
+
+static int take_all(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                    struct err *err)
+{
+    struct put *put = u->arg;
+    (void)now;
+    (void)err;
+    *ret = value_share(&put->obj);
+    return 0;
+}
+
+static bool is_sub(const struct call *c, const char *name)
+{
+    return c->req.sub && str_eq(c->req.sub->name, str_of(name));
+}
+
+/* Only spec.finalizers, and those of the metadata. */
+static int take_finalizers(struct registry_update *u, const struct registry_entry *now,
+                           struct value *ret, struct err *err)
+{
+    struct put *put = u->arg;
+    struct arena *a = put->call->arena;
+    (void)err;
+    const struct value *finalizers = value_dig(&put->obj, "spec", "finalizers"),
+                       *status = value_get(&now->obj, STR("status"));
+    *ret = value_share(&put->obj);
+    struct value *spec = value_set(a, ret, STR("spec"), value_object());
+    if (finalizers)
+        (void)value_set(a, spec, STR("finalizers"), value_borrow(finalizers));
+    if (status)
+        (void)value_set(a, ret, STR("status"), value_borrow(status));
+    return 0;
+}
+
+/* 200, 201 if it was not there, or an error. */
+static int update(struct call *c, struct value *ret, struct err *err)
+{
+    struct write_options options;
+    struct value body;
+    struct put put = { .call = c };
+    int r = options_read(c, "UpdateOptions", &options, err);
+    if (r == 0)
+        r = decode_body(c, c->req.resource->type, options.validation, &body, err);
+    if (r == 0)
+        r = update_check_name(c, &body, err);
+    if (r == 0)
+        r = convert_object(c->arena, c->req.resource->type, c->stored->type, &body, &put.obj, err);
+    if (r < 0)
+        return r;
+    struct registry_update u = {
+        .change = is_sub(c, "finalize") ? take_finalizers : take_all,
+        .arg = &put,
+        .part = is_sub(c, "status")     ? REGISTRY_STATUS
+                : is_sub(c, "finalize") ? REGISTRY_FINALIZERS
+                                        : REGISTRY_ALL,
+        .dry_run = options.dry_run,
+    };
+    r = registry_update(c, c->req.name, &u, ret, err);
+    if (r != -ERR_NOT_FOUND || c->req.sub || !(strategy_flags(c->stored) & STRATEGY_UPSERT))
+        return r < 0 ? r : 200;
+    err_clear(err);
+    *ret = put.obj;
+    r = registry_create(c, options.dry_run, ret, err);
+    return r < 0 ? r : 201;
+}
+
+void verb_update(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct value obj;
+    int status = update(c, &obj, &err);
+    if (status < 0)
+        call_fail(c, &err);
+    else
+        call_object(c, status, c->stored->type, &obj);
+}

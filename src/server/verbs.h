@@ -1,0 +1,21 @@
+/* verbs.h - what can be done to objects, one file each. Each function answers its call. */
+#pragma once
+
+#include "base/value.h"
+#include "server/call.h"
+
+/* On the loop. */
+void verb_get(struct call *c);
+void verb_list(struct call *c);
+void verb_watch(struct call *c);
+
+/* On a worker. */
+void verb_create(struct call *c);
+void verb_update(struct call *c);
+void verb_delete(struct call *c);
+void verb_delete_collection(struct call *c);
+void verb_scale_get(struct call *c);
+void verb_scale_update(struct call *c);
+
+/* Name and namespace in the body of a PUT must be those of its path. */
+int update_check_name(struct call *c, const struct value *obj, struct err *err);

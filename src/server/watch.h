@@ -1,0 +1,16 @@
+/* watch.h - the watches of one loop.
+ *
+ * A hub owns one feed of the store. The feed's wake becomes a message to the loop, which then
+ * polls. An event is encoded once for all watches of a hub that want the same form of it. */
+#pragma once
+
+#include "server/api.h"
+
+struct watch_hub *watch_hub_new(struct api *api, struct loop *loop);
+/* Ends every watch cleanly, as when their time is up, so that a draining server is not held up by
+ * them. Thread: the loop's. */
+void watch_hub_close(struct watch_hub *hub);
+struct watch_hub *watch_hub_free(struct watch_hub *hub); /* its loop does not run any more */
+
+/* Watches open now, by any thread: for the metrics. */
+size_t watch_hub_count(const struct watch_hub *hub);
