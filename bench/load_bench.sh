@@ -20,10 +20,10 @@ rm -rf "$work"' EXIT
 PATH=$PATH:/usr/sbin
 
 up() { "$sampan" up --data-dir "$work/data" --listen 127.0.0.1:0 --detach >/dev/null; }
-rss_kb() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "/proc/$(head -n 1 "$work/data/sampan.pid")/status"; }
+rss_kb() { sed -n "s/^$1:[[:space:]]*\([0-9]*\).*/\1/p" "/proc/$(head -n 1 "$work/data/sampan.pid")/status"; }
 mb() { awk -v kb="$1" 'BEGIN { printf "%.1f MB", kb / 1024 }'; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
-row() { printf '  %-46s %-34s %s\n' "$1" "$2" "${3:-}"; }
+row() { printf '  %-46s %-42s %s\n' "$1" "$2" "${3:-}"; }
 
 # The line of JSON about our server is kept in $said, all of it in $work/out.
 measure() {
