@@ -39,6 +39,14 @@ int error_conflict(struct err *err, const struct kind_resource *r, struct str na
                  r, name);
 }
 
+int error_conflict_of(struct err *err, const struct kind_resource *r, struct str name,
+                      struct str why)
+{
+    struct kind_resource by_kind = *r;
+    by_kind.plural = r->type->name;
+    return error_conflict(err, &by_kind, name, why);
+}
+
 int error_modified(struct err *err, const struct kind_resource *r, struct str name)
 {
     return error_conflict(err, r, name,

@@ -9,6 +9,9 @@ int error_not_found(struct err *err, const struct kind_resource *r, struct str n
 int error_exists(struct err *err, const struct kind_resource *r, struct str name);
 /* "Operation cannot be fulfilled on ...: WHY" */
 int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why);
+/* The same, named by kind instead of by resource. */
+int error_conflict_of(struct err *err, const struct kind_resource *r, struct str name,
+                      struct str why);
 int error_modified(struct err *err, const struct kind_resource *r, struct str name);
 int error_forbidden(struct err *err, const struct kind_resource *r, struct str name,
                     struct str why);

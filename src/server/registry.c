@@ -184,6 +184,19 @@ static int validate_create(struct call *c, const struct value *obj, struct err *
                                value_str(value_dig(obj, "metadata", "name")), err);
 }
 
+static int check_absent(struct call *c, const struct value *obj, struct err *err)
+{
+    struct registry_entry there;
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    int r = registry__read(c, name, &there, err);
+    if (r <= 0)
+        return r;
+    r = error_exists(err, c->req.resource, name);
+    if (value_dig(&there.obj, "metadata", "deletionTimestamp"))
+        (void)err_wrap(err, "object is being deleted");
+    return r;
+}
+
 /* 0; 1 to begin again; or an error. */
 static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
                    bool generated, struct err *err)
@@ -208,26 +221,18 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     }
     if (r != -ERR_CONFLICT)
         return r;
-    if (txn.failed_op == 1 || generated) {
-        err_clear(err);
+    err_clear(err);
+    if (txn.failed_op == 1 || generated)
         return 1;
-    }
-    return error_exists(err, c->req.resource, name);
-}
-
-/* In a dry run: would it have been there already? */
-static int check_absent(struct call *c, const struct value *obj, struct err *err)
-{
-    struct registry_entry there;
-    struct str name = value_str(value_dig(obj, "metadata", "name"));
-    int r = registry__read(c, name, &there, err);
-    return r == 1 ? error_exists(err, c->req.resource, name) : r;
+    r = check_absent(c, obj, err);
+    return r == 0 ? 1 : r; /* gone again meanwhile */
 }
 
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
 {
     struct value given = value_share(obj);
-    struct str rev = value_str(value_dig(obj, "metadata", "resourceVersion"));
+    uint64_t rev = 0;
+    (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &rev);
     bool generated = !value_str(value_dig(obj, "metadata", "name")).n &&
                      value_str(value_dig(obj, "metadata", "generateName")).n;
     for (int i = 0; i < NAME_TRIES; i++) {
@@ -240,7 +245,7 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
             r = fill_in(c, &fresh, err);
         if (r == 0)
             r = validate_create(c, &fresh, err);
-        if (r == 0 && rev.n && !str_eq(rev, STR("0")))
+        if (r == 0 && rev)
             r = err_set(err, ERR_UNKNOWN,
                         "resourceVersion should not be set on objects to be "
                         "created");

@@ -9,23 +9,38 @@ enum { DELETE_TRIES = 100 };
 
 /* ---- Conditions ---- */
 
+static bool is_namespace(const struct call *c)
+{
+    return !c->stored->group.n && str_eq(c->stored->plural, STR("namespaces"));
+}
+
 static int check_preconditions(struct call *c, struct str name, const struct delete_options *o,
                                const struct registry_entry *now, struct err *err)
 {
     struct str uid = value_str(value_dig(&now->obj, "metadata", "uid"));
     struct str rev = value_str(value_dig(&now->obj, "metadata", "resourceVersion"));
     if (o->uid.p && !str_eq(o->uid, uid))
-        return error_conflict(err, c->req.resource, name,
-                              arena_printf(c->arena,
-                                           "Precondition failed: UID in precondition: " STR_FMT
-                                           ", UID in object meta: " STR_FMT,
-                                           STR_ARG(o->uid), STR_ARG(uid)));
+        return is_namespace(c)
+                   ? error_conflict(
+                         err, c->req.resource, name,
+                         arena_printf(c->arena,
+                                      "Precondition failed: UID in precondition: " STR_FMT
+                                      ", UID in object meta: " STR_FMT,
+                                      STR_ARG(o->uid), STR_ARG(uid)))
+                   : error_conflict_of(err, c->req.resource, name,
+                                       arena_printf(c->arena,
+                                                    "the UID in the precondition (" STR_FMT
+                                                    ") does not match the UID in record (" STR_FMT
+                                                    "). The object might have been deleted and "
+                                                    "then recreated",
+                                                    STR_ARG(o->uid), STR_ARG(uid)));
     if (o->revision.p && !str_eq(o->revision, rev))
-        return error_conflict(
+        return error_conflict_of(
             err, c->req.resource, name,
             arena_printf(c->arena,
-                         "Precondition failed: ResourceVersion in precondition: " STR_FMT
-                         ", ResourceVersion in object meta: " STR_FMT,
+                         "the ResourceVersion in the precondition (" STR_FMT
+                         ") does not match the ResourceVersion in record (" STR_FMT
+                         "). The object might have been modified",
                          STR_ARG(o->revision), STR_ARG(rev)));
     if (o->ignore_read_error)
         return error_conflict(
@@ -105,11 +120,6 @@ static void shorten(struct call *c, struct value *obj, int64_t was_grace, int64_
     (void)value_set(c->arena, meta, STR("deletionTimestamp"),
                     value_string(gotime_format(c->arena, at, false)));
     (void)value_set(c->arena, meta, STR("deletionGracePeriodSeconds"), value_int(grace));
-}
-
-static bool is_namespace(const struct call *c)
-{
-    return !c->stored->group.n && str_eq(c->stored->plural, STR("namespaces"));
 }
 
 /* A namespace first goes into the phase Terminating, until its contents are gone. */

@@ -126,7 +126,7 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     if (r < 0)
         return r;
     carry_over(c->arena, meta, was, STR("uid"), true);
-    carry_over(c->arena, meta, was, STR("creationTimestamp"), true);
+    carry_over(c->arena, meta, was, STR("creationTimestamp"), false);
     carry_over(c->arena, meta, was, STR("deletionTimestamp"), true);
     if (value_get(was, STR("deletionTimestamp")))
         carry_over(c->arena, meta, was, STR("deletionGracePeriodSeconds"), true);

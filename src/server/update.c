@@ -1,6 +1,8 @@
 /* PUT of an object, of its status, and of a namespace's finalizers. */
 #include "api/convert.h"
+#include "server/errors.h"
 #include "server/registry.h"
+#include "server/stored.h"
 #include "server/strategy.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -91,7 +93,19 @@ static int update(struct call *c, struct value *ret, struct err *err)
     if (r != -ERR_NOT_FOUND || c->req.sub || !(strategy_flags(c->stored) & STRATEGY_UPSERT))
         return r < 0 ? r : 200;
     err_clear(err);
+    struct str uid = value_str(value_dig(&put.obj, "metadata", "uid"));
+    if (uid.n)
+        return error_conflict(
+            err, c->req.resource, c->req.name,
+            arena_printf(c->arena,
+                         "StorageError: invalid object, Code: 4, Key: " STR_FMT
+                         ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                         "precondition: " STR_FMT ", UID in object meta: ",
+                         STR_ARG(stored_key(c->arena, c->stored, c->req.ns, c->req.name)),
+                         STR_ARG(uid)));
     *ret = put.obj;
+    (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
+                       STR("resourceVersion"));
     r = registry_create(c, options.dry_run, ret, err);
     return r < 0 ? r : 201;
 }
