@@ -1,5 +1,6 @@
 #include "server/bootstrap.h"
 
+#include "api/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/registry.h"
@@ -36,6 +37,8 @@ static int create(struct call *c, const char *json, struct err *err)
     int r = json_read(c->arena, str_of(json), NULL, &given, err);
     if (r == 0)
         r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
+    if (r == 0)
+        defaults_apply(c->arena, c->stored->type, &obj);
     if (r == 0)
         r = registry_create(c, false, &obj, err);
     if (r != -ERR_EXISTS)

@@ -2,6 +2,7 @@
 
 #include "api/cbor.h"
 #include "api/convert.h"
+#include "api/defaults.h"
 #include "api/proto.h"
 #include "api/typed.h"
 #include "base/json.h"
@@ -274,6 +275,7 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
     if (typed_read(d->arena, d->want, tree, &notes, ret, &why) < 0)
         return unhandled(d, why.msg);
     name_type(d, ret);
+    defaults_apply(d->arena, d->want, ret);
     return heed_notes(d, &notes, validation);
 }
 

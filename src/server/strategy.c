@@ -85,11 +85,6 @@ static void create_namespace(struct arena *a, struct value *obj)
         (void)value_push(a, finalizers, value_string(STR("kubernetes")));
     struct value *status = value_set(a, obj, STR("status"), value_object());
     (void)value_set(a, status, STR("phase"), value_string(STR("Active")));
-
-    struct value *labels = value_ensure(a, value_ensure(a, obj, STR("metadata")), STR("labels"));
-    struct str name = value_str(value_dig(obj, "metadata", "name"));
-    if (labels && name.n)
-        (void)value_set(a, labels, STR("kubernetes.io/metadata.name"), value_string(name));
 }
 
 /* ---- In general ---- */
