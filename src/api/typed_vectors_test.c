@@ -341,8 +341,10 @@ int main(void)
 {
     struct arena a;
     arena_init(&a);
-    if (!vectors_are_there(&a, "k8s-roundtrip") || !vectors_are_there(&a, "golden"))
+    if (!vectors_are_there(&a, "k8s-roundtrip") || !vectors_are_there(&a, "golden")) {
+        arena_done(&a);
         return VECTORS_SKIPPED;
+    }
     round_trips_each(check_round_trip);
     static const char *const files[] = { "verbs.jsonl", "validation.jsonl", "defaults.jsonl",
                                          "updates.jsonl" };
