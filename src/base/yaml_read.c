@@ -69,17 +69,13 @@ struct yaml_stream {
     size_t n_children, cap_children;
 };
 
-static int fail_at(struct yaml_stream *s, yaml_mark_t mark, const char *what)
-{
-    return err_set(s->err, ERR_BAD_REQUEST, "YAML: line %zu, column %zu: %s", mark.line + 1,
-                   mark.column + 1, what);
-}
-
 static int fail(struct yaml_stream *s, const char *what)
 {
-    return fail_at(s, s->event.start_mark, what);
+    return err_set(s->err, ERR_BAD_REQUEST, "yaml: line %zu: %s", s->event.start_mark.line + 1,
+                   what);
 }
 
+/* Which line go-yaml names, with all that is odd about it: upstream's clients compare texts. */
 static int fail_parser(struct yaml_stream *s)
 {
     const yaml_parser_t *p = &s->parser;
@@ -87,8 +83,12 @@ static int fail_parser(struct yaml_stream *s)
         mem_exhausted(0);
     const char *what = p->problem ? p->problem : "cannot be read";
     if (p->error == YAML_READER_ERROR)
-        return err_set(s->err, ERR_BAD_REQUEST, "YAML: byte %zu: %s", p->problem_offset, what);
-    return fail_at(s, p->problem_mark, what);
+        return err_set(s->err, ERR_BAD_REQUEST, "yaml: byte %zu: %s", p->problem_offset, what);
+    size_t line = p->context_mark.line ? p->context_mark.line : p->problem_mark.line;
+    if (!line)
+        return err_set(s->err, ERR_BAD_REQUEST, "yaml: %s", what);
+    return err_set(s->err, ERR_BAD_REQUEST, "yaml: line %zu: %s",
+                   p->error == YAML_SCANNER_ERROR ? line + 1 : line, what);
 }
 
 static struct frame *top_frame(struct yaml_stream *s)
@@ -420,7 +420,7 @@ static int on_event(struct yaml_stream *s)
 static int read_document(struct yaml_stream *s)
 {
     if (s->has_too_many_tags)
-        return err_set(s->err, ERR_BAD_REQUEST, "YAML: more than %u %%TAG lines",
+        return err_set(s->err, ERR_BAD_REQUEST, "yaml: more than %u %%TAG lines",
                        LIMIT_YAML_TAG_LINES);
     for (;;) {
         if (!yaml_parser_parse(&s->parser, &s->event))
@@ -504,7 +504,7 @@ int yaml_read(struct arena *a, struct str text, const struct yaml_options *opt, 
         s.ret_duplicate = NULL;
         r = next_document(&s, false, &second, err);
         if (r > 0)
-            return err_set(err, ERR_BAD_REQUEST, "YAML: more than one document");
+            return err_set(err, ERR_BAD_REQUEST, "yaml: more than one document");
     }
     if (r == 0)
         *ret = v;

@@ -135,12 +135,12 @@ static void errors_say_what_and_where(void **state)
     static const struct {
         const char *yaml, *words;
     } rows[] = {
-        { "a: b: c", "line 1, column 5: mapping values are not allowed" },
-        { "a: 1\n\tb: 2", "line 2, column" },
-        { "a: [1, 2", "line 2, column 1: did not find expected ','" },
-        { "x: 1\ny: *a", "line 2, column 4: the alias names an anchor" },
-        { "a: &x [*x]", "line 1, column 8: the anchor contains itself" },
-        { "[1, .inf]", "column 5: JSON has no infinity" },
+        { "a: b: c", "yaml: mapping values are not allowed" },
+        { "a: 1\n\tb: 2", "yaml: line 2: found a tab character that violates indentation" },
+        { "a: [1, 2", "yaml: line 1: did not find expected ','" },
+        { "x: 1\ny: *a", "yaml: line 2: the alias names an anchor" },
+        { "a: &x [*x]", "yaml: line 1: the anchor contains itself" },
+        { "[1, .inf]", "line 1: JSON has no infinity" },
         { "!!float .nan", "JSON has no infinity" },
         { "!!int abc", "is not what its tag says" },
         { "!!bool 1", "is not what its tag says" },

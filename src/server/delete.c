@@ -14,7 +14,7 @@ void verb_delete(struct call *c)
         r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);
     if (r < 0)
         call_fail(c, &err);
-    else if (!gone || kind_shows_deleted(c->stored))
+    else if (!gone || kind_shows_deleted(c->stored) || str_eq(c->stored->plural, STR("namespaces")))
         call_object(c, 200, c->stored->type, &obj);
     else
         call_success(c, c->req.name, value_str(value_dig(&obj, "metadata", "uid")));
