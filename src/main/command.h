@@ -11,6 +11,8 @@ struct command {
 int cmd_up(int argc, char **argv);
 int cmd_down(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_backup(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* Exit status for a wrong command line, after a pointer to --help on standard error. */

@@ -10,6 +10,8 @@ static const struct command commands[] = {
     { "up", "start a control plane", cmd_up },
     { "down", "stop it", cmd_down },
     { "status", "say whether it runs, and where", cmd_status },
+    { "backup", "write all of its objects to a file", cmd_backup },
+    { "restore", "make a data folder from such a file", cmd_restore },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -15,6 +15,7 @@ struct api {
     struct store *store;
     struct workers *workers; /* writes run here */
     const struct clock *clock;
+    const char *scratch_dir; /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
     size_t n_loops;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/loop.h"
+#include "server/backup.h"
 #include "server/bootstrap.h"
 #include "server/call.h"
 #include "server/discovery.h"
@@ -91,6 +92,12 @@ static void serve_metrics(struct server *s, struct http_exchange *x, struct str 
     http_reply(x, 200, headers, 2, HTTP_BYTES(arena_str(http_arena(x), buf_str(&text))));
 }
 
+static void serve_backup(struct server *s, struct http_exchange *x, struct str rest)
+{
+    (void)rest;
+    backup_serve(&s->api, x);
+}
+
 static const struct route {
     struct str path;
     bool below;     /* also answers for what stands below the path */
@@ -102,6 +109,7 @@ static const struct route {
     { { "/healthz", 8 }, true, true, serve_healthz },
     { { "/version", 8 }, false, true, serve_version },
     { { "/metrics", 8 }, false, false, serve_metrics },
+    { { "/sampan/v1/backup", 17 }, false, false, serve_backup },
 };
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
@@ -173,6 +181,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         if (!loop)
             return -(int)err->code;
         api->loops[api->n_loops] = loop;
+        api->hubs[api->n_loops] = watch_hub_new(api, loop);
     }
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_request = on_request },
@@ -205,6 +214,8 @@ static void drain(struct loop *l, struct loop_msg *m) /* thread: first loop */
 {
     (void)l;
     struct server *s = (struct server *)((char *)m - offsetof(struct server, drain));
+    for (size_t i = 0; i < s->api.n_loops; i++)
+        watch_hub_close(s->api.hubs[i]);
     http_server_drain(s->http, on_drained, s);
 }
 
@@ -231,8 +242,10 @@ struct server *server_stop(struct server *s)
         pthread_join(s->threads[i], NULL);
     http_server_free(s->http);
     workers_free(s->api.workers);
-    for (size_t i = 0; i < s->api.n_loops; i++)
+    for (size_t i = 0; i < s->api.n_loops; i++) {
+        watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]);
+    }
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -249,6 +262,9 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     pthread_cond_init(&s->drained_cond, NULL);
 
     s->api.clock = opt->store.clock ? opt->store.clock : &clock_system;
+    s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB
+                             ? str_cstr(&s->arena, str_of(opt->store.dir))
+                             : "/tmp";
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     int r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)

@@ -1,0 +1,192 @@
+/* backup and restore: all objects of a control plane in one file, and back.
+ *
+ * A running control plane is asked for the file over its own port, as the admin; one that does not
+ * run is opened here. A backup has the objects and their revisions, not the certificates: what is
+ * restored elsewhere gets a CA of its own. */
+#include "main/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "main/credentials.h"
+#include "main/instance.h"
+#include "net/fetch.h"
+#include "store/store.h"
+#include "base/banned.h"
+
+#define BACKUP_TIMEOUT_MS (INT64_C(3600) * 1000)
+
+struct job {
+    const char *dir, *file;
+};
+
+/* 0, or an exit status + 1. */
+static int parse(int argc, char **argv, const char *usage, struct job *ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        if (c == 'd') {
+            ret->dir = optarg;
+        } else if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        } else {
+            return command_misused(argv[0]) + 1;
+        }
+    }
+    if (argc - optind != 1) {
+        fprintf(stderr, "sampan %s: one FILE is needed\n", argv[0]);
+        return command_misused(argv[0]) + 1;
+    }
+    ret->file = argv[optind];
+    return 0;
+}
+
+/* ---- backup ---- */
+
+struct download {
+    int fd;
+    struct err *err;
+    int result;
+};
+
+static bool on_piece(void *arg, int status, struct str piece)
+{
+    struct download *d = arg;
+    if (status == 200 && d->result == 0)
+        d->result = file_write_all(d->fd, piece, d->err);
+    return d->result == 0;
+}
+
+static int download(struct arena *a, const char *dir, struct str address, int fd, struct err *err)
+{
+    struct credentials c;
+    int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
+    int r = credentials_load(a, dir, STR("127.0.0.1"), now_sec, &c, err);
+    if (r < 0)
+        return r;
+    struct fetcher *fetcher = fetcher_new(&(struct fetcher_options){
+        .ca_pem = c.ca.cert_pem, .cert_pem = c.admin.cert_pem, .key_pem = c.admin.key_pem });
+    struct download d = { .fd = fd, .err = err };
+    struct fetch_reply reply;
+    r = fetch(fetcher,
+              &(struct fetch_request){
+                  .method = STR("GET"),
+                  .url = arena_printf(a, "https://" STR_FMT "/sampan/v1/backup", STR_ARG(address)),
+                  .timeout_ms = BACKUP_TIMEOUT_MS,
+                  .on_piece = on_piece,
+                  .arg = &d },
+              a, &reply, err);
+    fetcher_free(fetcher);
+    if (d.result < 0)
+        return d.result;
+    if (r == 0 && reply.status != 200)
+        r = err_set(err, ERR_UNAVAILABLE, "the server answered %d", reply.status);
+    return r;
+}
+
+/* Into a file beside it, which takes the name only when it is whole and on disk. */
+static int backup_running(struct arena *a, const struct job *job, struct str address,
+                          struct err *err)
+{
+    const char *part = str_cstr(a, arena_printf(a, "%s.part", job->file));
+    autoclose int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(err, errno, "write %s", part);
+    int r = download(a, job->dir, address, fd, err);
+    if (r == 0 && fsync(fd) < 0)
+        r = err_errno(err, errno, "write %s", part);
+    if (r == 0 && renameat2(AT_FDCWD, part, AT_FDCWD, job->file, RENAME_NOREPLACE) < 0)
+        r = err_errno(err, errno, "write %s", job->file);
+    if (r < 0)
+        (void)unlink(part);
+    return r;
+}
+
+static int backup_stopped(struct arena *a, const struct job *job, struct err *err)
+{
+    autoclose int lock_fd = instance_claim(job->dir, err);
+    if (lock_fd < 0)
+        return lock_fd;
+    struct store *store;
+    const char *dir = str_cstr(a, arena_printf(a, "%s/store", job->dir));
+    int r = store_open(&(struct store_options){ .engine = STORE_LMDB, .dir = dir }, &store, err);
+    if (r < 0)
+        return r;
+    r = store_backup(store, job->file, err);
+    store_close(store);
+    return r;
+}
+
+static int backup(struct arena *a, const struct job *job, struct err *err)
+{
+    struct instance in = { 0 };
+    if (access(job->file, F_OK) == 0)
+        return err_set(err, ERR_EXISTS, "%s is there already", job->file);
+    int r = instance_look(a, job->dir, &in, err);
+    if (r < 0)
+        return r;
+    if (in.running && !in.address.n)
+        return err_set(err, ERR_UNAVAILABLE, "it is still starting; try again in a moment");
+    return in.running ? backup_running(a, job, in.address, err) : backup_stopped(a, job, err);
+}
+
+/* ---- restore ---- */
+
+static int restore(struct arena *a, const struct job *job, struct err *err)
+{
+    autoclose int lock_fd = instance_claim(job->dir, err);
+    if (lock_fd < 0)
+        return lock_fd;
+    return store_restore(job->file, str_cstr(a, arena_printf(a, "%s/store", job->dir)), err);
+}
+
+/* ---- Both ---- */
+
+static int run(int argc, char **argv, const char *usage,
+               int (*act)(struct arena *a, const struct job *job, struct err *err))
+{
+    struct job job = { 0 };
+    int end = parse(argc, argv, usage, &job);
+    if (end)
+        return end - 1;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r;
+    job.dir = instance_dir(&a, job.dir);
+    if (job.dir)
+        r = act(&a, &job, &err);
+    else
+        r = err_set(&err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
+    if (r < 0)
+        fprintf(stderr, "sampan %s: " STR_FMT "\n", argv[0], STR_ARG(err.msg));
+    arena_done(&a);
+    return r < 0 ? 1 : 0;
+}
+
+int cmd_backup(int argc, char **argv)
+{
+    return run(argc, argv,
+               "Usage: sampan backup [--data-dir DIR] FILE\n"
+               "Writes all objects of the control plane in DIR, running or not, to FILE.\n",
+               backup);
+}
+
+int cmd_restore(int argc, char **argv)
+{
+    return run(argc, argv,
+               "Usage: sampan restore [--data-dir DIR] FILE\n"
+               "Makes DIR, which has no objects yet, from what `sampan backup` wrote to FILE.\n",
+               restore);
+}
