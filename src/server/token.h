@@ -1,0 +1,25 @@
+/* token.h - continue tokens: where the next page of a list begins, and as of which revision.
+ *
+ * Kubernetes' own form, so that a token can be carried from one server to another: base64url
+ * without padding of {"v":"meta.k8s.io/v1","rv":N,"start":"KEY"}, where KEY is what follows the
+ * prefix that is listed. A token comes back from a client, which may have changed it: whatever it
+ * says, the key that comes out of it starts with the prefix of the request that brought it. Rules
+ * only: no I/O. */
+#pragma once
+
+#include "base/err.h"
+
+/* A list that goes on at the newest revision, because its own is no longer kept. */
+#define TOKEN_NEWEST INT64_C(-1)
+
+struct token {
+    int64_t rev;      /* never 0; below 0: TOKEN_NEWEST */
+    struct str start; /* a whole key, in the arena: the first that is wanted */
+};
+
+/* ERR_BAD_REQUEST in upstream's words. */
+int token_read(struct arena *a, struct str text, struct str prefix, struct token *ret,
+               struct err *err);
+
+/* The token of a list that goes on with `start`, which begins with `prefix`. In the arena. */
+struct str token_write(struct arena *a, struct str start, struct str prefix, int64_t rev);
