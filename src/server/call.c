@@ -130,7 +130,7 @@ static const struct {
     bool waits; /* runs on a worker */
 } verbs[] = {
     { "", KIND_GET, verb_get, false },
-    // LIST
+    { "", KIND_LIST_VERB, verb_list, false },
     // WATCH
     { "", KIND_CREATE, verb_create, true },
     { "", KIND_UPDATE, verb_update, true },

@@ -1,0 +1,535 @@
+/* list.c - LIST: all objects of a collection, or a page of them, as of one revision.
+ *
+ * Runs on the loop, in turns. A turn reads a bounded number of objects from a snapshot of its own,
+ * always of the same revision, and goes on behind the last key in the next one, so that a list of
+ * any length holds up nobody and pins no page of the store. What it makes is bounded by what the
+ * client takes.
+ *
+ * A list begins by holding what it makes. If it ends while that is little, the answer is whole and
+ * has a length. Else the head is sent, and then object by object; where the head has to know more
+ * than the revision (where the page ends, how long a protobuf message is) the rest is read once
+ * ahead for it. A revision that leaves the history meanwhile, or damage, cuts the answer off. */
+#include <stdlib.h>
+
+#include "net/accept.h"
+#include "net/gzip.h"
+#include "server/list_writer.h"
+#include "server/token.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+enum {
+    TURN_BYTES = 256 << 10, /* made, or read ahead, in one turn */
+    TURN_OBJECTS = 1000,    /* looked at in one turn */
+    PIECE_BYTES = 64 << 10, /* sent at once */
+    HOLD_BYTES = 256 << 10, /* before it is streamed */
+    GZIP_LEAST = 128 << 10, /* as upstream: smaller answers are sent as they are */
+    GZIP_LEVEL = 1,
+    WAIT_STEP_MS = 20, /* for a revision that is not there yet */
+    WAIT_MS = 3000,
+};
+
+enum phase { LIST_HOLDS, LIST_READS_AHEAD, LIST_SENDS };
+
+/* How far a list has been read. */
+struct cursor {
+    struct buf start; /* the key to go on with; empty: the beginning */
+    uint64_t n_items;
+};
+
+struct list {
+    struct call *c;
+    struct selection sel;
+    struct encoder enc;
+    struct str prefix;
+    enum phase phase;
+    uint64_t rev;      /* 0: the newest, until the first turn has fixed it */
+    uint64_t wait_rev; /* the newest one must not be below it */
+    bool goes_on;      /* it is not the first page */
+    bool has_read_ahead;
+    struct list_meta meta;
+    struct cursor made, ahead;
+    struct buf out; /* made, not sent */
+    struct arena scratch;
+    struct gzip *gzip; /* of a streamed answer */
+    bool wants_gzip;
+    int64_t give_up_ns;
+    struct loop_timer wait;
+    struct loop_msg turn;
+    bool turn_is_posted;
+};
+
+/* What one turn has done. */
+struct turn {
+    struct store_snap *snap;
+    size_t n_objects, bytes;
+    struct str last_key; /* good until the snapshot ends */
+};
+
+/* ---- The end ---- */
+
+static void list_done(struct list *l)
+{
+    loop_timer_cancel(&l->wait);
+    buf_done(&l->made.start);
+    buf_done(&l->ahead.start);
+    buf_done(&l->out);
+    arena_done(&l->scratch);
+    l->gzip = gzip_free(l->gzip);
+}
+
+static void list_fail(struct list *l, const struct err *err)
+{
+    struct call *c = l->c;
+    bool began = l->phase == LIST_SENDS;
+    list_done(l);
+    if (began)
+        http_abort(c->x);
+    else
+        call_fail(c, err);
+}
+
+/* ---- Sending ---- */
+
+static void release(void *owner)
+{
+    free(owner);
+}
+
+/* Hands the buffer over. */
+static struct http_bytes give(struct buf *b)
+{
+    struct http_bytes bytes = { buf_str(b), release, b->p };
+    *b = (struct buf){ 0 };
+    return bytes;
+}
+
+static size_t headers(struct list *l, bool gzip, const struct http_header **ret)
+{
+    const struct http_header *all;
+    size_t n = call_headers(l->c, format_content_type(l->enc.format.media, false), &all);
+    struct http_header *more = arena_array(l->c->arena, struct http_header, n + 2);
+    memcpy(more, all, n * sizeof(*all));
+    if (gzip)
+        more[n++] = (struct http_header){ STR("content-encoding"), STR("gzip") };
+    if (l->wants_gzip)
+        more[n++] = (struct http_header){ STR("vary"), STR("Accept-Encoding") };
+    *ret = more;
+    return n;
+}
+
+static void send(struct list *l)
+{
+    if (!l->gzip) {
+        http_reply_write(l->c->x, give(&l->out));
+        return;
+    }
+    struct buf packed = { 0 }; /* handed over */
+    gzip_add(l->gzip, &packed, buf_str(&l->out), false);
+    buf_reset(&l->out);
+    http_reply_write(l->c->x, give(&packed));
+}
+
+/* All of it is in the buffer. */
+static void answer_whole(struct list *l)
+{
+    struct buf body = { 0 }; /* handed over */
+    l->meta.n_items = l->made.n_items;
+    l->meta.bytes = l->out.n;
+    list_writer_head(&body, &l->scratch, &l->enc, &l->meta);
+    buf_str_add(&body, buf_str(&l->out));
+    list_writer_tail(&body, &l->scratch, &l->enc, &l->meta);
+
+    bool gzip = l->wants_gzip && body.n > GZIP_LEAST;
+    if (gzip) {
+        struct buf packed = { 0 };
+        gzip_deflate(&packed, buf_str(&body), GZIP_LEVEL);
+        buf_done(&body);
+        body = packed;
+    }
+    const struct http_header *all;
+    size_t n = headers(l, gzip, &all);
+    struct http_exchange *x = l->c->x;
+    list_done(l);
+    http_reply(x, 200, all, n, give(&body));
+}
+
+/* The head and what was held; `meta` knows what the head has to. */
+static void begin_sending(struct list *l)
+{
+    struct buf held = l->out;
+    l->out = (struct buf){ 0 };
+    l->phase = LIST_SENDS;
+    if (l->wants_gzip)
+        l->gzip = gzip_new(GZIP_LEVEL);
+    const struct http_header *all;
+    size_t n = headers(l, l->wants_gzip, &all);
+    http_reply_begin(l->c->x, 200, all, n);
+    if (!l->meta.n_items)
+        l->meta.n_items = l->made.n_items; /* not all, but then it only matters that there are */
+    list_writer_head(&l->out, &l->scratch, &l->enc, &l->meta);
+    send(l);
+    l->out = held;
+    send(l);
+}
+
+static void end_sending(struct list *l)
+{
+    struct http_exchange *x = l->c->x;
+    list_writer_tail(&l->out, &l->scratch, &l->enc, &l->meta);
+    send(l);
+    if (l->gzip) {
+        gzip_end(l->gzip, &l->out);
+        http_reply_write(x, give(&l->out));
+    }
+    list_done(l);
+    http_reply_end(x, NULL, 0);
+}
+
+/* ---- Reading ---- */
+
+static bool turn_is_over(const struct list *l, const struct turn *t)
+{
+    if (t->n_objects >= TURN_OBJECTS || t->bytes >= TURN_BYTES)
+        return true;
+    return l->phase == LIST_SENDS && http_reply_room(l->c->x) == 0;
+}
+
+static void cursor_save(struct cursor *at, const struct turn *t)
+{
+    if (!t->last_key.p)
+        return;
+    buf_reset(&at->start);
+    buf_str_add(&at->start, t->last_key);
+    buf_byte(&at->start, '\0');
+}
+
+static int next_entry(struct list *l, const struct cursor *at, const struct turn *t,
+                      struct store_entry *ret, struct err *err)
+{
+    if (!l->prefix.n)
+        return 0;
+    if (!l->sel.is_single)
+        return store_range_next(t->snap, ret, err);
+    bool is_read = at->start.n || t->last_key.p;
+    return is_read ? 0 : store_snap_get(t->snap, l->prefix, ret, err);
+}
+
+/* A selected object: made into the buffer or, ahead of it, only counted. */
+static int take_object(struct list *l, struct cursor *at, struct turn *t,
+                       struct selection_subject *subject, struct err *err)
+{
+    bool ahead = l->phase == LIST_READS_AHEAD;
+    at->n_items++;
+    if (ahead && !(list_writer_needs(&l->enc.format) & LIST_WRITER_BYTES))
+        return 0;
+    size_t before = l->out.n;
+    int r = list_writer_item(&l->out, &l->enc, subject, at->n_items == 1, err);
+    if (r < 0)
+        return r;
+    t->bytes += l->out.n - before;
+    if (ahead) {
+        l->meta.bytes += l->out.n - before;
+        l->out.n = before;
+    } else if (l->phase == LIST_SENDS && l->out.n >= PIECE_BYTES) {
+        send(l);
+    }
+    return 0;
+}
+
+/* The page is full: where does the next one begin, and how much is left? */
+static int end_page(struct list *l, struct cursor *at, const struct turn *t, struct err *err)
+{
+    struct store_entry entry;
+    cursor_save(at, t);
+    int r = next_entry(l, at, t, &entry, err);
+    if (r <= 0 || l->has_read_ahead)
+        return r < 0 ? r : 0;
+    l->meta.token = token_write(l->c->arena, buf_str(&at->start), l->prefix, (int64_t)l->rev);
+    if (!selection_is_all(&l->sel))
+        return 0;
+    l->meta.has_remaining = true;
+    return store_count(t->snap, l->prefix, buf_str(&at->start), &l->meta.remaining, err);
+}
+
+/* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
+static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *err)
+{
+    if (l->prefix.n && !l->sel.is_single)
+        store_range_begin(t->snap, l->prefix, buf_str(&at->start));
+    while (!turn_is_over(l, t)) {
+        if (l->sel.limit && at->n_items == l->sel.limit)
+            return end_page(l, at, t, err);
+        arena_reset(&l->scratch);
+        struct selection_subject subject = { .arena = &l->scratch, .encoder = &l->enc };
+        int r = next_entry(l, at, t, &subject.entry, err);
+        if (r <= 0)
+            return r;
+        t->last_key = subject.entry.key;
+        t->n_objects++;
+        r = selection_matches(&l->sel, &subject, err);
+        if (r > 0)
+            r = take_object(l, at, t, &subject, err);
+        if (r < 0)
+            return r;
+    }
+    return 1;
+}
+
+/* ---- Turns ---- */
+
+static void run_turn(struct list *l);
+
+static void on_turn(struct loop *loop, struct loop_msg *m)
+{
+    (void)loop;
+    struct list *l = (struct list *)((char *)m - offsetof(struct list, turn));
+    l->turn_is_posted = false;
+    run_turn(l);
+}
+
+static void give_up(struct list *l)
+{
+    struct http_exchange *x = l->c->x;
+    list_done(l);
+    http_abort(x);
+}
+
+static void on_room(void *arg, struct http_exchange *x)
+{
+    (void)x;
+    struct list *l = arg;
+    if (!l->turn_is_posted)
+        run_turn(l);
+}
+
+static void on_gone(void *arg, struct http_exchange *x)
+{
+    (void)x;
+    struct list *l = arg;
+    if (!l->turn_is_posted) /* else the turn will find out */
+        give_up(l);
+}
+
+/* Others first. */
+static void post_turn(struct list *l)
+{
+    if (l->turn_is_posted)
+        return;
+    l->turn_is_posted = true;
+    l->turn.run = on_turn;
+    loop_post(http_loop(l->c->x), &l->turn);
+}
+
+static void go_on(struct list *l)
+{
+    const struct http_events events = { .arg = l, .on_room = on_room, .on_gone = on_gone };
+    http_listen_to(l->c->x, &events);
+    if (l->phase != LIST_SENDS || http_reply_room(l->c->x) > 0)
+        post_turn(l);
+}
+
+/* Too much to hold: the head must go out. */
+static void stop_holding(struct list *l)
+{
+    unsigned needs = list_writer_needs(&l->enc.format);
+    if (!l->sel.limit)
+        needs &= ~(unsigned)LIST_WRITER_TOKEN;
+    if (!needs) {
+        begin_sending(l);
+        return;
+    }
+    l->phase = LIST_READS_AHEAD;
+    l->meta.bytes = l->out.n;
+    l->ahead.n_items = l->made.n_items;
+    buf_reset(&l->ahead.start);
+    buf_str_add(&l->ahead.start, buf_str(&l->made.start));
+}
+
+/* What a turn has come to: `r` is 1 if there is more, 0 if not. */
+static void after_scan(struct list *l, int r)
+{
+    switch (l->phase) {
+    case LIST_HOLDS:
+        if (r == 0) {
+            answer_whole(l);
+            return;
+        }
+        if (l->out.n >= HOLD_BYTES)
+            stop_holding(l);
+        break;
+    case LIST_READS_AHEAD:
+        if (r == 0) {
+            l->meta.n_items = l->ahead.n_items;
+            l->has_read_ahead = true;
+            begin_sending(l);
+        }
+        break;
+    case LIST_SENDS:
+        if (r == 0) {
+            end_sending(l);
+            return;
+        }
+        if (l->out.n)
+            send(l);
+        break;
+    }
+    go_on(l);
+}
+
+/* The revision is not kept any more. With a token, the client gets another that goes on at the
+ * newest one. */
+static int explain_expired(struct list *l, struct err *err)
+{
+    if (!l->goes_on)
+        return err_set(err, ERR_EXPIRED, "The resourceVersion for the provided list is too old.");
+    int r = err_set(err, ERR_EXPIRED,
+                    "The provided continue parameter is too old to display a consistent list "
+                    "result. You can start a new list without the continue parameter, or use the "
+                    "continue token in this response to retrieve the remainder of the results. "
+                    "Continuing with the provided token results in an inconsistent list - objects "
+                    "that were created, modified, or deleted between the time the first chunk was "
+                    "returned and now may show up in the list.");
+    err->about.resume = token_write(l->c->arena, buf_str(&l->made.start), l->prefix, TOKEN_NEWEST);
+    return r;
+}
+
+static int read_turn(struct list *l, struct err *err)
+{
+    struct turn t = { 0 };
+    struct cursor *at = l->phase == LIST_READS_AHEAD ? &l->ahead : &l->made;
+    int r = store_snap_begin(l->c->api->store, l->rev, &t.snap, err);
+    if (r == -ERR_EXPIRED)
+        return explain_expired(l, err);
+    if (r < 0)
+        return r;
+    l->rev = l->meta.rev = store_snap_rev(t.snap);
+    r = scan(l, at, &t, err);
+    cursor_save(at, &t);
+    store_snap_end(t.snap);
+    return r;
+}
+
+static void run_turn(struct list *l)
+{
+    if (http_is_gone(l->c->x)) {
+        give_up(l);
+        return;
+    }
+    struct err err = ERR_INIT(l->c->arena);
+    int r = read_turn(l, &err);
+    if (r < 0)
+        list_fail(l, &err);
+    else
+        after_scan(l, r);
+}
+
+/* ---- The beginning ---- */
+
+/* A revision that we do not have yet may come: others may have seen it where we have not. */
+static void wait_for_revision(struct list *l)
+{
+    struct loop *loop = http_loop(l->c->x);
+    uint64_t newest = store_rev(l->c->api->store);
+    if (newest >= l->wait_rev) {
+        run_turn(l);
+    } else if (loop_now_ns(loop) >= l->give_up_ns) {
+        struct err err = ERR_INIT(l->c->arena);
+        (void)selection_too_new(&err, l->wait_rev, newest);
+        list_fail(l, &err);
+    } else {
+        loop_timer_set(loop, &l->wait, loop_now_ns(loop) + WAIT_STEP_MS * NS_PER_MS);
+    }
+}
+
+static void on_wait(struct loop_timer *timer)
+{
+    struct list *l = (struct list *)((char *)timer - offsetof(struct list, wait));
+    wait_for_revision(l);
+}
+
+static int take_token(struct list *l, struct err *err)
+{
+    struct token token;
+    int r = token_read(l->c->arena, l->sel.token, l->prefix, &token, err);
+    if (r < 0)
+        return r;
+    if (l->sel.version.n && !str_eq(l->sel.version, STR("0")))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "specifying resource version is not allowed when using continue");
+    l->rev = token.rev > 0 ? (uint64_t)token.rev : 0;
+    l->goes_on = true;
+    buf_str_add(&l->made.start, token.start);
+    return 0;
+}
+
+/* Which revision is to be read, by the table in upstream's documentation. */
+static int choose_revision(struct list *l, struct err *err)
+{
+    const struct selection *sel = &l->sel;
+    if (sel->token.n && !sel->is_single && l->prefix.n)
+        return take_token(l, err);
+    uint64_t rev = 0;
+    if (sel->version.n && selection_version(sel->version, &rev, err) < 0) {
+        (void)err_wrap(err, "invalid resource version");
+        err->code = ERR_BAD_REQUEST;
+        return -ERR_BAD_REQUEST;
+    }
+    /* With a limit, a revision has meant itself since before it could be said. */
+    if (sel->match == SELECTION_EXACT || (sel->match == SELECTION_ANY && sel->limit))
+        l->rev = rev;
+    l->wait_rev = rev;
+    /* Whoever takes any revision gets all of it: upstream answers from a cache that has no pages.
+     */
+    if (str_eq(sel->version, STR("0")))
+        l->sel.limit = 0;
+    return 0;
+}
+
+static int refuse_partial(const struct kind_resource *r, struct err *err)
+{
+    return err_set(err, ERR_NOT_ACCEPTABLE,
+                   "you requested PartialObjectMetadata, but the requested object is a list "
+                   "(*" STR_FMT "." STR_FMT ")",
+                   STR_ARG(encode_package(r->group)), STR_ARG(r->list->name));
+}
+
+static int prepare(struct list *l, struct err *err)
+{
+    struct call *c = l->c;
+    int r = selection_read(c->arena, &c->req, false, &l->sel, err);
+    if (r == 0 && c->format.as == FORMAT_TABLE)
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &l->enc.include,
+                                 err);
+    if (r == 0 && c->format.as == FORMAT_PARTIAL)
+        r = refuse_partial(c->req.resource, err);
+    if (r < 0)
+        return r;
+    l->prefix = selection_prefix(c->arena, c->stored, &l->sel);
+    return choose_revision(l, err);
+}
+
+void verb_list(struct call *c)
+{
+    struct list *l = arena_new(c->arena, struct list);
+    struct err err = ERR_INIT(c->arena);
+    l->c = c;
+    l->enc = (struct encoder){
+        .format = c->format,
+        .resource = c->req.resource,
+        .stored = c->stored,
+        .now_ns = clock_wall_ns(c->api->clock),
+    };
+    arena_init(&l->scratch);
+    if (prepare(l, &err) < 0) {
+        list_fail(l, &err);
+        return;
+    }
+    struct str accepted = http_header_get(c->http, STR("accept-encoding"));
+    l->wants_gzip = accepted.n && accept_encoding(c->arena, accepted, STR("gzip"));
+    l->wait.on_fire = on_wait;
+    l->give_up_ns = loop_now_ns(http_loop(c->x)) + WAIT_MS * NS_PER_MS;
+    const struct http_events events = { .arg = l, .on_room = on_room, .on_gone = on_gone };
+    http_listen_to(c->x, &events);
+    wait_for_revision(l);
+}
