@@ -131,7 +131,7 @@ static const struct {
 } verbs[] = {
     { "", KIND_GET, verb_get, false },
     { "", KIND_LIST_VERB, verb_list, false },
-    // WATCH
+    { "", KIND_WATCH, verb_watch, false },
     { "", KIND_CREATE, verb_create, true },
     { "", KIND_UPDATE, verb_update, true },
     { "", KIND_DELETE, verb_delete, true },

@@ -7,10 +7,11 @@
 #include "server/api.h"
 
 struct watch_hub *watch_hub_new(struct api *api, struct loop *loop);
-/* Ends every watch cleanly, as when their time is up, so that a draining server is not held up by
- * them. Thread: the loop's. */
+/* Ends every watch cleanly, as when their time is up, and those to come at once, so that a draining
+ * server is not held up by them. Any thread; once; it happens on the loop. */
 void watch_hub_close(struct watch_hub *hub);
-struct watch_hub *watch_hub_free(struct watch_hub *hub); /* its loop does not run any more */
+/* Its loop does not run any more, but is not freed yet. */
+struct watch_hub *watch_hub_free(struct watch_hub *hub);
 
 /* Watches open now, by any thread: for the metrics. */
 size_t watch_hub_count(const struct watch_hub *hub);
