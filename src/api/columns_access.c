@@ -1,4 +1,4 @@
-/* columns_access.c - who may do what, and certificates. */
+/* columns_access.c - who may do what, what pods may ask for, and certificates. */
 #include "api/columns_internal.h"
 #include "base/clock.h"
 #include "base/banned.h"
@@ -25,6 +25,23 @@ static void print_binding(struct row *row)
     row_add(row, texts_join(&users, STR(", ")));
     row_add(row, texts_join(&groups, STR(", ")));
     row_add(row, texts_join(&accounts, STR(", ")));
+}
+
+static void print_pod_security(struct row *row)
+{
+    struct texts capabilities = { row->arena }, volumes = { row->arena };
+    bool privileged = columns_bool(row_at(row, "spec", "privileged"));
+    texts_add_all(&capabilities, row_at(row, "spec", "allowedCapabilities"));
+    texts_add_all(&volumes, row_at(row, "spec", "volumes"));
+    row_add_name(row);
+    row_add(row, privileged ? STR("true") : STR("false"));
+    row_add(row, texts_join(&capabilities, STR(",")));
+    row_add(row, row_text(row, "spec", "seLinux", "rule"));
+    row_add(row, row_text(row, "spec", "runAsUser", "rule"));
+    row_add(row, row_text(row, "spec", "fsGroup", "rule"));
+    row_add(row, row_text(row, "spec", "supplementalGroups", "rule"));
+    row_add_bool(row, columns_bool(row_at(row, "spec", "readOnlyRootFilesystem")));
+    row_add(row, texts_join(&volumes, STR(",")));
 }
 
 /* A denial outweighs an approval; failure and issue are said besides. */
@@ -83,6 +100,8 @@ static void print_pod_certificate(struct row *row)
 const struct columns_rule columns_access_rules[] = {
     { RBAC, STR("RoleBinding"), print_binding },
     { RBAC, STR("ClusterRoleBinding"), print_binding },
+    { STR("policy"), STR("PodSecurityPolicy"), print_pod_security },
+    { STR("extensions"), STR("PodSecurityPolicy"), print_pod_security },
     { CERTIFICATES, STR("CertificateSigningRequest"), print_signing_request },
     { CERTIFICATES, STR("ClusterTrustBundle"), print_trust_bundle },
     { CERTIFICATES, STR("PodCertificateRequest"), print_pod_certificate },

@@ -131,15 +131,17 @@ static struct str old_metrics(struct row *row)
     return texts_join_some(&list, METRICS_SHOWN, n, STR(", "));
 }
 
+/* The first beta of version 2 has the list, under the older names. */
 static struct str metrics(struct row *row)
 {
+    bool old = str_eq(row->resource->version, STR("v2beta1"));
     const struct value *specs = row_at(row, "spec", "metrics");
     const struct value *statuses = row_at(row, "status", "currentMetrics");
     struct texts list = { row->arena };
     if (!value_is(specs, VALUE_ARRAY) || !specs->n)
         return STR("<none>");
     for (size_t i = 0; i < specs->n && i < METRICS_SHOWN; i++)
-        texts_add(&list, metric_text(row->arena, value_at(specs, i), value_at(statuses, i), false));
+        texts_add(&list, metric_text(row->arena, value_at(specs, i), value_at(statuses, i), old));
     return texts_join_some(&list, METRICS_SHOWN, specs->n, STR(", "));
 }
 

@@ -225,6 +225,15 @@ static void print_lease(struct row *row)
     row_add_age(row);
 }
 
+static void print_lease_candidate(struct row *row)
+{
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "leaseName"));
+    row_add(row, row_text(row, "spec", "binaryVersion"));
+    row_add(row, row_text(row, "spec", "emulationVersion"));
+    row_add_age(row);
+}
+
 static void print_priority_class(struct row *row)
 {
     row_add_name(row);
@@ -292,6 +301,7 @@ const struct columns_rule columns_core_rules[] = {
     { STR(""), STR("ComponentStatus"), print_component_status },
     { STR(""), STR("ResourceQuota"), print_quota },
     { STR("coordination.k8s.io"), STR("Lease"), print_lease },
+    { STR("coordination.k8s.io"), STR("LeaseCandidate"), print_lease_candidate },
     { STR("scheduling.k8s.io"), STR("PriorityClass"), print_priority_class },
     { STR("node.k8s.io"), STR("RuntimeClass"), print_runtime_class },
     { STR("resource.k8s.io"), STR("DeviceClass"), print_name_and_age },

@@ -1,4 +1,5 @@
-/* What all kinds have in common, and lists; the rules themselves are in the other columns_*_test.c. */
+/* What all kinds have in common, and lists; the rules themselves are in the other columns_*_test.c.
+ */
 #include "api/columns.h"
 
 #include "api/columns_check_test.h"
