@@ -91,9 +91,18 @@ static void drop_body(struct http_exchange *x)
     buf_done(&x->body);
 }
 
+void http_when_over(struct http_exchange *x,
+                    void (*over)(void *arg, struct http_exchange *x, int status), void *arg)
+{
+    x->over = over;
+    x->over_arg = arg;
+}
+
 static void exchange_free(struct http_exchange *x)
 {
     struct http_home *h = x->home;
+    if (x->over)
+        x->over(x->over_arg, x, x->status);
     exchange_drop(x);
     leave_conn(x);
     conn_peer_unref(x->peer);

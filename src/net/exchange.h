@@ -65,6 +65,9 @@ struct http_exchange {
     struct http_header *headers;
 
     /* The reply. */
+    int status; /* 0 until it has begun */
+    void (*over)(void *arg, struct http_exchange *x, int status);
+    void *over_arg;
     bool began, ended, whole, refused, close_after, room_wanted;
     struct segment *first, **end;
     struct segment one; /* most replies need no other */

@@ -103,6 +103,11 @@ struct http_events {
 void http_listen_to(struct http_exchange *x, const struct http_events *events);
 bool http_is_gone(const struct http_exchange *x); /* any thread */
 
+/* Called once, on the loop, when the exchange is over and nothing else will happen to it; its
+ * arena still stands. `status` is what was answered, 0 if nothing was. For counting. */
+void http_when_over(struct http_exchange *x,
+                    void (*over)(void *arg, struct http_exchange *x, int status), void *arg);
+
 /* Streamed request bodies: pieces come after http_body_start(), and only as many as were
  * consumed, so that a slow handler slows its client down. */
 void http_body_start(struct http_exchange *x);

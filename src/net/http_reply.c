@@ -43,6 +43,7 @@ static void begin(struct http_exchange *x, int status, const struct http_header 
     assert(!x->began && !x->ended);
     assert(status >= 200 && status <= 999);
     x->began = true;
+    x->status = status;
     if (http_is_gone(x))
         return;
     x->close_after |= has_close(headers, n);
@@ -220,6 +221,7 @@ void http_upgrade(struct http_exchange *x, const struct http_header *headers, si
     loop_assert_owner(x->home->loop);
     assert(!x->began && !x->ended && x->req.version != HTTP_2);
     x->began = true;
+    x->status = 101;
     x->is_tunnel = true;
     x->tunnel = *tunnel;
     if (http_is_gone(x)) {

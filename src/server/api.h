@@ -7,6 +7,7 @@
 #include "net/workers.h"
 #include "store/store.h"
 
+struct tally;
 struct watch_hub;
 
 enum { API_LOOPS_MAX = 4 };
@@ -19,4 +20,14 @@ struct api {
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
     size_t n_loops;
+    struct tally *tally; /* of requests, one shard a loop */
 };
+
+/* Which of the loops an exchange is on. */
+static inline size_t api_loop_index(const struct api *api, const struct loop *loop)
+{
+    size_t i = 0;
+    while (i + 1 < api->n_loops && api->loops[i] != loop)
+        i++;
+    return i;
+}

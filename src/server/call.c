@@ -217,12 +217,12 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         reply_method_not_allowed(x);
 }
 
-bool call_serve(struct api *api, struct http_exchange *x)
+bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
+                const struct request *req)
 {
-    struct request req;
-    switch (request_parse(http_arena(x), http_request_of(x), &req)) {
+    switch (place) {
     case REQUEST_FOUND:
-        serve_found(api, x, &req);
+        serve_found(api, x, req);
         return true;
     case REQUEST_NO_RESOURCE:
         reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");

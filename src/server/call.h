@@ -29,8 +29,10 @@ struct call {
     struct call_warning *warnings, **last_warning;
 };
 
-/* True if the path is below /api/ or /apis/; the exchange is then answered, or will be. */
-bool call_serve(struct api *api, struct http_exchange *x);
+/* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
+ * is then answered, or will be. */
+bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
+                const struct request *req);
 
 /* A Warning header of the answer. The text lives as long as the call. */
 void call_warn(struct call *c, struct str text);

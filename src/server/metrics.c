@@ -4,7 +4,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/kind.h"
 #include "base/file.h"
+#include "server/reply.h"
+#include "server/stored.h"
+#include "server/tally.h"
 #include "base/banned.h"
 
 static void add(struct buf *out, const char *type, const char *name, const char *help,
@@ -78,9 +82,62 @@ static void store_metrics(struct buf *out, const struct store_stats *s)
     gauge(out, "sampan_store_failing", "1 while writes cannot be made durable.", s->failing != 0);
 }
 
-void metrics_write(struct buf *out, const struct http_stats *http, const struct store_stats *store)
+/* How many there are of each resource, counted now. Keys only. */
+static void object_metrics(struct buf *out, struct store *store)
 {
-    process_metrics(out);
-    http_metrics(out, http);
-    store_metrics(out, store);
+    struct store_snap *snap;
+    if (store_snap_begin(store, 0, &snap, NULL) < 0)
+        return;
+    struct arena a;
+    arena_init(&a);
+    buf_str_add(out, STR("# HELP apiserver_storage_objects Stored objects, by resource.\n"
+                         "# TYPE apiserver_storage_objects gauge\n"));
+    for (size_t v = 0; v < n_kind_versions; v++) {
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
+            const struct kind_resource *r = &kind_versions[v].resources[i];
+            uint64_t n;
+            if (!r->etcd_prefix.n || stored_resource(r) != r ||
+                store_count(snap, stored_key(&a, r, STR(""), STR("")), STR(""), &n, NULL) < 0)
+                continue;
+            buf_printf(out,
+                       "apiserver_storage_objects{resource=\"" STR_FMT "%s" STR_FMT "\"} %llu\n",
+                       STR_ARG(r->plural), r->group.n ? "." : "", STR_ARG(r->group),
+                       (unsigned long long)n);
+        }
+    }
+    arena_done(&a);
+    store_snap_end(snap);
+}
+
+struct scrape {
+    struct api *api;
+    const struct http_server *http;
+};
+
+static void scrape(struct http_exchange *x, void *arg)
+{
+    const struct scrape *s = arg;
+    struct http_stats http;
+    struct store_stats store;
+    http_server_stats(s->http, &http);
+    store_stats(s->api->store, &store);
+    autobuf text = { 0 };
+    process_metrics(&text);
+    http_metrics(&text, &http);
+    store_metrics(&text, &store);
+    tally_write(&text, s->api->tally);
+    object_metrics(&text, s->api->store);
+
+    const struct http_header headers[] = {
+        { STR("content-type"), STR("text/plain; version=0.0.4; charset=utf-8") },
+        { STR("x-content-type-options"), STR("nosniff") },
+    };
+    reply_bytes(x, 200, headers, 2, arena_str(http_arena(x), buf_str(&text)));
+}
+
+void metrics_serve(struct api *api, const struct http_server *http, struct http_exchange *x)
+{
+    struct scrape *s = arena_new(http_arena(x), struct scrape);
+    *s = (struct scrape){ .api = api, .http = http };
+    (void)http_to_worker(x, api->workers, scrape, s);
 }

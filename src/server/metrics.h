@@ -2,8 +2,8 @@
  * Labels come from closed sets only. */
 #pragma once
 
-#include "base/buf.h"
 #include "net/http.h"
-#include "store/store.h"
+#include "server/api.h"
 
-void metrics_write(struct buf *out, const struct http_stats *http, const struct store_stats *store);
+/* Answers the exchange later, from a worker: counting objects takes its time. */
+void metrics_serve(struct api *api, const struct http_server *http, struct http_exchange *x);

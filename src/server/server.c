@@ -17,6 +17,8 @@
 #include "server/metrics.h"
 #include "server/openapi.h"
 #include "server/reply.h"
+#include "server/request.h"
+#include "server/tally.h"
 #include "server/version.h"
 #include "server/watch.h"
 #include "base/banned.h"
@@ -78,18 +80,7 @@ static void serve_version(struct server *s, struct http_exchange *x, struct str 
 static void serve_metrics(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
-    struct http_stats http;
-    struct store_stats store;
-    http_server_stats(s->http, &http);
-    store_stats(s->api.store, &store);
-    autobuf text = { 0 };
-    metrics_write(&text, &http, &store);
-
-    const struct http_header headers[] = {
-        { STR("content-type"), STR("text/plain; version=0.0.4; charset=utf-8") },
-        { STR("x-content-type-options"), STR("nosniff") },
-    };
-    http_reply(x, 200, headers, 2, HTTP_BYTES(arena_str(http_arena(x), buf_str(&text))));
+    metrics_serve(&s->api, s->http, x);
 }
 
 static void serve_backup(struct server *s, struct http_exchange *x, struct str rest)
@@ -135,19 +126,48 @@ static void refuse_anonymous(struct http_exchange *x)
     reply_error(x, &err);
 }
 
+/* ---- Counting ---- */
+
+struct counted {
+    struct server *server;
+    struct tally_sort sort;
+};
+
+static void count_over(void *arg, struct http_exchange *x, int status)
+{
+    const struct counted *c = arg;
+    const struct api *api = &c->server->api;
+    tally_end(api->tally, api_loop_index(api, http_loop(x)), &c->sort, status,
+              loop_now_ns(http_loop(x)) - http_request_of(x)->arrived_ns);
+}
+
+/* Everybody's requests are counted, also those that are refused. */
+static void count(struct server *s, struct http_exchange *x, const struct request *req)
+{
+    const struct http_request *http = http_request_of(x);
+    struct counted *c = arena_new(http_arena(x), struct counted);
+    c->server = s;
+    c->sort = tally_sort_of(http->method, req, req ? request_verb(http, req) : 0);
+    tally_begin(s->api.tally, api_loop_index(&s->api, http_loop(x)), &c->sort);
+    http_when_over(x, count_over, c);
+}
+
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct server *s = arg;
-    const struct http_request *req = http_request_of(x);
+    const struct http_request *http = http_request_of(x);
     struct str rest;
-    const struct route *route = find_route(req->path, &rest);
-    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
+    const struct route *route = find_route(http->path, &rest);
+    bool read = str_eq(http->method, STR("GET")) || str_eq(http->method, STR("HEAD"));
+    struct request req;
+    enum request_place place = request_parse(http_arena(x), http, &req);
 
-    if (!req->peer->cert.verified && (!route || !route->anonymous)) {
+    count(s, x, place == REQUEST_FOUND ? &req : NULL);
+    if (!http->peer->cert.verified && (!route || !route->anonymous)) {
         refuse_anonymous(x);
     } else if (!route && (discovery_serve(x, s->address) || openapi_serve(x))) {
         return;
-    } else if (!route && !call_serve(&s->api, x)) {
+    } else if (!route && !call_serve(&s->api, x, place, &req)) {
         reply_text(x, 404, STR("404 page not found\n"));
     } else if (!route) {
         return;
@@ -242,6 +262,7 @@ struct server *server_stop(struct server *s)
         pthread_join(s->threads[i], NULL);
     http_server_free(s->http);
     workers_free(s->api.workers);
+    tally_free(s->api.tally);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]);
@@ -265,6 +286,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB
                              ? str_cstr(&s->arena, str_of(opt->store.dir))
                              : "/tmp";
+    s->api.tally = tally_new(API_LOOPS_MAX);
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     int r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)
