@@ -100,9 +100,8 @@ static int delete_params(struct call *c, struct value *ret, struct err *err)
         { "ignoreStoreReadErrorWithClusterBreakingPotential", 48 },
     };
     for (size_t i = 0; i < 2; i++) {
-        bool bad = false, flag = request_flag(&c->req, flags[i], &bad);
-        if (request_param(&c->req, flags[i]).p && !bad)
-            (void)value_add(c->arena, ret, flags[i], value_bool(flag));
+        if (request_param(&c->req, flags[i]).p)
+            (void)value_add(c->arena, ret, flags[i], value_bool(request_flag(&c->req, flags[i])));
     }
     struct str policy = request_param(&c->req, STR("propagationPolicy"));
     if (policy.p)

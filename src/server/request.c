@@ -35,8 +35,11 @@ static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str
 
 static bool read_params(struct arena *a, struct str query, struct request *ret)
 {
-    struct request_param *params = arena_array(a, struct request_param, PARAMS_MAX);
-    while (query.n && ret->n_params < PARAMS_MAX) {
+    size_t most = 1;
+    for (size_t i = 0; i < query.n && most < PARAMS_MAX; i++)
+        most += query.p[i] == '&';
+    struct request_param *params = arena_array(a, struct request_param, most);
+    while (query.n && ret->n_params < most) {
         struct str value = str_cut(&query, '&');
         struct str key = str_cut(&value, '=');
         struct request_param *p = &params[ret->n_params];
@@ -58,21 +61,10 @@ struct str request_param(const struct request *req, struct str key)
     return (struct str){ NULL, 0 };
 }
 
-bool request_flag(const struct request *req, struct str key, bool *ret_bad)
+bool request_flag(const struct request *req, struct str key)
 {
-    static const char *const yes[] = { "", "1", "t", "T", "true", "TRUE", "True" };
-    static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
     struct str value = request_param(req, key);
-    if (!value.p)
-        return false;
-    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
-        if (str_eq(value, str_of(yes[i])))
-            return true;
-    bool known = false;
-    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-        known |= str_eq(value, str_of(no[i]));
-    *ret_bad |= !known;
-    return false;
+    return value.p && !str_eq(value, STR("0")) && !str_eq_nocase(value, STR("false"));
 }
 
 /* ---- The path ---- */
@@ -167,9 +159,13 @@ static enum request_place find_place(const struct segments *s, struct request *r
     const struct kind_version *v = kind_version_find(group, s->at[at - 1]);
     if (!v || at >= s->n)
         return REQUEST_NO_RESOURCE;
+    ret->watch = str_eq(s->at[at], STR("watch"));
+    at += ret->watch;
+    if (at >= s->n)
+        return REQUEST_NO_RESOURCE;
     at = take_namespace(v, s, at, ret);
     ret->resource = find_resource(v, s->at[at]);
-    if (!ret->resource || !take_rest(s, at + 1, ret) || !fits(ret))
+    if (!ret->resource || !take_rest(s, at + 1, ret) || !fits(ret) || (ret->watch && ret->sub))
         return REQUEST_NO_RESOURCE;
     return REQUEST_FOUND;
 }
@@ -192,12 +188,12 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
 
 unsigned request_verb(const struct http_request *http, const struct request *req)
 {
-    bool one = req->name.p, ignored = false;
+    bool one = req->name.p;
     unsigned has = req->sub ? req->sub->verbs : req->resource->verbs, verb = 0;
-    if (str_eq(http->method, STR("GET")))
-        verb = one                                         ? KIND_GET
-               : request_flag(req, STR("watch"), &ignored) ? KIND_WATCH
-                                                           : KIND_LIST_VERB;
+    if (req->watch)
+        verb = str_eq(http->method, STR("GET")) ? KIND_WATCH : 0;
+    else if (str_eq(http->method, STR("GET")))
+        verb = one ? KIND_GET : request_flag(req, STR("watch")) ? KIND_WATCH : KIND_LIST_VERB;
     else if (str_eq(http->method, STR("POST")))
         verb = !one || req->sub ? KIND_CREATE : 0;
     else if (str_eq(http->method, STR("PUT")))

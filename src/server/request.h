@@ -19,6 +19,7 @@ struct request {
     struct str ns;                      /* NULL pointer: none in the path */
     struct str name;                    /* NULL pointer: the collection */
     struct str rest;                    /* what follows the subresource; only proxies have it */
+    bool watch; /* below /watch/, as watches were asked for before they had a parameter */
     const struct request_param *params; /* in the order sent */
     size_t n_params;
 };
@@ -40,6 +41,6 @@ unsigned request_verb(const struct http_request *http, const struct request *req
 
 /* The first value of a parameter; a NULL pointer if it is not there. */
 struct str request_param(const struct request *req, struct str key);
-/* A boolean as Go reads them: 1, t, true and so on; "" counts as true, as in ?watch. False if it is
- * not there; `*ret_bad` is set for anything else. */
-bool request_flag(const struct request *req, struct str key, bool *ret_bad);
+/* A boolean as upstream's codec reads them: with any value but 0 and false, also an empty one, it
+ * is set. */
+bool request_flag(const struct request *req, struct str key);

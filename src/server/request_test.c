@@ -57,6 +57,11 @@ static void paths_name_things(void **state)
         { "/apis/apps/v1/namespaces/a/deployments/d/scale", "deployments", "a", "d", "scale" },
         { "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aadmin", "clusterroles", "-",
           "system:admin", "-" },
+        { "/api/v1/watch/pods", "pods", "-", "-", "-" },
+        { "/api/v1/watch/namespaces", "namespaces", "-", "-", "-" },
+        { "/api/v1/watch/namespaces/a", "namespaces", "-", "a", "-" },
+        { "/api/v1/watch/namespaces/a/pods/b", "pods", "a", "b", "-" },
+        { "/apis/apps/v1/watch/namespaces/a/deployments", "deployments", "a", "-", "-" },
         /* CVE-2021-39156: another spelling of a path is the same path */
         { "/api/v1/namespaces/a%2Fpods/b", "pods", "a", "b", "-" },
         { "/api/v1/%70ods", "pods", "-", "-", "-" },
@@ -97,6 +102,10 @@ static void other_paths_do_not(void **state)
         { "/api/v1/namespaces/a/pods/b/status/c", REQUEST_NO_RESOURCE },
         { "/apis/apps/v1/pods", REQUEST_NO_RESOURCE },
         { "/apis/authentication.k8s.io/v1/tokenreviews/a", REQUEST_NO_RESOURCE },
+        { "/api/v1/watch", REQUEST_NO_RESOURCE },
+        { "/api/v1/watch/", REQUEST_NO_RESOURCE },
+        { "/api/v1/watch/watch/pods", REQUEST_NO_RESOURCE },
+        { "/api/v1/watch/namespaces/a/pods/b/status", REQUEST_NO_RESOURCE },
         { "/api/v1/pods%", REQUEST_BAD_ENCODING },
         { "/api/v1/pods%2", REQUEST_BAD_ENCODING },
         { "/api/v1/pods%zz", REQUEST_BAD_ENCODING },
@@ -127,7 +136,6 @@ static void parameters_are_decoded(void **state)
 {
     (void)state;
     struct request r;
-    bool bad = false;
     assert_int_equal(
         parse("/api/v1/pods?labelSelector=a%3Db%2Cc+in+(d)&watch&limit=&x=1&x=2&&=", &r),
         REQUEST_FOUND);
@@ -135,12 +143,13 @@ static void parameters_are_decoded(void **state)
     assert_string_equal(text(request_param(&r, STR("limit"))), "");
     assert_string_equal(text(request_param(&r, STR("x"))), "1");
     assert_null(request_param(&r, STR("y")).p);
-    assert_true(request_flag(&r, STR("watch"), &bad));
-    assert_false(request_flag(&r, STR("y"), &bad));
-    assert_false(bad);
-    assert_true(request_flag(&r, STR("x"), &bad));
-    assert_false(request_flag(&r, STR("labelSelector"), &bad));
-    assert_true(bad);
+    assert_true(request_flag(&r, STR("watch")));
+    assert_false(request_flag(&r, STR("y")));
+    assert_true(request_flag(&r, STR("x")));
+    assert_true(request_flag(&r, STR("labelSelector")));
+    assert_int_equal(parse("/api/v1/pods?a=0&b=False", &r), REQUEST_FOUND);
+    assert_false(request_flag(&r, STR("a")));
+    assert_false(request_flag(&r, STR("b")));
 }
 
 static void methods_are_verbs(void **state)
@@ -153,6 +162,9 @@ static void methods_are_verbs(void **state)
         { "GET", "/api/v1/pods", KIND_LIST_VERB },
         { "GET", "/api/v1/pods?watch=1", KIND_WATCH },
         { "GET", "/api/v1/pods?watch=false", KIND_LIST_VERB },
+        { "GET", "/api/v1/watch/pods", KIND_WATCH },
+        { "GET", "/api/v1/watch/nodes/n", KIND_WATCH },
+        { "POST", "/api/v1/watch/nodes", 0 },
         { "GET", "/api/v1/nodes/n", KIND_GET },
         { "HEAD", "/api/v1/nodes/n", 0 },
         { "FOO", "/api/v1/nodes/n", 0 },

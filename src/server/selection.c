@@ -10,18 +10,6 @@
 
 /* ---- Single parameters ---- */
 
-/* As Go's parameter codec has it: all but "0" and "false" is true, also nothing at all. */
-static bool is_true(struct str text)
-{
-    return !str_eq(text, STR("0")) && !str_eq_nocase(text, STR("false"));
-}
-
-static bool flag(const struct request *req, struct str key)
-{
-    struct str text = request_param(req, key);
-    return text.p && is_true(text);
-}
-
 static bool all_digits(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -199,7 +187,7 @@ static struct sent read_sent(const struct request *req, bool watch)
         .version = request_param(req, STR("resourceVersion")),
         .match = request_param(req, STR("resourceVersionMatch")),
         .token = request_param(req, STR("continue")),
-        .initial = initial.p && is_true(initial),
+        .initial = request_flag(req, STR("sendInitialEvents")),
         .has_initial = initial.p,
     };
     /* A watch from nowhere in particular has always begun with what there is. */
@@ -264,7 +252,7 @@ static void find_keys(const struct request *req, struct selection *s)
 int selection_read(struct arena *a, const struct request *req, bool watch, struct selection *ret,
                    struct err *err)
 {
-    struct selection s = { .bookmarks = flag(req, STR("allowWatchBookmarks")) };
+    struct selection s = { .bookmarks = request_flag(req, STR("allowWatchBookmarks")) };
     int64_t limit = 0;
     int r = watch ? 0 : check_timeout(req, err);
     if (r == 0)
