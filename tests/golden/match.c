@@ -156,9 +156,24 @@ static bool is_ignored(struct str at, struct str key)
     return str_eq(key, STR("managedFields")) && str_ends(at, STR("metadata"));
 }
 
-static bool match_object(struct match *m, const struct value *want, const struct value *got,
+/* The recorder knows a list by its items. Where those are null it took the revision for that of an
+ * object and gave it a number, although it moves with every write anywhere. */
+static struct value without_list_revision(struct match *m, const struct value *want)
+{
+    struct value out = value_borrow(want);
+    if (!value_is(value_get(want, STR("items")), VALUE_NULL))
+        return out;
+    struct value *meta = value_edit(m->arena, &out, STR("metadata"));
+    if (meta && value_get(meta, STR("resourceVersion")))
+        (void)value_set(m->arena, meta, STR("resourceVersion"), value_string(STR("<rv>")));
+    return out;
+}
+
+static bool match_object(struct match *m, const struct value *recorded, const struct value *got,
                          struct str at)
 {
+    struct value expected = without_list_revision(m, recorded);
+    const struct value *want = &expected;
     bool same = true;
     value_each_field (f, want) {
         if (is_ignored(at, f->key))
@@ -197,8 +212,19 @@ static bool match_array(struct match *m, const struct value *want, const struct 
     return same;
 }
 
+/* What a column means is said in our own words; it only has to be said. */
+static bool is_column_help(struct str at)
+{
+    if (!str_ends(at, STR("].description")))
+        return false;
+    const char *table = memmem(at.p, at.n, "columnDefinitions[", 18);
+    return table != NULL;
+}
+
 bool match_value(struct match *m, const struct value *want, const struct value *got, struct str at)
 {
+    if (is_column_help(at) && value_str(got).n)
+        return true;
     if (value_is(want, VALUE_STRING) && str_eq(value_str(want), STR("<any>")))
         return true;
     if (value_is(want, VALUE_STRING) && value_is(got, VALUE_INT) && is_mark(value_str(want)))
