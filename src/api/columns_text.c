@@ -194,20 +194,21 @@ static struct str two_units(struct arena *a, int64_t large, char large_unit, int
 
 struct str columns_duration(struct arena *a, int64_t ns)
 {
-    int64_t sec = ns / NS_PER_SEC, min = sec / 60, hours = min / 60, days = hours / 24;
+    int64_t sec = ns / NS_PER_SEC, min = sec / 60, hours = min / 60;
+    int64_t days = hours / 24, years = days / 365;
     if (sec < -1)
         return STR("<invalid>");
     if (sec < 0) /* clocks that disagree a little */
         return STR("0s");
-    if (sec < 2 * 60)
+    if (min < 2)
         return two_units(a, sec, 's', 0, 0);
-    if (min < 3 * 60)
+    if (hours < 3)
         return two_units(a, min, 'm', min < 10 ? sec % 60 : 0, 's');
-    if (hours < 2 * 24)
+    if (days < 2)
         return two_units(a, hours, 'h', hours < 8 ? min % 60 : 0, 'm');
-    if (days < 2 * 365)
+    if (years < 2)
         return two_units(a, days, 'd', days < 8 ? hours % 24 : 0, 'h');
-    return two_units(a, days / 365, 'y', days < 8 * 365 ? days % 365 : 0, 'd');
+    return two_units(a, years, 'y', years < 8 ? days % 365 : 0, 'd');
 }
 
 struct str columns_since(const struct row *row, struct gotime t)

@@ -403,6 +403,11 @@ static void autoscalers_of_the_first_version(void **state)
           OLD(SPECS(PODS_SPEC) "," STATES(PODS_STATE), ",'targetCPUUtilizationPercentage':70",
               ",'currentCPUUtilizationPercentage':20"),
           SCALES("500m/1, cpu: 33%/70%") },
+        /* without the list of states, the only one known is that of the first metric */
+        { V1,
+          OLD(SPECS(PODS_SPEC), ",'targetCPUUtilizationPercentage':70",
+              ",'currentCPUUtilizationPercentage':20"),
+          SCALES("<unknown>/1, cpu: <unknown>/70%") },
         { V1, OLD(SPECS(THREE), ",'targetCPUUtilizationPercentage':70", ""),
           SCALES("<unknown>/3, <unknown>/2 (avg) + 2 more...") },
         { V1, OLD(SPECS("{"), "", ""), SCALES("cpu: <unknown>/80%") },
