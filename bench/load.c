@@ -55,6 +55,7 @@ static void usage(FILE *out)
             "  --watchers N        default 100\n"
             "  --namespace NAME    default load-XXXXXXXX, made and deleted\n"
             "  --keep              delete nothing\n"
+            "  --filled            the objects are there, from an earlier run with --keep\n"
             "  --remote            the server need not be on loopback\n"
             "  --json              one line of JSON for each result\n"
             "Scenarios (in flight):\n");
@@ -95,6 +96,7 @@ enum flag {
     FLAG_WATCHERS,
     FLAG_NAMESPACE,
     FLAG_KEEP,
+    FLAG_FILLED,
     FLAG_REMOTE,
     FLAG_JSON,
     FLAG_HELP,
@@ -115,6 +117,7 @@ static const struct option flags[] = {
     { "watchers", required_argument, NULL, FLAG_WATCHERS },
     { "namespace", required_argument, NULL, FLAG_NAMESPACE },
     { "keep", no_argument, NULL, FLAG_KEEP },
+    { "filled", no_argument, NULL, FLAG_FILLED },
     { "remote", no_argument, NULL, FLAG_REMOTE },
     { "json", no_argument, NULL, FLAG_JSON },
     { "help", no_argument, NULL, FLAG_HELP },
@@ -167,6 +170,9 @@ static bool take_flag(struct load *l, enum flag flag, const char *text)
         return strlen(text) < LOAD_NAME_BYTES;
     case FLAG_KEEP:
         l->opt.keep = true;
+        return true;
+    case FLAG_FILLED:
+        l->opt.filled = true;
         return true;
     case FLAG_REMOTE:
         l->opt.remote = true;

@@ -172,6 +172,12 @@ void load_meter_begin(struct load_meter *m, pid_t pid)
     m->peak = m->before;
 }
 
+void load_meter_warm(struct load_meter *m)
+{
+    if (m->pid)
+        m->before.cpu_seconds = read_cpu(m->pid);
+}
+
 void load_meter_sample(struct load_meter *m, int64_t now_ns)
 {
     if (m->pid == 0 || now_ns < m->next_sample_ns)

@@ -29,6 +29,9 @@ struct load_meter {
 pid_t load_process_find(const struct sockaddr *at);
 
 void load_meter_begin(struct load_meter *m, pid_t pid);
+/* The warm-up is over: processor time counts from now on. Memory goes on from where it was, since
+ * what the first requests make the server take is what one wants to see. */
+void load_meter_warm(struct load_meter *m);
 /* Cheap unless LOAD_SAMPLE_MS have passed. */
 void load_meter_sample(struct load_meter *m, int64_t now_ns);
 void load_meter_end(struct load_meter *m);

@@ -15,14 +15,25 @@ enum {
 
 volatile sig_atomic_t load_interrupted;
 
-void load_run_begin(struct load_run *run)
+static void start_clock(struct load_run *run)
 {
     load_stats_reset(run->stats);
-    load_meter_begin(run->meter, run->target->pid);
     run->own_cpu_before = load_own_cpu_seconds();
     run->begun_ns = clock_mono_ns(&clock_system);
     run->ended_ns = run->begun_ns;
     run->deadline_ns = run->seconds > 0 ? run->begun_ns + (int64_t)(run->seconds * 1e9) : INT64_MAX;
+}
+
+void load_run_begin(struct load_run *run)
+{
+    load_meter_begin(run->meter, run->target->pid);
+    start_clock(run);
+}
+
+void load_run_warm(struct load_run *run)
+{
+    load_meter_warm(run->meter);
+    start_clock(run);
 }
 
 void load_run_end(struct load_run *run)
@@ -80,7 +91,7 @@ static void on_done(struct load_request *r)
     run->ended_ns = now_ns;
     if (run->warm_until_ns && now_ns >= run->warm_until_ns) {
         run->warm_until_ns = 0;
-        load_run_begin(run);
+        load_run_warm(run);
     }
     go_on(s, now_ns);
 }

@@ -19,7 +19,7 @@ struct load_options {
     uint64_t count; /* instead of seconds; 0: by time */
     size_t size, objects, watchers;
     unsigned rounds;
-    bool json, keep, remote;
+    bool json, keep, filled, remote;
     const char *namespace, *raw_path;
 };
 
@@ -77,6 +77,8 @@ extern volatile sig_atomic_t load_interrupted;
  * is returned if nothing could be measured. */
 int load_run_measure(struct load_run *run, size_t in_flight, struct err *err);
 
-/* The clock and the meters of a measurement; for scenarios that measure in their own way. */
+/* The clock and the meters of a measurement; for scenarios that measure in their own way. Begun
+ * before the warm-up; what was counted until `warm` is forgotten. */
 void load_run_begin(struct load_run *run);
+void load_run_warm(struct load_run *run);
 void load_run_end(struct load_run *run);

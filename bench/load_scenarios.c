@@ -156,7 +156,7 @@ int load_scenario_fill(const struct load_run *run, struct err *err)
     free(t->versions);
     t->versions = mem_array(t->n_objects, sizeof(*t->versions));
     t->n_taken = 0;
-    if (t->n_objects == 0)
+    if (t->n_objects == 0 || run->opt->filled)
         return 0;
 
     filling.scenario = &fill;

@@ -124,7 +124,7 @@ int load_call(struct load_target *t, const char *method, struct str path, struct
 static int bad_status(struct err *err, const char *doing, int status, const struct buf *body)
 {
     return err_set(err, ERR_INTERNAL, "%s: %d " STR_FMT, doing, status,
-                   STR_ARG(str_take(buf_str(body), 200)));
+                   STR_ARG(str_trim(str_take(buf_str(body), 200))));
 }
 
 bool load_find_text(struct str in, struct str before, struct str *ret)

@@ -220,7 +220,7 @@ static void make_events(struct fanout *f)
     while (goes_on && clock_mono_ns(&clock_system) < warm_until)
         goes_on = make_event(f);
     if (goes_on)
-        load_run_begin(run);
+        load_run_warm(run);
     for (uint64_t n = 0; goes_on && !load_interrupted; n++) {
         if (run->limit ? n >= run->limit : clock_mono_ns(&clock_system) >= run->deadline_ns)
             break;
