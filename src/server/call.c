@@ -7,7 +7,7 @@
 #include "server/verbs.h"
 #include "base/banned.h"
 
-enum { HEADERS_MAX = 2, WARNINGS_MAX = 100 };
+enum { HEADERS_MAX = 3, WARNINGS_MAX = 100 };
 
 /* ---- Answers ---- */
 
@@ -37,11 +37,16 @@ static struct str warning_value(struct arena *a, struct str text)
 
 size_t call_headers(struct call *c, struct str content_type, const struct http_header **ret)
 {
-    struct http_header *h = arena_array(c->arena, struct http_header, HEADERS_MAX + WARNINGS_MAX);
-    size_t n = 0;
+    size_t n_warnings = 0, n = 0;
+    for (const struct call_warning *w = c->warnings; w && n_warnings < WARNINGS_MAX; w = w->next)
+        n_warnings++;
+    struct http_header *h = arena_array(c->arena, struct http_header, HEADERS_MAX + n_warnings);
     h[n++] = (struct http_header){ STR("content-type"), content_type };
     h[n++] = (struct http_header){ STR("cache-control"), STR("no-cache, private") };
-    for (struct call_warning *w = c->warnings; w && n < HEADERS_MAX + WARNINGS_MAX; w = w->next)
+    if (c->retry_after_sec)
+        h[n++] = (struct http_header){ STR("retry-after"),
+                                       arena_printf(c->arena, "%u", c->retry_after_sec) };
+    for (const struct call_warning *w = c->warnings; n_warnings--; w = w->next)
         h[n++] = (struct http_header){ STR("warning"), warning_value(c->arena, w->text) };
     *ret = h;
     return n;
@@ -63,6 +68,7 @@ void call_fail(struct call *c, const struct err *err)
 {
     autobuf bytes = { 0 };
     struct value status = reply_status(c->arena, err);
+    c->retry_after_sec = err->about.retry_after_sec;
     encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
     answer(c, err_http_status(err->code), &bytes);
 }

@@ -27,6 +27,7 @@ struct call {
     enum kind_verb verb;
     struct format format;
     struct call_warning *warnings, **last_warning;
+    uint32_t retry_after_sec; /* of a refusal; 0: not said */
 };
 
 /* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
