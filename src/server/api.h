@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 struct tally;
+struct list_counts;
 struct watch_hub;
 
 enum { API_LOOPS_MAX = 4 };
@@ -16,6 +17,7 @@ struct api {
     struct store *store;
     struct workers *workers; /* writes run here */
     const struct clock *clock;
+    struct list_counts *list_counts;
     const char *scratch_dir; /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */

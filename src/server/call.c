@@ -141,7 +141,7 @@ static const struct {
     { "", KIND_CREATE, verb_create, true },
     { "", KIND_UPDATE, verb_update, true },
     { "", KIND_DELETE, verb_delete, true },
-    // DC
+    { "", KIND_DELETE_COLLECTION, verb_delete_collection, true },
     { "status", KIND_GET, verb_get, false },
     { "status", KIND_UPDATE, verb_update, true },
     { "finalize", KIND_UPDATE, verb_update, true },

@@ -108,6 +108,9 @@ struct value encode_row(struct arena *a, const struct encoder *e, const struct v
     else if (e->include == ENCODE_OBJECT)
         shown = value_borrow(obj);
     (void)value_add(a, &row, STR("cells"), columns_row(a, e->resource, obj, e->now_ns));
+    struct value conditions = columns_conditions(a, e->resource, obj);
+    if (conditions.type != VALUE_NULL)
+        (void)value_add(a, &row, STR("conditions"), conditions);
     (void)value_add(a, &row, STR("object"), shown);
     return row;
 }

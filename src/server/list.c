@@ -13,6 +13,7 @@
 
 #include "net/accept.h"
 #include "net/gzip.h"
+#include "server/list_counts.h"
 #include "server/list_writer.h"
 #include "server/token.h"
 #include "server/verbs.h"
@@ -21,6 +22,7 @@
 enum {
     TURN_BYTES = 256 << 10, /* made, or read ahead, in one turn */
     TURN_OBJECTS = 1000,    /* looked at in one turn */
+    TURN_KEYS = 10000,      /* or only counted */
     PIECE_BYTES = 64 << 10, /* sent at once */
     HOLD_BYTES = 256 << 10, /* before it is streamed */
     GZIP_LEAST = 128 << 10, /* as upstream: smaller answers are sent as they are */
@@ -47,8 +49,11 @@ struct list {
     uint64_t wait_rev; /* the newest one must not be below it */
     bool goes_on;      /* it is not the first page */
     bool has_read_ahead;
+    bool is_counting;     /* what a full page leaves, with the cursor `left` */
+    uint64_t n_from_here; /* objects of this page and behind it; 0: not known */
+    struct str page_end;  /* the key that the next page begins with */
     struct list_meta meta;
-    struct cursor made, ahead;
+    struct cursor made, ahead, left;
     struct buf out; /* made, not sent */
     struct arena scratch;
     struct gzip *gzip; /* of a streamed answer */
@@ -73,6 +78,7 @@ static void list_done(struct list *l)
     loop_timer_cancel(&l->wait);
     buf_done(&l->made.start);
     buf_done(&l->ahead.start);
+    buf_done(&l->left.start);
     buf_done(&l->out);
     arena_done(&l->scratch);
     l->gzip = gzip_free(l->gzip);
@@ -237,6 +243,12 @@ static int take_object(struct list *l, struct cursor *at, struct turn *t,
     return 0;
 }
 
+static void set_remaining(struct list *l, uint64_t n)
+{
+    l->meta.remaining = n;
+    list_counts_keep(l->c->api->list_counts, l->prefix, l->rev, l->page_end, n);
+}
+
 /* The page is full: where does the next one begin, and how much is left? */
 static int end_page(struct list *l, struct cursor *at, const struct turn *t, struct err *err)
 {
@@ -245,11 +257,19 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
     int r = next_entry(l, at, t, &entry, err);
     if (r <= 0 || l->has_read_ahead)
         return r < 0 ? r : 0;
-    l->meta.token = token_write(l->c->arena, buf_str(&at->start), l->prefix, (int64_t)l->rev);
+    l->page_end = arena_str(l->c->arena, buf_str(&at->start));
+    l->meta.token = token_write(l->c->arena, l->page_end, l->prefix, (int64_t)l->rev);
     if (!selection_is_all(&l->sel))
         return 0;
     l->meta.has_remaining = true;
-    return store_count(t->snap, l->prefix, buf_str(&at->start), &l->meta.remaining, err);
+    l->left.n_items = 0;
+    buf_reset(&l->left.start);
+    buf_str_add(&l->left.start, l->page_end);
+    if (l->n_from_here > at->n_items)
+        set_remaining(l, l->n_from_here - at->n_items);
+    else
+        l->is_counting = true;
+    return 0;
 }
 
 /* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
@@ -274,6 +294,28 @@ static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *e
             return r;
     }
     return 1;
+}
+
+/* Counts on, key by key. */
+static int count(struct list *l, struct store_snap *snap, struct err *err)
+{
+    struct turn t = { .snap = snap };
+    struct store_entry entry;
+    int r = 1;
+    store_range_begin(snap, l->prefix, buf_str(&l->left.start));
+    for (; t.n_objects < TURN_KEYS && r > 0; t.n_objects++) {
+        r = store_range_next(snap, &entry, err);
+        if (r > 0) {
+            t.last_key = entry.key;
+            l->left.n_items++;
+        }
+    }
+    cursor_save(&l->left, &t);
+    if (r == 0) {
+        l->is_counting = false;
+        set_remaining(l, l->left.n_items);
+    }
+    return r < 0 ? r : 0;
 }
 
 /* ---- Turns ---- */
@@ -404,8 +446,12 @@ static int read_turn(struct list *l, struct err *err)
     if (r < 0)
         return r;
     l->rev = l->meta.rev = store_snap_rev(t.snap);
-    r = scan(l, at, &t, err);
-    cursor_save(at, &t);
+    if (!l->is_counting) {
+        r = scan(l, at, &t, err);
+        cursor_save(at, &t);
+    }
+    if (r == 0 && l->is_counting)
+        r = count(l, t.snap, err);
     store_snap_end(t.snap);
     return r;
 }
@@ -420,6 +466,8 @@ static void run_turn(struct list *l)
     int r = read_turn(l, &err);
     if (r < 0)
         list_fail(l, &err);
+    else if (l->is_counting)
+        go_on(l);
     else
         after_scan(l, r);
 }
@@ -460,6 +508,9 @@ static int take_token(struct list *l, struct err *err)
     l->rev = token.rev > 0 ? (uint64_t)token.rev : 0;
     l->goes_on = true;
     buf_str_add(&l->made.start, token.start);
+    if (l->rev &&
+        !list_counts_find(l->c->api->list_counts, l->prefix, l->rev, token.start, &l->n_from_here))
+        l->n_from_here = 0;
     return 0;
 }
 
@@ -511,6 +562,11 @@ static int prepare(struct list *l, struct err *err)
 
 void verb_list(struct call *c)
 {
+    list_at(c, 0);
+}
+
+void list_at(struct call *c, uint64_t rev)
+{
     struct list *l = arena_new(c->arena, struct list);
     struct err err = ERR_INIT(c->arena);
     l->c = c;
@@ -525,6 +581,8 @@ void verb_list(struct call *c)
         list_fail(l, &err);
         return;
     }
+    if (rev)
+        l->rev = rev;
     struct str accepted = http_header_get(c->http, STR("accept-encoding"));
     l->wants_gzip = accepted.n && accept_encoding(c->arena, accepted, STR("gzip"));
     l->wait.on_fire = on_wait;

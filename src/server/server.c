@@ -14,6 +14,7 @@
 #include "server/call.h"
 #include "server/discovery.h"
 #include "server/health.h"
+#include "server/list_counts.h"
 #include "server/metrics.h"
 #include "server/openapi.h"
 #include "server/reply.h"
@@ -267,6 +268,7 @@ struct server *server_stop(struct server *s)
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]);
     }
+    list_counts_free(s->api.list_counts);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -287,6 +289,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
                              ? str_cstr(&s->arena, str_of(opt->store.dir))
                              : "/tmp";
     s->api.tally = tally_new(API_LOOPS_MAX);
+    s->api.list_counts = list_counts_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     int r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)

@@ -1,0 +1,128 @@
+/* DELETE of a collection: all objects that a list with the same parameters would show, one after
+ * the other. The answer is that list, as it was before: its revision is still in the history, so
+ * nothing has to be kept meanwhile. */
+#include "server/registry.h"
+#include "server/selection.h"
+#include "server/stored.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+enum { NAMES_AT_ONCE = 500 };
+
+struct collection {
+    struct call *call;
+    struct selection sel;
+    struct encoder enc;
+    struct str prefix;
+    uint64_t rev;
+    struct buf start; /* where to go on */
+    struct arena page;
+    struct str names[NAMES_AT_ONCE], spaces[NAMES_AT_ONCE];
+    size_t n;
+    uint64_t taken; /* over all pages */
+};
+
+static bool is_full(const struct collection *p)
+{
+    return p->n == NAMES_AT_ONCE || (p->sel.limit && p->taken == p->sel.limit);
+}
+
+static int take_entry(struct collection *p, const struct store_entry *e, struct err *err)
+{
+    struct selection_subject subject = { .arena = &p->page, .encoder = &p->enc, .entry = *e };
+    int r = selection_matches(&p->sel, &subject, err);
+    if (r <= 0)
+        return r;
+    struct str ns, name;
+    stored_key_parts(p->call->stored, e->key, &ns, &name);
+    p->spaces[p->n] = arena_str(&p->page, ns);
+    p->names[p->n++] = arena_str(&p->page, name);
+    p->taken++;
+    return 0;
+}
+
+/* Names of the next objects, read in one go; 1 if there may be more. */
+static int read_page(struct collection *p, struct err *err)
+{
+    struct store_snap *snap;
+    struct store_entry e;
+    arena_reset(&p->page);
+    p->n = 0;
+    int r = store_snap_begin(p->call->api->store, p->rev, &snap, err);
+    if (r < 0)
+        return r;
+    store_range_begin(snap, p->prefix, arena_str(&p->page, buf_str(&p->start)));
+    while (!is_full(p) && (r = store_range_next(snap, &e, err)) == 1) {
+        r = p->sel.is_single && !str_eq(e.key, p->prefix) ? 0 : take_entry(p, &e, err);
+        if (r < 0)
+            break;
+        buf_reset(&p->start);
+        buf_str_add(&p->start, e.key);
+        buf_byte(&p->start, '\0'); /* the key right behind it */
+    }
+    store_snap_end(snap);
+    return r < 0 ? r : p->n == NAMES_AT_ONCE;
+}
+
+static int delete_page(struct collection *p, const struct delete_options *o, struct err *err)
+{
+    struct call one = *p->call;
+    one.arena = &p->page;
+    for (size_t i = 0; i < p->n; i++) {
+        struct value obj;
+        bool gone;
+        one.req.ns = p->spaces[i];
+        int r = registry_delete(&one, p->names[i], o, &obj, &gone, err);
+        if (r == -ERR_NOT_FOUND) {
+            err_clear(err); /* somebody was faster */
+        } else if (r < 0) {
+            err->about.name = arena_str(p->call->arena, err->about.name);
+            return r;
+        }
+    }
+    return 0;
+}
+
+static void answer(struct http_exchange *x, void *arg)
+{
+    struct collection *p = arg;
+    (void)x;
+    list_at(p->call, p->rev);
+}
+
+static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)
+{
+    int more = 1;
+    arena_init(&p->page);
+    while (more > 0) {
+        more = read_page(p, err);
+        int r = more < 0 ? more : delete_page(p, o, err);
+        if (r < 0)
+            more = r;
+    }
+    arena_done(&p->page);
+    buf_done(&p->start);
+    return more;
+}
+
+void verb_delete_collection(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct delete_options options;
+    struct collection *p = arena_new(c->arena, struct collection);
+    p->call = c;
+    p->enc = (struct encoder){ .resource = c->req.resource, .stored = c->stored };
+    int r = options_read_delete(c, &options, &err);
+    if (r == 0)
+        r = selection_read(c->arena, &c->req, false, &p->sel, &err);
+    if (r == 0) {
+        p->prefix = selection_prefix(c->arena, c->stored, &p->sel);
+        p->rev = store_rev(c->api->store);
+    }
+    if (r == 0 && p->prefix.n)
+        r = delete_all(p, &options, &err);
+    if (r < 0)
+        call_fail(c, &err);
+    else
+        http_to_loop(c->x, answer, p);
+}
