@@ -1,0 +1,19 @@
+/* list_counts.h - how much is left behind a page of a list, remembered for the next page.
+ *
+ * Every page says how many objects follow it, and counting them is as long as the range. Whoever
+ * reads page after page of one revision comes back with the key at which the last count began, so
+ * a few hundred of those are kept; what was forgotten is counted again. Any thread. */
+#pragma once
+
+#include "base/str.h"
+
+struct list_counts;
+
+struct list_counts *list_counts_new(void);
+struct list_counts *list_counts_free(struct list_counts *c);
+
+/* `n` objects of the range `prefix` at `rev` are not below `start`. */
+void list_counts_keep(struct list_counts *c, struct str prefix, uint64_t rev, struct str start,
+                      uint64_t n);
+bool list_counts_find(struct list_counts *c, struct str prefix, uint64_t rev, struct str start,
+                      uint64_t *ret);
