@@ -176,10 +176,13 @@ int load_scenario_fill(const struct load_run *run, struct err *err)
 
 /* ---- Reading ---- */
 
+/* The request is made once; after that the slot asks the same again, as do raw and list. */
 static bool get_next(struct load_slot *s)
 {
     char name[OBJECT_NAME_BYTES];
     const struct load_target *t = s->run->target;
+    if (s->path.n)
+        return true;
     load_object_path(s->run, &s->path, name_object(name, 0));
     if (t->plain) {
         buf_reset(&s->path);
@@ -206,7 +209,8 @@ static bool get_many_next(struct load_slot *s)
 
 static bool raw_next(struct load_slot *s)
 {
-    buf_reset(&s->path);
+    if (s->path.n)
+        return true;
     buf_str_add(&s->path, str_of(s->run->opt->raw_path));
     request(s, STR("GET"), false);
     return true;
@@ -214,6 +218,8 @@ static bool raw_next(struct load_slot *s)
 
 static bool list_next(struct load_slot *s)
 {
+    if (s->path.n)
+        return true;
     collection_path(s->run, &s->path);
     request(s, STR("GET"), false);
     return true;
