@@ -1,9 +1,11 @@
 #include "server/call.h"
 
+#include "api/columns.h"
 #include "api/convert.h"
 #include "server/encode.h"
 #include "server/reply.h"
 #include "server/stored.h"
+#include "server/strategy.h"
 #include "server/verbs.h"
 #include "base/banned.h"
 
@@ -84,7 +86,10 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
     struct err err = ERR_INIT(c->arena);
     autobuf bytes = { 0 };
     struct value shown;
-    if (type != c->stored->type) {
+    if (type != c->stored->type && c->format.as == FORMAT_TABLE) {
+        e.resource = e.stored = &columns_scale;
+        encode_object(&bytes, c->arena, &e, obj);
+    } else if (type != c->stored->type) {
         encode_tree(&bytes, c->arena, &c->format, type, obj);
     } else if (encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include,
                                     &err) < 0 ||
@@ -195,6 +200,9 @@ static void serve(struct call *c)
     }
     c->format.pretty |= format_pretty(request_param(&c->req, STR("pretty")),
                                       http_header_get(c->http, STR("user-agent")));
+    struct str warning = strategy_warning(c->req.resource);
+    if (warning.n)
+        call_warn(c, warning);
     bool waits;
     struct job *job = arena_new(c->arena, struct job);
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };

@@ -47,6 +47,18 @@ int error_conflict_of(struct err *err, const struct kind_resource *r, struct str
     return error_conflict(err, &by_kind, name, why);
 }
 
+int error_other_uid(struct err *err, const struct kind_resource *r, struct str name, struct str key,
+                    struct str uid, struct str now_uid)
+{
+    return error_conflict(err, r, name,
+                          arena_printf(err->arena,
+                                       "StorageError: invalid object, Code: 4, Key: " STR_FMT
+                                       ", ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+                                       "failed: UID in precondition: " STR_FMT
+                                       ", UID in object meta: " STR_FMT,
+                                       STR_ARG(key), STR_ARG(uid), STR_ARG(now_uid)));
+}
+
 int error_modified(struct err *err, const struct kind_resource *r, struct str name)
 {
     return error_conflict(err, r, name,

@@ -12,6 +12,10 @@ int error_conflict(struct err *err, const struct kind_resource *r, struct str na
 /* The same, named by kind instead of by resource. */
 int error_conflict_of(struct err *err, const struct kind_resource *r, struct str name,
                       struct str why);
+/* The object of that key is not the one that the request is about; `now_uid` is empty if there is
+ * none. */
+int error_other_uid(struct err *err, const struct kind_resource *r, struct str name, struct str key,
+                    struct str uid, struct str now_uid);
 int error_modified(struct err *err, const struct kind_resource *r, struct str name);
 int error_forbidden(struct err *err, const struct kind_resource *r, struct str name,
                     struct str why);

@@ -171,5 +171,9 @@ int options_read_delete(struct call *c, struct delete_options *ret, struct err *
         value_get(&options, STR("ignoreStoreReadErrorWithClusterBreakingPotential"));
     ret->ignore_read_error = value_is(ignore, VALUE_BOOL) && ignore->b;
     take_preconditions(&options, ret);
+    if (ret->propagation == OPTIONS_DEFAULT && str_eq(c->stored->plural, STR("jobs")))
+        call_warn(c, STR("child pods are preserved by default when jobs are deleted; set "
+                         "propagationPolicy=Background to remove them or set "
+                         "propagationPolicy=Orphan to suppress this warning"));
     return field_errors_report(&e, meta_group, STR("DeleteOptions"), STR(""), err);
 }

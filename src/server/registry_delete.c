@@ -148,7 +148,7 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
         if (begin_namespace(c, obj))
             return true;
     }
-    int64_t grace = strategy_grace(c->stored, obj, o->grace_given ? o->grace : -1);
+    int64_t grace = strategy_grace(c->stored, obj, o->grace_given ? &o->grace : NULL);
     if (marked && !o->grace_given && was_grace > 0)
         return true;
     set_finalizers(c, o, obj);
@@ -156,9 +156,26 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
     bool held = value_is(finalizers, VALUE_ARRAY) && finalizers->n;
     if (marked)
         shorten(c, obj, was_grace, grace);
-    else if (held || grace || str_eq(c->stored->plural, STR("pods")))
+    else if (held || grace || strategy_is_graceful(c->stored))
         mark(c, obj, grace);
     return held || (marked ? was_grace > 0 && grace > 0 : grace > 0);
+}
+
+/* Whoever watches something that ends gracefully sees it marked before it is gone, also when there
+ * was no time left. */
+static int remove_marked(struct call *c, struct str name, const struct registry_entry *now,
+                         struct value *obj, struct err *err)
+{
+    struct registry_entry marked = *now;
+    uint64_t rev = 0;
+    int r = strategy_is_graceful(c->stored) ? registry__replace(c, name, now, obj, err) : 0;
+    if (r != 0)
+        return r;
+    (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &marked.rev);
+    r = registry__remove(c, name, &marked, &rev, err);
+    if (r == 0)
+        registry__set_revision(c->arena, obj, rev);
+    return r;
 }
 
 int registry_delete(struct call *c, struct str name, const struct delete_options *o,
@@ -166,7 +183,6 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
 {
     for (int i = 0; i < DELETE_TRIES; i++) {
         struct registry_entry now;
-        uint64_t rev = 0;
         int r = registry_get(c, name, &now, err);
         if (r == 0)
             r = check_preconditions(c, name, o, &now, err);
@@ -177,13 +193,8 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
         r = registry__settle(c, ret, err);
         if (r < 0 || o->dry_run)
             return r;
-        if (!*ret_gone) {
-            r = registry__replace(c, name, &now, ret, err);
-        } else {
-            r = registry__remove(c, name, &now, &rev, err);
-            if (r == 0)
-                registry__set_revision(c->arena, ret, rev);
-        }
+        r = *ret_gone ? remove_marked(c, name, &now, ret, err)
+                      : registry__replace(c, name, &now, ret, err);
         if (r <= 0)
             return r;
     }

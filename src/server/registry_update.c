@@ -91,11 +91,8 @@ static int check_conditions(struct call *c, struct str name, const struct value 
                        STR_ARG(text));
     *ret_exact = rev != 0;
     if (uid.n && !str_eq(uid, now_uid))
-        return error_conflict(err, c->req.resource, name,
-                              arena_printf(c->arena,
-                                           "Precondition failed: UID in precondition: " STR_FMT
-                                           ", UID in object meta: " STR_FMT,
-                                           STR_ARG(uid), STR_ARG(now_uid)));
+        return error_other_uid(err, c->req.resource, name,
+                               stored_key(c->arena, c->stored, c->req.ns, name), uid, now_uid);
     if (!rev && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
         return require_revision(c, name, err);
     if (rev && rev != now->rev)

@@ -29,7 +29,7 @@ static const struct {
     { "certificates.k8s.io", "clustertrustbundles", STRATEGY_CONDITIONAL },
     { "certificates.k8s.io", "podcertificaterequests", STRATEGY_CONDITIONAL },
     { "coordination.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
-    { "discovery.k8s.io", NULL, STRATEGY_GENERATION },
+    { "discovery.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_ANNOTATIONS | STRATEGY_LABELS },
     { "events.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
     { "flowcontrol.apiserver.k8s.io", NULL, STRATEGY_GENERATION },
     { "networking.k8s.io", "ingresses", STRATEGY_GENERATION },
@@ -58,6 +58,21 @@ unsigned strategy_flags(const struct kind_resource *r)
             (!rows[i].resource || str_eq(r->plural, str_of(rows[i].resource))))
             return rows[i].flags;
     return 0;
+}
+
+struct str strategy_warning(const struct kind_resource *r)
+{
+    static const struct {
+        struct str resource, warning;
+    } deprecated[] = {
+        { STR("componentstatuses"), STR("v1 ComponentStatus is deprecated in v1.19+") },
+        { STR("endpoints"), STR("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
+                                "EndpointSlice") },
+    };
+    for (size_t i = 0; !r->group.n && i < sizeof(deprecated) / sizeof(deprecated[0]); i++)
+        if (str_eq(r->plural, deprecated[i].resource))
+            return deprecated[i].warning;
+    return STR("");
 }
 
 /* ---- What one kind does ---- */
@@ -144,9 +159,13 @@ static bool counts_as_change(const struct kind_resource *r, const struct value *
 {
     if (!same_spec_in(obj, old_obj) || !same_spec_in(old_obj, obj))
         return true;
-    return (strategy_flags(r) & STRATEGY_ANNOTATIONS) &&
-           !same_value(value_dig(obj, "metadata", "annotations"),
-                       value_dig(old_obj, "metadata", "annotations"));
+    unsigned flags = strategy_flags(r);
+    if ((flags & STRATEGY_ANNOTATIONS) &&
+        !same_value(value_dig(obj, "metadata", "annotations"),
+                    value_dig(old_obj, "metadata", "annotations")))
+        return true;
+    return (flags & STRATEGY_LABELS) && !same_value(value_dig(obj, "metadata", "labels"),
+                                                    value_dig(old_obj, "metadata", "labels"));
 }
 
 static void count_generation(struct arena *a, const struct kind_resource *r, struct value *obj,
@@ -191,15 +210,20 @@ void strategy_update_status(struct arena *a, const struct kind_resource *r, stru
 
 /* ---- Deleting ---- */
 
-int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, int64_t asked)
+bool strategy_is_graceful(const struct kind_resource *r)
 {
-    if (!is(r, "", "pods"))
+    return is(r, "", "pods");
+}
+
+int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, const int64_t *asked)
+{
+    if (!strategy_is_graceful(r))
         return 0;
-    int64_t grace = asked;
-    if (asked == -1) {
-        grace = 30;
+    int64_t grace = 30;
+    if (asked)
+        grace = *asked;
+    else
         (void)value_to_int(value_dig(obj, "spec", "terminationGracePeriodSeconds"), &grace);
-    }
     struct str phase = value_str(value_dig(obj, "status", "phase"));
     if (!value_str(value_dig(obj, "spec", "nodeName")).n || str_eq(phase, STR("Failed")) ||
         str_eq(phase, STR("Succeeded")))

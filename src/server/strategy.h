@@ -15,9 +15,13 @@ enum strategy_flags {
     STRATEGY_ORPHAN = 1 << 4,         /* by default dependents stay when the owner goes */
     STRATEGY_NO_PROPAGATION = 1 << 5, /* has no dependents: propagationPolicy says nothing */
     STRATEGY_ANNOTATIONS = 1 << 6,    /* annotations count as spec for the generation */
+    STRATEGY_LABELS = 1 << 7,         /* labels too */
 };
 
 unsigned strategy_flags(const struct kind_resource *r);
+
+/* What every answer about a deprecated resource warns of; empty for most. */
+struct str strategy_warning(const struct kind_resource *r);
 
 /* Before validation: what the server decides, whatever the client has written. Objects are of the
  * storage version. Without a status subresource the status is like any other field. */
@@ -28,6 +32,9 @@ void strategy_update(struct arena *a, const struct kind_resource *r, struct valu
 void strategy_update_status(struct arena *a, const struct kind_resource *r, struct value *obj,
                             const struct value *old_obj);
 
-/* How long an object is given to end by itself: what was asked for (-1: nothing), within what its
- * kind allows. 0 for kinds that end at once. */
-int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, int64_t asked);
+/* Whether its objects are given time to end by themselves. */
+bool strategy_is_graceful(const struct kind_resource *r);
+/* How much: what was asked for, else (NULL) what the object says, within what its kind allows. 0
+ * for kinds that end at once. */
+int64_t strategy_grace(const struct kind_resource *r, const struct value *obj,
+                       const int64_t *asked);

@@ -95,14 +95,9 @@ static int update(struct call *c, struct value *ret, struct err *err)
     err_clear(err);
     struct str uid = value_str(value_dig(&put.obj, "metadata", "uid"));
     if (uid.n)
-        return error_conflict(
-            err, c->req.resource, c->req.name,
-            arena_printf(c->arena,
-                         "StorageError: invalid object, Code: 4, Key: " STR_FMT
-                         ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-                         "precondition: " STR_FMT ", UID in object meta: ",
-                         STR_ARG(stored_key(c->arena, c->stored, c->req.ns, c->req.name)),
-                         STR_ARG(uid)));
+        return error_other_uid(err, c->req.resource, c->req.name,
+                               stored_key(c->arena, c->stored, c->req.ns, c->req.name), uid,
+                               STR(""));
     *ret = put.obj;
     (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
                        STR("resourceVersion"));

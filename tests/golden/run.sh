@@ -1,8 +1,8 @@
 #!/bin/sh
 # run.sh SAMPAN REPLAY SOURCE_ROOT [OPTION...] - the golden traces against a server of our own.
-# SAMPAN_VECTORS names the folder of vectors; without it the test is skipped. Without options the
-# cases of now.txt are replayed, which must all pass; `--diff` shows how answers differ, and
-# GOLDEN_ONLY=FILE chooses other cases.
+# SAMPAN_VECTORS names the folder of vectors; without it the test is skipped. Every case must pass
+# but those of allow.txt, which says why. `--diff` shows how answers differ; GOLDEN_ONLY=FILE names
+# a file of id prefixes to choose cases by, and GOLDEN_TRACES the traces (default: verbs).
 set -u
 sampan=$1
 replay=$2
@@ -18,5 +18,8 @@ field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
 field certificate-authority-data | base64 -d >"$dir/ca"
 field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
+for trace in ${GOLDEN_TRACES:-verbs}; do
+    set -- "$@" "$vectors/golden/$trace.jsonl"
+done
 "$replay" --server "$(field server)" --ca "$dir/ca" --cert "$dir/cert" --key "$dir/key" \
-    --only "${GOLDEN_ONLY:-$root/tests/golden/now.txt}" "$@" "$vectors/golden/verbs.jsonl"
+    --allow "$root/tests/golden/allow.txt" ${GOLDEN_ONLY:+--only "$GOLDEN_ONLY"} "$@"
