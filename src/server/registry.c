@@ -7,6 +7,7 @@
 #include "api/meta.h"
 #include "api/names.h"
 #include "api/typed.h"
+#include "api/validate.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"
@@ -170,16 +171,26 @@ static int fill_in(struct call *c, struct value *obj, struct err *err)
     return registry__settle(c, obj, err);
 }
 
+void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj)
+{
+    struct validate_warnings w = { .arena = c->arena };
+    validate_warn(&w, c->stored, obj, old_obj);
+    for (size_t i = 0; i < w.n; i++)
+        call_warn(c, w.texts[i]);
+}
+
 struct meta_rules registry__meta_rules(struct call *c)
 {
     return meta_rules_of(c->stored->group, c->stored->plural, c->stored->namespaced);
 }
 
-static int validate_create(struct call *c, const struct value *obj, struct err *err)
+static int check_new(struct call *c, const struct value *obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_create(&e, &rules, obj);
+    validate_create(&e, c->stored, obj);
+    registry__warn(c, obj, NULL);
     return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
                                value_str(value_dig(obj, "metadata", "name")), err);
 }
@@ -244,7 +255,7 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
         if (r == 0)
             r = fill_in(c, &fresh, err);
         if (r == 0)
-            r = validate_create(c, &fresh, err);
+            r = check_new(c, &fresh, err);
         if (r == 0 && rev)
             r = err_set(err, ERR_UNKNOWN,
                         "resourceVersion should not be set on objects to be "

@@ -13,6 +13,8 @@ struct str registry__now(struct call *c); /* as metadata has it */
 /* metadata.namespace is the request's, or filled in from it; none in what has none. */
 int registry__check_scope(struct call *c, struct value *meta, struct err *err);
 struct meta_rules registry__meta_rules(struct call *c);
+/* The warnings that an accepted object deserves. `old_obj` is NULL for a new one. */
+void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj);
 
 /* Removes the object if it is still the one that was read: 0, 1 if somebody was faster, or an
  * error. */

@@ -1,5 +1,6 @@
 /* Replacing an object in the store, on condition that it is still the one that was read. */
 #include "api/field_errors.h"
+#include "api/validate.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"
@@ -138,12 +139,17 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     return registry__settle(c, obj, err);
 }
 
-static int validate_update(struct call *c, const struct value *obj, const struct value *old_obj,
-                           struct err *err)
+static int check_changed(struct call *c, const struct value *obj, const struct value *old_obj,
+                         struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_update(&e, &rules, obj, old_obj);
+    if (c->req.sub)
+        validate_update_sub(&e, c->stored, c->req.sub->name, obj, old_obj);
+    else
+        validate_update(&e, c->stored, obj, old_obj);
+    registry__warn(c, obj, old_obj);
     return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
                                value_str(value_dig(obj, "metadata", "name")), err);
 }
@@ -160,7 +166,7 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
     if (r == 0)
         r = prepare(c, u, ret, now, err);
     if (r == 0)
-        r = validate_update(c, ret, &now->obj, err);
+        r = check_changed(c, ret, &now->obj, err);
     if (r < 0 || u->dry_run)
         return r;
     if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))

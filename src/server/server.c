@@ -108,7 +108,9 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
 {
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
         struct str rest = str_skip(path, routes[i].path.n);
-        if (!str_starts(path, routes[i].path) || (rest.n && !(routes[i].below && rest.p[0] == '/')))
+        bool slash = str_eq(rest, STR("/")); /* one at the end is nothing */
+        if (!str_starts(path, routes[i].path) ||
+            (rest.n && !slash && !(routes[i].below && rest.p[0] == '/')))
             continue;
         *ret_rest = rest;
         return &routes[i];

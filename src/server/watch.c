@@ -466,14 +466,6 @@ static bool begin_answer(struct watcher *w)
 
 /* ---- The beginning ---- */
 
-static struct watch_hub *hub_of(const struct call *c)
-{
-    size_t i = 0;
-    while (i + 1 < c->api->n_loops && c->api->loops[i] != http_loop(c->x))
-        i++;
-    return c->api->hubs[i];
-}
-
 static int prepare(struct watcher *w, struct err *err)
 {
     struct call *c = w->c;
@@ -521,7 +513,7 @@ void verb_watch(struct call *c)
     } else if (!begin_answer(w)) {
         free(w);
     } else {
-        watch_hub_add(hub_of(c), w);
+        watch_hub_add(c->api->hubs[api_loop_index(c->api, http_loop(c->x))], w);
         begin(w);
     }
 }

@@ -1,0 +1,61 @@
+#include "api/validate_internal.h"
+
+#include "base/buf.h"
+#include "base/banned.h"
+
+static const struct validate_rules *const tables[] = {
+    validate__core,
+};
+
+static const struct validate_rules *find(const struct kind_resource *r)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (const struct validate_rules *v = tables[t]; v->kind.p; v++)
+            if (str_eq(v->kind, r->type->name) && str_eq(v->group, r->group))
+                return v;
+    return NULL;
+}
+
+void validate_create(struct field_errors *e, const struct kind_resource *r, const struct value *obj)
+{
+    const struct validate_rules *v = find(r);
+    if (v && v->create)
+        v->create(e, obj);
+}
+
+void validate_update(struct field_errors *e, const struct kind_resource *r, const struct value *obj,
+                     const struct value *old_obj)
+{
+    const struct validate_rules *v = find(r);
+    if (v && v->update)
+        v->update(e, obj, old_obj);
+}
+
+void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
+                         const struct value *obj, const struct value *old_obj)
+{
+    const struct validate_rules *v = find(r);
+    if (v && v->update_sub)
+        v->update_sub(e, sub, obj, old_obj);
+}
+
+void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
+                   const struct value *obj, const struct value *old_obj)
+{
+    const struct validate_rules *v = find(r);
+    if (v && v->warn)
+        v->warn(w, obj, old_obj);
+}
+
+void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str text = arena_vprintf(w->arena, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < w->n; i++)
+        if (str_eq(w->texts[i], text))
+            return;
+    if (w->n < VALIDATE_WARNINGS_MAX)
+        w->texts[w->n++] = text;
+}

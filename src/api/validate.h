@@ -1,0 +1,30 @@
+/* validate.h - what is wrong with an object of a built-in kind, beyond its metadata (meta.h).
+ *
+ * One function a kind for what is created, and one for what is changed, which sees the old object
+ * too. Objects are of the storage version, trees as typed_read() leaves them, with their defaults
+ * filled in. Every fault is noted, in upstream's words, order and paths. A kind without a row has
+ * no rules. Rules only: no I/O, no clock. */
+#pragma once
+
+#include "api/field_errors.h"
+#include "api/kind.h"
+
+void validate_create(struct field_errors *e, const struct kind_resource *r,
+                     const struct value *obj);
+void validate_update(struct field_errors *e, const struct kind_resource *r, const struct value *obj,
+                     const struct value *old_obj);
+/* A change through a subresource that has rules of its own ("status", "finalize", "approval",
+ * "ephemeralcontainers", "resize"); others are changes like any other. */
+void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
+                         const struct value *obj, const struct value *old_obj);
+
+/* What is no fault but deserves a Warning header, each text once, in upstream's order. `old_obj` is
+ * NULL when the object is new. */
+enum { VALIDATE_WARNINGS_MAX = 64 };
+struct validate_warnings {
+    struct arena *arena;
+    struct str texts[VALIDATE_WARNINGS_MAX];
+    size_t n;
+};
+void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
+                   const struct value *obj, const struct value *old_obj);

@@ -1,0 +1,20 @@
+/* validate_internal.h - shared by the files with the rules of the kinds. */
+#pragma once
+
+#include "api/validate.h"
+
+/* A kind's rules; any function may be NULL. */
+struct validate_rules {
+    struct str group, kind;
+    void (*create)(struct field_errors *e, const struct value *obj);
+    void (*update)(struct field_errors *e, const struct value *obj, const struct value *old_obj);
+    void (*update_sub)(struct field_errors *e, struct str sub, const struct value *obj,
+                       const struct value *old_obj);
+    void (*warn)(struct validate_warnings *w, const struct value *obj, const struct value *old_obj);
+};
+
+/* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
+extern const struct validate_rules validate__core[];
+
+void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
