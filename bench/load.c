@@ -264,6 +264,8 @@ static int one_round(struct load *l, struct load_result *result, struct load_tar
     int r = first || s->consumes ? load_scenario_fill(&run, err) : 0;
     if (r == 0)
         r = s->measure ? s->measure(&run, err) : load_run_measure(&run, in_flight, err);
+    if (r == 0 && s->check && !load_interrupted)
+        r = s->check(&run, err);
     if (r < 0)
         return r;
     load_stats_merge(&result->stats, stats);

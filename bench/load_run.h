@@ -52,6 +52,9 @@ struct load_scenario {
     bool (*finish)(struct load_slot *s, bool ok);
     /* Instead of the above: measures in its own way. */
     int (*measure)(struct load_run *run, struct err *err);
+    /* Afterwards, with the meters off: were the answers what they should have been? What was not
+     * goes into the stats. May be NULL. */
+    int (*check)(struct load_run *run, struct err *err);
 };
 
 struct load_run {
@@ -66,7 +69,8 @@ struct load_run {
     uint64_t limit; /* of requests; 0: none */
     uint64_t n_begun;
     double seconds, warmup; /* 0: by count */
-    int64_t begun_ns, deadline_ns, warm_until_ns, ended_ns;
+    int64_t begun_ns, deadline_ns, ended_ns;
+    bool gave_up;
     double own_cpu_before;
 };
 
@@ -78,7 +82,7 @@ extern volatile sig_atomic_t load_interrupted;
 int load_run_measure(struct load_run *run, size_t in_flight, struct err *err);
 
 /* The clock and the meters of a measurement; for scenarios that measure in their own way. Begun
- * before the warm-up; what was counted until `warm` is forgotten. */
+ * before the warm-up; what was counted until `warm` is forgotten, but no error. */
 void load_run_begin(struct load_run *run);
 void load_run_warm(struct load_run *run);
 void load_run_end(struct load_run *run);

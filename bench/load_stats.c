@@ -57,6 +57,12 @@ void load_stats_reset(struct load_stats *s)
     *s = (struct load_stats){ 0 };
 }
 
+void load_stats_warm(struct load_stats *s)
+{
+    s->latency = s->delivery = (struct load_histogram){ 0 };
+    s->n_bytes = 0;
+}
+
 static void merge_histogram(struct load_histogram *h, const struct load_histogram *other)
 {
     for (size_t i = 0; i < LOAD_BUCKETS; i++)

@@ -41,6 +41,8 @@ struct load_stats {
 enum load_fault { LOAD_BROKEN, LOAD_LATE, LOAD_WRONG };
 
 void load_stats_reset(struct load_stats *s);
+/* Forgets times and bytes, and keeps the errors. */
+void load_stats_warm(struct load_stats *s);
 /* Another round of the same scenario. */
 void load_stats_merge(struct load_stats *s, const struct load_stats *round);
 void load_stats_right(struct load_stats *s, int64_t ns);

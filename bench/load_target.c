@@ -78,15 +78,15 @@ void load_pool_close(struct load_pool *p)
 
 struct call {
     struct load_request request;
-    struct buf *body; /* or NULL */
+    void (*on_bytes)(void *arg, struct str bytes);
+    void *arg;
     bool done;
 };
 
 static void call_data(struct load_request *r, struct str bytes)
 {
     struct call *call = r->owner;
-    if (call->body && call->body->n < BODY_MAX_BYTES)
-        buf_str_add(call->body, str_take(bytes, BODY_MAX_BYTES - call->body->n));
+    call->on_bytes(call->arg, bytes);
 }
 
 static void call_done(struct load_request *r)
@@ -94,11 +94,11 @@ static void call_done(struct load_request *r)
     ((struct call *)r->owner)->done = true;
 }
 
-int load_call(struct load_target *t, const char *method, struct str path, struct str body,
-              struct buf *ret_body, struct err *err)
+int load_call_stream(struct load_target *t, const char *method, struct str path, struct str body,
+                     void (*on_bytes)(void *arg, struct str bytes), void *arg, struct err *err)
 {
     struct load_pool pool;
-    struct call call = { .body = ret_body };
+    struct call call = { .on_bytes = on_bytes, .arg = arg };
     call.request = (struct load_request){ .method = str_of(method),
                                           .path = path,
                                           .body = body,
@@ -119,6 +119,19 @@ int load_call(struct load_target *t, const char *method, struct str path, struct
                     why ? why : "no answer");
     load_pool_close(&pool);
     return r;
+}
+
+static void keep_bytes(void *arg, struct str bytes)
+{
+    struct buf *body = arg;
+    if (body && body->n < BODY_MAX_BYTES)
+        buf_str_add(body, str_take(bytes, BODY_MAX_BYTES - body->n));
+}
+
+int load_call(struct load_target *t, const char *method, struct str path, struct str body,
+              struct buf *ret_body, struct err *err)
+{
+    return load_call_stream(t, method, path, body, keep_bytes, ret_body, err);
 }
 
 static int bad_status(struct err *err, const char *doing, int status, const struct buf *body)

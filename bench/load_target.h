@@ -30,6 +30,7 @@ struct load_target {
     char (*versions)[LOAD_VERSION_BYTES]; /* of each object; "": not known */
     uint64_t n_taken;                     /* by delete, of the above */
     uint64_t n_created;                   /* by create, ever */
+    uint64_t least_list, most_list;       /* bytes of the shortest and the longest LIST */
 };
 
 /* `where`: a kubeconfig's path, an https:// URL, or NULL for the default kubeconfig. */
@@ -57,6 +58,10 @@ void load_pool_close(struct load_pool *p);
  * answer. `ret_body` may be NULL. */
 int load_call(struct load_target *t, const char *method, struct str path, struct str body,
               struct buf *ret_body, struct err *err);
+
+/* The same with a body that is looked at as it comes and not kept. */
+int load_call_stream(struct load_target *t, const char *method, struct str path, struct str body,
+                     void (*on_bytes)(void *arg, struct str bytes), void *arg, struct err *err);
 
 /* The text between `before` and the next quote; false if there is none. */
 bool load_find_text(struct str in, struct str before, struct str *ret);

@@ -86,6 +86,11 @@ run --count 5 raw /nothing
 check "errors: exit" 1 "$code"
 check "errors: by code" '"errors":{"404": 5}' "$(grep -o '"errors":{[^}]*}' "$dir/out")"
 check "errors: nothing right" 0 "$(of count)"
+run --count 2 --namespace kept --keep --filled --objects 26 --size 1 list
+check "a LIST that lacks an object: exit" 1 "$code"
+check "a LIST that lacks an object: why" 1 "$(grep -c '25 objects instead of 26' "$dir/err")"
+run --count 2 --namespace kept --keep --filled --objects 25 --size 1 list
+check "a LIST that has them all: exit" 0 "$code"
 sed 's|https://[0-9.]*:|https://192.0.2.1:|' "$config" >"$dir/far"
 "$load" --kubeconfig "$dir/far" get 2>"$dir/err"
 check "a server that is not on loopback: exit" 1 $?
