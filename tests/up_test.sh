@@ -66,6 +66,8 @@ else
     skip "kubectl is not installed"
 fi
 
+check "a slash at the end of /version" 200 "$(code anonymous "$server/version/")"
+has "the key names its algorithm" "BEGIN EC PRIVATE KEY" "$(cat "$dir/admin.key")"
 has "status says where" "$server" "$("$sampan" status --data-dir "$dir/a")"
 has "a second one is refused" "is served by process" "$(up 2>&1)"
 

@@ -216,13 +216,14 @@ static struct str bio_text(struct arena *a, BIO *bio)
     return arena_str(a, (struct str){ p, n > 0 ? (size_t)n : 0 });
 }
 
+/* The key in the form that names its algorithm: fabric8 takes any other for RSA. */
 static int write_pair(struct arena *a, X509 *cert, EVP_PKEY *key, struct pki_pair *ret,
                       struct err *err)
 {
     autoof(bio) BIO *cert_out = BIO_new(BIO_s_mem());
     autoof(bio) BIO *key_out = BIO_new(BIO_s_mem());
     if (!cert_out || !key_out || !PEM_write_bio_X509(cert_out, cert) ||
-        !PEM_write_bio_PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL))
+        !PEM_write_bio_PrivateKey_traditional(key_out, key, NULL, NULL, 0, NULL, NULL))
         return fail(err, ERR_INTERNAL, "write PEM");
     *ret = (struct pki_pair){ bio_text(a, cert_out), bio_text(a, key_out) };
     return 0;
