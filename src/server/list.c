@@ -175,6 +175,7 @@ static void begin_sending(struct list *l)
         l->meta.n_items = l->made.n_items; /* not all, but then it only matters that there are */
     list_writer_head(&l->out, &l->scratch, &l->enc, &l->meta);
     send(l);
+    buf_done(&l->out);
     l->out = held;
     send(l);
 }
