@@ -36,6 +36,7 @@ struct amount {
 
 enum {
     NANO = -9,
+    MILLI = -3,
     SHORT_DIGITS = 18,        /* what upstream is sure to hold in an int64 */
     BINARY_SHORT_DIGITS = 14, /* the same for a binary number, less its suffix */
     INT64_DIGITS = 19,        /* of 2^63-1 */
@@ -185,16 +186,16 @@ static void count_up(struct amount *m)
 }
 
 /* Whoever asks for a little gets a little: never rounded to zero. */
-static void round_up_to_nanos(struct amount *m)
+static void round_up_to(struct amount *m, int64_t exponent)
 {
-    if (!m->n || m->exponent >= NANO)
+    if (!m->n || m->exponent >= exponent)
         return;
-    uint64_t surplus = (uint64_t)(NANO - m->exponent);
+    uint64_t surplus = (uint64_t)(exponent - m->exponent);
     bool lost = false;
     for (uint64_t i = 0; i < surplus && i < m->n; i++)
         lost |= m->digits[m->n - 1 - i] != '0';
     m->n -= surplus < m->n ? surplus : m->n;
-    m->exponent = NANO;
+    m->exponent = exponent;
     if (lost)
         count_up(m);
 }
@@ -211,7 +212,7 @@ static void read_decimal(const struct pieces *p, struct suffix s, struct amount 
     if (fraction.n)
         memcpy(ret->digits + p->whole.n, fraction.p, fraction.n);
     ret->n = p->whole.n + fraction.n;
-    round_up_to_nanos(ret);
+    round_up_to(ret, NANO);
 }
 
 /* The fraction times `unit`, rounded up: by tenths, from the last digit to the first. */
@@ -348,6 +349,20 @@ int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct
     if (str_eq(*ret, text))
         *ret = text;
     return 0;
+}
+
+struct str quantity_round_milli(struct arena *a, struct str text)
+{
+    struct pieces p = { 0 };
+    struct suffix s = { 0 };
+    if (parse(text, &p, &s, NULL) < 0 || s.family == FAMILY_BINARY ||
+        s.power - (int64_t)p.fraction.n >= MILLI)
+        return text;
+    struct amount m;
+    read_amount(&p, s, &m);
+    round_up_to(&m, MILLI);
+    drop_trailing_zeros(&m);
+    return m.n ? write_decimal(a, &m) : STR("0");
 }
 
 static void read_promised(struct str text, struct amount *ret)

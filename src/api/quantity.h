@@ -18,6 +18,10 @@ enum { QUANTITY_BYTES_MAX = 1024, QUANTITY_EXPONENT_MAX = 1000000000 };
  */
 int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct err *err);
 
+/* The text that upstream would write after rounding up (away from zero) to whole millis; `text`
+ * itself where it has nothing finer, or is no quantity. In the arena, or `text`. */
+struct str quantity_round_milli(struct arena *a, struct str text);
+
 /* Compares two texts that are quantities: below, equal, above as -1, 0, 1. */
 int quantity_cmp(struct str a, struct str b);
 /* -1, 0 or 1: the sign of a text that is a quantity. */

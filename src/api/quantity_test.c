@@ -334,6 +334,41 @@ static void canonical_texts_stay_and_mean_the_same(void **state)
     arena_done(&a);
 }
 
+static void finer_than_a_milli_is_rounded_up(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { "0", "0" },
+        { "1", "1" },
+        { "250m", "250m" },
+        { "1.500", "1.500" },
+        { "1u", "1m" },
+        { "1n", "1m" },
+        { "1001u", "2m" },
+        { "1000u", "1m" },
+        { "999999u", "1" },
+        { "1.000100", "1001m" },
+        { "-1u", "-1m" },
+        { "0u", "0" },
+        { "1e-6", "1e-3" },
+        { "1Gi", "1Gi" },
+        { "2500Ki", "2500Ki" },
+        { "1e3", "1e3" },
+        { "12345678901u", "12345679m" },
+        { "", "" },
+        { "no", "no" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct str got = quantity_round_milli(&a, str_of(rows[i][0]));
+        if (!str_eq(got, str_of(rows[i][1])))
+            print_error("%s became " STR_FMT "\n", rows[i][0], STR_ARG(got));
+        assert_true(str_eq(got, str_of(rows[i][1])));
+    }
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +377,7 @@ int main(void)
         cmocka_unit_test(long_texts_are_bounded),
         cmocka_unit_test(quantities_compare_by_value),
         cmocka_unit_test(canonical_texts_stay_and_mean_the_same),
+        cmocka_unit_test(finer_than_a_milli_is_rounded_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
