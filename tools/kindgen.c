@@ -8,8 +8,10 @@
  *     name  protobuf-number  type  flag...
  *
  * where the type may begin with * (pointer), [] (list) or be {T} (map), and refers to another
- * group as `core.PodSpec` or `scheduling/v1alpha3.X`. Kinds that a resource lists get their List
- * type without being asked. Mistakes are reported as file:line and end the build. */
+ * group as `core.PodSpec` or `scheduling/v1alpha3.X`. Of defaults, default(X) is told by OpenAPI
+ * too, fill(X) is merely applied, and `milli` rounds quantities up; what depends on other fields is
+ * rule(NAME) behind the name of a type, the C function defaults__NAME. Kinds that a resource lists
+ * get their List type without being asked. Mistakes are reported as file:line and end the build. */
 #include "kindgen.h"
 
 #include <errno.h>

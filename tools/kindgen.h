@@ -8,6 +8,7 @@
 #include "api/kind.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/value.h"
 
 struct words {
     struct str *p;
@@ -22,7 +23,9 @@ struct field {
     enum kind_shape shape;
     enum kind_merge merge;
     unsigned flags;
-    struct str default_json, patch_key, gate;
+    bool has_default;
+    struct value default_value;
+    struct str patch_key, gate;
     struct words list_keys, values;
 };
 
@@ -38,6 +41,8 @@ struct type {
     struct field *fields, **last_field;
     struct union_row *unions;
     size_t n_fields, n_unions, id;
+    struct str rule;   /* of defaulting; empty: none */
+    bool has_defaults; /* at or below it */
     unsigned flags;
     enum kind_json_form form;
 };

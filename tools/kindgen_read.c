@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/banned.h"
 
 enum { FILE_MAX_BYTES = 1 << 20 };
@@ -178,6 +179,38 @@ static void read_field_type(struct field *f, struct str text)
     read_base(f, text);
 }
 
+static bool fits(const struct field *f, const struct value *v)
+{
+    if (f->shape != KIND_SINGLE)
+        return v->type == (f->shape == KIND_LIST ? VALUE_ARRAY : VALUE_OBJECT);
+    switch (f->scalar) {
+    case KIND_STRING:
+        return v->type == VALUE_STRING;
+    case KIND_INT32:
+    case KIND_INT64:
+        return v->type == VALUE_INT;
+    case KIND_BOOL:
+        return v->type == VALUE_BOOL;
+    case KIND_STRUCT:
+        return v->type == VALUE_OBJECT;
+    default:
+        return false;
+    }
+}
+
+/* JSON, but a string needs no quotes. */
+static void read_default(struct field *f, struct str text)
+{
+    bool is_plain = f->scalar == KIND_STRING && f->shape == KIND_SINGLE;
+    if (is_plain && !str_starts(text, STR("\"")))
+        f->default_value = value_string(text);
+    else if (json_read(&kinds.arena, text, NULL, &f->default_value, NULL) < 0)
+        fail("no JSON", text);
+    if (!fits(f, &f->default_value))
+        fail("a default of another type", text);
+    f->has_default = true;
+}
+
 static void read_flag(struct field *f, struct str flag)
 {
     struct str in;
@@ -205,10 +238,13 @@ static void read_flag(struct field *f, struct str flag)
     } else if (call(flag, "merge", &in)) {
         f->flags |= KIND_PATCH_MERGE;
         f->patch_key = in;
-    } else if (call(flag, "default", &in))
-        f->default_json = f->scalar == KIND_STRING && !str_starts(in, STR("\""))
-                              ? arena_printf(&kinds.arena, "\"" STR_FMT "\"", STR_ARG(in))
-                              : in;
+    } else if (call(flag, "default", &in)) {
+        f->flags |= KIND_DEFAULT_TOLD;
+        read_default(f, in);
+    } else if (call(flag, "fill", &in))
+        read_default(f, in);
+    else if (str_eq(flag, STR("milli")))
+        f->flags |= KIND_MILLI;
     else if (call(flag, "enum", &in)) {
         f->flags |= KIND_CLOSED;
         f->values = split(in, ',');
@@ -307,6 +343,8 @@ static struct type *read_type(struct str line, bool is_kind)
             t->flags |= KIND_JSON_ONLY;
         else if (call(word, "json", &in))
             t->form = read_form(in);
+        else if (call(word, "rule", &in))
+            t->rule = in;
         else
             fail("no such word for a type", word);
     }
@@ -459,6 +497,35 @@ static void add_list_types(void)
     }
 }
 
+/* Whether defaulting has anything to do with the field as such. */
+static bool has_own_default(const struct field *f)
+{
+    return f->has_default || f->flags & KIND_MILLI;
+}
+
+static bool finds_defaults(const struct type *t)
+{
+    bool found = t->rule.n;
+    for (const struct field *f = t->fields; f && !found; f = f->next) {
+        const struct type *inner =
+            f->scalar == KIND_STRUCT ? map_get(&kinds.types_by_key, f->ref) : NULL;
+        found = has_own_default(f) || (inner && inner->has_defaults);
+    }
+    return found;
+}
+
+/* Until nothing changes: types may hold themselves. */
+static void mark_defaults(void)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (struct type *t = kinds.types; t; t = t->next)
+            if (!t->has_defaults && finds_defaults(t))
+                changed = t->has_defaults = true;
+    }
+}
+
 static void look_up_mentions(void)
 {
     for (const struct mention *m = mentions; m; m = m->next)
@@ -486,5 +553,6 @@ void kinds_read(int n_paths, char **paths)
     at.line = 0;
     add_list_types();
     look_up_mentions();
+    mark_defaults();
     map_done(&groups);
 }

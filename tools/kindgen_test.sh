@@ -23,6 +23,17 @@ kind Thing
 type Part
   label   1  string required
   phase   2  string enum(Up,Down)
+
+type Filled rule(filled)
+  told     1  string default(Up)
+  untold   2  *int32 fill(3)
+  zero     3  int32 default(0)
+  list     4  []string fill(["x"])
+  rounded  5  {Quantity} milli
+
+type Holder
+  held     1  Holder
+  filled   2  []Filled
 END
 cat >"$dir/meta_v1.kinds" <<'END'
 group meta
@@ -59,13 +70,18 @@ count() {
 }
 
 "$kindgen" "$dir/out.c" "$dir"/*.kinds
-count 1 'n_kind_types = 6;' # core: Part, Thing, ThingList; meta: ListMeta; old: Part, Thing
+# core: Filled, Holder, Part, Thing, ThingList; meta: ListMeta; old: Part, Thing
+count 1 'n_kind_types = 8;'
 count 1 'n_kind_versions = 1;'
 count 1 '"ThingList"'
 count 0 '"old.example.com", [0-9]* }, .*all_resources'
 count 1 '{ "Up", 2 }'       # both lists of values are one array
 count 1 '{ { "label", 5 }'  # both Parts have one table of fields
 count 1 'struct kind_subresource array'
+count 1 '{ defaults__filled, array_[0-9]*, array_[0-9]*, 3, 1 }' # three are filled in, one is rounded
+count 1 '{ 0, 0, array_[0-9]*, 0, 2 }'                          # what only has them below
+count 2 'struct kind_defaults array'
+count 1 '{ .type = VALUE_STRING, .n = 2, .text = "Up" }'
 
 # mistake EXPECTED LINE...: the lines, as a file of their own beside the others, are refused
 mistake() {
@@ -87,6 +103,8 @@ mistake '5: no such type: g/v1.Missing' 'group g' 'version v1' 'resource ts T cl
 mistake '3: declared twice' 'group core' 'version v1' 'type Part'
 mistake '4: no such flag: sometimes' 'group g' 'version v1' 'type T' '  x 1 string sometimes'
 mistake '4: no protobuf number: one' 'group g' 'version v1' 'type T' '  x one string'
+mistake '4: a default of another type: 1' 'group g' 'version v1' 'type T' '  x 1 bool fill(1)'
+mistake '4: no JSON: {' 'group g' 'version v1' 'type T' '  x 1 T fill({)'
 mistake '4: no such group: h' 'group g' 'version v1' 'type T' '  x 1 h.T'
 mistake '4: no such verb: fetch' 'group g' 'version v1' 'resource ts T cluster' '  verbs fetch'
 mistake '3: what is this' 'group g' 'version v1' 'tpye T'

@@ -62,6 +62,102 @@ static struct str c_words(struct words w)
     return c_array("struct str", copy(&rows));
 }
 
+/* ---- Defaults ---- */
+
+static struct str c_value(const struct value *v);
+
+static struct str c_items(const struct value *v)
+{
+    autobuf rows = { 0 };
+    value_each_item (item, v)
+        buf_printf(&rows, "    " STR_FMT ",\n", STR_ARG(c_value(item)));
+    value_each_field (f, v)
+        buf_printf(&rows, "    { " STR_FMT ", " STR_FMT " },\n", STR_ARG(c_str(f->key)),
+                   STR_ARG(c_value(&f->val)));
+    return c_array(v->type == VALUE_ARRAY ? "struct value" : "struct value_field", copy(&rows));
+}
+
+/* A struct value. Containers are never changed in place, see value_borrow(). */
+static struct str c_value(const struct value *v)
+{
+    switch ((enum value_type)v->type) {
+    case VALUE_BOOL:
+        return arena_printf(&kinds.arena, "{ .type = VALUE_BOOL, .b = %d }", v->b);
+    case VALUE_INT:
+        return arena_printf(&kinds.arena, "{ .type = VALUE_INT, .i = %ld }", (long)v->i);
+    case VALUE_STRING:
+        return arena_printf(&kinds.arena,
+                            "{ .type = VALUE_STRING, .n = %u, .text = \"" STR_FMT "\" }", v->n,
+                            STR_ARG(value_str(v)));
+    case VALUE_ARRAY:
+        return arena_printf(
+            &kinds.arena, "{ .type = VALUE_ARRAY, .n = %u, .items = (struct value *)" STR_FMT " }",
+            v->n, STR_ARG(c_items(v)));
+    case VALUE_OBJECT:
+        return arena_printf(
+            &kinds.arena,
+            "{ .type = VALUE_OBJECT, .n = %u, .fields = (struct value_field *)" STR_FMT " }", v->n,
+            STR_ARG(c_items(v)));
+    default:
+        return STR("{ .type = VALUE_NULL }");
+    }
+}
+
+static struct str c_default(const struct field *f)
+{
+    if (!f->has_default)
+        return STR("0");
+    return c_array("struct value", arena_printf(&kinds.arena, "    " STR_FMT ",\n",
+                                                STR_ARG(c_value(&f->default_value))));
+}
+
+/* A zero that Go could not tell from nothing needs no filling in. */
+static bool is_filled(const struct field *f)
+{
+    const struct value *v = &f->default_value;
+    bool is_zero = v->type == VALUE_STRING ? !v->n
+                   : v->type == VALUE_INT  ? !v->i
+                                           : v->type == VALUE_BOOL && !v->b;
+    return f->has_default && (f->flags & KIND_POINTER || !is_zero);
+}
+
+static bool is_below(const struct field *f)
+{
+    const struct type *inner =
+        f->scalar == KIND_STRUCT ? map_get(&kinds.types_by_key, f->ref) : NULL;
+    return f->flags & KIND_MILLI || (inner && inner->has_defaults);
+}
+
+static struct str c_chosen(const struct type *t, bool (*is_chosen)(const struct field *),
+                           size_t *ret_n)
+{
+    autobuf rows = { 0 };
+    size_t i = 0;
+    *ret_n = 0;
+    for (const struct field *f = t->fields; f; f = f->next, i++)
+        if (is_chosen(f)) {
+            buf_printf(&rows, "    %zu,\n", i);
+            ++*ret_n;
+        }
+    return c_array("uint16_t", copy(&rows));
+}
+
+static struct str c_defaults(const struct type *t)
+{
+    if (!t->has_defaults)
+        return STR("0");
+    size_t n_filled, n_below;
+    struct str filled = c_chosen(t, is_filled, &n_filled);
+    struct str below = c_chosen(t, is_below, &n_below);
+    struct str rule = STR("0");
+    if (t->rule.n)
+        rule = arena_printf(&kinds.arena, "defaults__" STR_FMT, STR_ARG(t->rule));
+    return c_array("struct kind_defaults",
+                   arena_printf(&kinds.arena,
+                                "    { " STR_FMT ", " STR_FMT ", " STR_FMT ", %zu, %zu },\n",
+                                STR_ARG(rule), STR_ARG(filled), STR_ARG(below), n_filled, n_below));
+}
+
 static struct str c_type(struct str key)
 {
     const struct type *t = map_get(&kinds.types_by_key, key);
@@ -78,7 +174,7 @@ static void add_field(struct buf *rows, const struct field *f)
                f->list_keys.n, f->values.n);
     struct str parts[] = {
         f->scalar == KIND_STRUCT ? c_type(f->ref) : STR("0"),
-        c_str_or_none(f->default_json),
+        c_default(f),
         c_words(f->list_keys),
         c_str_or_none(f->patch_key),
         c_words(f->values),
@@ -158,9 +254,14 @@ static void add_type(struct buf *rows, const struct type *t)
     for (const struct field *f = t->fields; f; f = f->next)
         numbers += f->number != 0;
     struct str parts[] = {
-        c_str(t->name), c_str(api_group(t->group)), c_str(t->version),
-        c_fields(t),    c_order(t, false, by_name), c_order(t, true, by_number),
+        c_str(t->name),
+        c_str(api_group(t->group)),
+        c_str(t->version),
+        c_fields(t),
+        c_order(t, false, by_name),
+        c_order(t, true, by_number),
         c_unions(t),
+        c_defaults(t),
     };
     buf_str_add(rows, STR("    { "));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -304,7 +405,9 @@ static void put_versions(void)
 void kinds_write(FILE *to)
 {
     out = to;
-    fputs("/* Made by tools/kindgen from kinds/. */\n#include \"api/kind.h\"\n\n", out);
+    fputs("/* Made by tools/kindgen from kinds/. */\n#include \"api/kind.h\"\n\n"
+          "#include \"api/defaults_rules.h\"\n\n",
+          out);
     put_types();
     put_resources();
     put_versions();

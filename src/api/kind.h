@@ -47,9 +47,13 @@ enum kind_field_flags {
     KIND_CLOSED = 1 << 6,        /* only `values` are allowed; else they are merely known */
     KIND_OMIT_ZERO = 1 << 7,     /* left out also where it is a struct, e.g. a time */
     KIND_PATCH_REPLACE = 1 << 8, /* strategic merge patch: as a whole, although it is a struct */
+    KIND_DEFAULT_TOLD = 1 << 9,  /* OpenAPI tells the default; else it is merely applied */
+    KIND_MILLI = 1 << 10,        /* quantities that are rounded up to whole millis */
 };
 
+struct arena;
 struct kind_type;
+struct value;
 
 struct kind_field {
     struct str name; /* as in JSON */
@@ -60,8 +64,8 @@ struct kind_field {
     uint16_t flags;  /* enum kind_field_flags */
     uint8_t n_list_keys;
     uint8_t n_values;
-    const struct kind_type *type; /* KIND_STRUCT */
-    struct str default_json;      /* empty: none */
+    const struct kind_type *type;      /* KIND_STRUCT */
+    const struct value *default_value; /* NULL: none */
     const struct str *list_keys;
     struct str patch_key;
     const struct str *values;
@@ -73,6 +77,14 @@ struct kind_union {
     struct str discriminator;  /* field name; empty: none */
     const struct str *members; /* pairs: field name, discriminator's value */
     size_t n_members;
+};
+
+/* What defaults_apply() does with a struct: fields it fills in, then the rule, then what lies
+ * below. */
+struct kind_defaults {
+    void (*rule)(struct arena *a, struct value *obj); /* what depends on other fields, or NULL */
+    const uint16_t *filled, *below;                   /* indexes of fields */
+    uint16_t n_filled, n_below;
 };
 
 enum kind_type_flags {
@@ -101,6 +113,7 @@ struct kind_type {
     const uint16_t *by_name;         /* field indexes sorted by name */
     const uint16_t *by_number;       /* those with a protobuf number, sorted by it */
     const struct kind_union *unions;
+    const struct kind_defaults *defaults; /* NULL: nothing at or below it has a default */
     uint16_t n_fields, n_numbers, n_unions;
     uint8_t flags; /* enum kind_type_flags */
     uint8_t form;  /* enum kind_json_form */

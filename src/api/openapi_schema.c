@@ -201,11 +201,15 @@ static struct str zero_text(const struct kind_field *f)
 
 static void add_default(struct openapi *o, const struct kind_field *f)
 {
-    struct str text = f->default_json.n ? f->default_json : zero_text(f);
-    if (o->swagger || !text.n)
+    bool is_told = f->flags & KIND_DEFAULT_TOLD;
+    struct str zero = is_told ? STR("") : zero_text(f);
+    if (o->swagger || (!is_told && !zero.n))
         return;
     buf_str_add(o->out, STR(",\"default\":"));
-    buf_str_add(o->out, text);
+    if (is_told)
+        json_write(o->out, f->default_value);
+    else
+        buf_str_add(o->out, zero);
 }
 
 static void add_string(struct buf *out, const char *name, struct str s)
