@@ -1,27 +1,148 @@
+/* The walk: by the type's table, and only into what has defaults. */
 #include "api/defaults.h"
 
+#include "api/defaults_rules.h"
+#include "api/quantity.h"
 #include "base/banned.h"
 
-static void default_namespace(struct arena *a, struct value *obj)
+/* ---- What the rules share ---- */
+
+static bool is_none(const struct value *v)
 {
-    struct str name = value_str(value_dig(obj, "metadata", "name"));
-    struct value *meta = value_ensure(a, obj, STR("metadata"));
-    struct value *labels = meta ? value_ensure(a, meta, STR("labels")) : NULL;
-    if (labels && name.n)
-        (void)value_set(a, labels, STR("kubernetes.io/metadata.name"), value_string(name));
+    return !v || v->type == VALUE_NULL;
 }
 
-static const struct {
-    struct str group, version, kind;
-    void (*apply)(struct arena *a, struct value *obj);
-} rows[] = {
-    { { "", 0 }, { "v1", 2 }, { "Namespace", 9 }, default_namespace },
-};
+bool defaults__is_zero(const struct value *v)
+{
+    if (is_none(v))
+        return true;
+    switch ((enum value_type)v->type) {
+    case VALUE_BOOL:
+        return !v->b;
+    case VALUE_INT:
+        return v->i == 0;
+    case VALUE_NUMBER:
+        return false;
+    default:
+        return v->n == 0;
+    }
+}
+
+bool defaults__is_text(const struct value *obj, struct str key, struct str text)
+{
+    return str_eq(value_str(value_get(obj, key)), text);
+}
+
+void defaults__fill(struct arena *a, struct value *obj, struct str key, struct value v)
+{
+    if (is_none(value_get(obj, key)))
+        (void)value_set(a, obj, key, v);
+}
+
+void defaults__fill_zero(struct arena *a, struct value *obj, struct str key, struct value v)
+{
+    if (defaults__is_zero(value_get(obj, key)))
+        (void)value_set(a, obj, key, v);
+}
+
+/* The entries of both, in order; of one key the entry of `first`. */
+static struct value merged(struct arena *a, const struct value *first, const struct value *second)
+{
+    struct value both = value_object();
+    uint32_t n_first = value_is(first, VALUE_OBJECT) ? first->n : 0, i = 0, j = 0;
+    while (i < n_first || j < second->n) {
+        int c = i == n_first     ? 1
+                : j == second->n ? -1
+                                 : str_cmp(first->fields[i].key, second->fields[j].key);
+        const struct value_field *f = c <= 0 ? &first->fields[i] : &second->fields[j];
+        (void)value_add(a, &both, f->key, value_borrow(&f->val));
+        i += c <= 0;
+        j += c >= 0;
+    }
+    return both;
+}
+
+void defaults__fill_map(struct arena *a, struct value *obj, struct str key,
+                        const struct value *more)
+{
+    if (!value_is(more, VALUE_OBJECT) || !more->n)
+        return;
+    struct value both = merged(a, value_get(obj, key), more);
+    (void)value_set(a, obj, key, both);
+}
+
+/* ---- The walk ---- */
+
+static void apply(struct arena *a, const struct kind_type *t, struct value *obj);
+
+static bool is_unset(const struct kind_field *f, const struct value *v)
+{
+    bool is_pointer = f->flags & KIND_POINTER && f->shape == KIND_SINGLE;
+    return is_pointer ? is_none(v) : defaults__is_zero(v);
+}
+
+static void fill_field(struct arena *a, const struct kind_field *f, struct value *obj)
+{
+    const struct value *v = value_get(obj, f->name);
+    if (!is_unset(f, v))
+        return;
+    if (v)
+        (void)value_set(a, obj, f->name, value_borrow(f->default_value));
+    else
+        (void)value_add(a, obj, f->name, value_borrow(f->default_value));
+}
+
+/* Most maps have nothing to round, and stay as they are. */
+static void round_up(struct arena *a, struct value *map)
+{
+    struct value rounded = value_object();
+    bool changed = false;
+    value_each_field (f, map) {
+        struct str old = value_str(&f->val), new = quantity_round_milli(a, old);
+        if (new.p != old.p && !changed) {
+            changed = true;
+            for (const struct value_field *same = map->fields; same != f; same++)
+                (void)value_add(a, &rounded, same->key, same->val);
+        }
+        if (changed)
+            (void)value_add(a, &rounded, f->key, new.p == old.p ? f->val : value_string(new));
+    }
+    if (changed)
+        *map = rounded;
+}
+
+static void apply_below(struct arena *a, const struct kind_field *f, struct value *obj)
+{
+    if (f->flags & KIND_INLINE) {
+        apply(a, f->type, obj);
+        return;
+    }
+    struct value *v = value_edit(a, obj, f->name);
+    if (!v)
+        return;
+    if (f->flags & KIND_MILLI)
+        round_up(a, v);
+    else if (f->shape == KIND_SINGLE)
+        apply(a, f->type, v);
+    else if (f->shape == KIND_LIST && v->type == VALUE_ARRAY)
+        for (size_t i = 0; i < v->n; i++)
+            apply(a, f->type, value_edit_at(a, v, i));
+}
+
+static void apply(struct arena *a, const struct kind_type *t, struct value *obj)
+{
+    const struct kind_defaults *d = t->defaults;
+    if (!d || obj->type != VALUE_OBJECT)
+        return;
+    for (size_t i = 0; i < d->n_filled; i++)
+        fill_field(a, &t->fields[d->filled[i]], obj);
+    if (d->rule)
+        d->rule(a, obj);
+    for (size_t i = 0; i < d->n_below; i++)
+        apply_below(a, &t->fields[d->below[i]], obj);
+}
 
 void defaults_apply(struct arena *a, const struct kind_type *t, struct value *obj)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (str_eq(rows[i].kind, t->name) && str_eq(rows[i].group, t->group) &&
-            str_eq(rows[i].version, t->version))
-            rows[i].apply(a, obj);
+    apply(a, t, obj);
 }
