@@ -11,3 +11,8 @@
 #include "base/value.h"
 
 void defaults_apply(struct arena *a, const struct kind_type *t, struct value *obj);
+
+/* Fills in what has the time of the write for its default: since when a device is tainted. `now` is
+ * an RFC 3339 time in whole seconds; it is borrowed. For new objects and updates of resource.k8s.io
+ * only; of all others nothing is changed. */
+void defaults_stamp(struct arena *a, const struct kind_type *t, struct value *obj, struct str now);

@@ -1,4 +1,5 @@
 /* What is left: networking, access, devices, flow control, and definitions of custom resources. */
+#include "api/defaults.h"
 #include "api/defaults_rules.h"
 
 #include "base/banned.h"
@@ -60,6 +61,34 @@ void defaults__device_request_v1beta1(struct arena *a, struct value *request)
         return;
     defaults__fill_zero(a, request, STR("allocationMode"), value_string(STR("ExactCount")));
     defaults__device_request(a, request);
+}
+
+static void stamp_taint(struct arena *a, struct value *taint, struct str now)
+{
+    if (value_is(taint, VALUE_OBJECT))
+        defaults__fill(a, taint, STR("timeAdded"), value_string(now));
+}
+
+static void stamp_device(struct arena *a, struct value *device, struct str now)
+{
+    struct value *basic = value_edit(a, device, STR("basic")); /* v1beta1 */
+    struct value *taints = value_edit(a, basic ? basic : device, STR("taints"));
+    for (size_t i = 0; value_is(taints, VALUE_ARRAY) && i < taints->n; i++)
+        stamp_taint(a, value_edit_at(a, taints, i), now);
+}
+
+void defaults_stamp(struct arena *a, const struct kind_type *t, struct value *obj, struct str now)
+{
+    if (!str_eq(t->group, STR("resource.k8s.io")))
+        return;
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    if (str_eq(t->name, STR("DeviceTaintRule")))
+        stamp_taint(a, value_edit(a, spec, STR("taint")), now);
+    if (!str_eq(t->name, STR("ResourceSlice")))
+        return;
+    struct value *devices = value_edit(a, spec, STR("devices"));
+    for (size_t i = 0; value_is(devices, VALUE_ARRAY) && i < devices->n; i++)
+        stamp_device(a, value_edit_at(a, devices, i), now);
 }
 
 /* ---- Flow control ---- */
