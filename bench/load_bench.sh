@@ -96,7 +96,8 @@ watch_by() { # CONNECTIONS
             "< 50 ms"
 }
 
-echo "load: one server, on $(nproc) cores together with the generator"
+echo "load: one server, on $(nproc) cores together with the generator;" \
+    "load average before: $(cut -d ' ' -f 1 /proc/loadavg)"
 began=$(now_ms)
 up || { echo "sampan does not start"; exit 1; }
 row "start on an empty folder, until ready" "$(($(now_ms) - began)) ms" "< 50 ms"
