@@ -24,6 +24,7 @@ struct field {
     enum kind_merge merge;
     unsigned flags;
     bool has_default;
+    bool is_filled; /* with a default that Go could tell from nothing */
     struct value default_value;
     struct str patch_key, gate;
     struct words list_keys, values;

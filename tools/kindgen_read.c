@@ -198,6 +198,20 @@ static bool fits(const struct field *f, const struct value *v)
     }
 }
 
+static bool is_zero(const struct value *v)
+{
+    switch ((enum value_type)v->type) {
+    case VALUE_BOOL:
+        return !v->b;
+    case VALUE_INT:
+        return v->i == 0;
+    case VALUE_STRING:
+        return v->n == 0;
+    default:
+        return false;
+    }
+}
+
 /* JSON, but a string needs no quotes. */
 static void read_default(struct field *f, struct str text)
 {
@@ -209,6 +223,7 @@ static void read_default(struct field *f, struct str text)
     if (!fits(f, &f->default_value))
         fail("a default of another type", text);
     f->has_default = true;
+    f->is_filled = f->flags & KIND_POINTER || !is_zero(&f->default_value);
 }
 
 static void read_flag(struct field *f, struct str flag)
@@ -500,7 +515,7 @@ static void add_list_types(void)
 /* Whether defaulting has anything to do with the field as such. */
 static bool has_own_default(const struct field *f)
 {
-    return f->has_default || f->flags & KIND_MILLI;
+    return f->is_filled || f->flags & KIND_MILLI;
 }
 
 static bool finds_defaults(const struct type *t)

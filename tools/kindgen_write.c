@@ -111,14 +111,9 @@ static struct str c_default(const struct field *f)
                                                 STR_ARG(c_value(&f->default_value))));
 }
 
-/* A zero that Go could not tell from nothing needs no filling in. */
 static bool is_filled(const struct field *f)
 {
-    const struct value *v = &f->default_value;
-    bool is_zero = v->type == VALUE_STRING ? !v->n
-                   : v->type == VALUE_INT  ? !v->i
-                                           : v->type == VALUE_BOOL && !v->b;
-    return f->has_default && (f->flags & KIND_POINTER || !is_zero);
+    return f->is_filled;
 }
 
 static bool is_below(const struct field *f)

@@ -14,7 +14,7 @@
 
 static struct vectors_count counts[] = {
     { .name = "defaults" }, { .name = "verbs" }, { .name = "updates" },
-    { .name = "patch" },    { .name = "ssa" },
+    { .name = "patch" },    { .name = "ssa" },   { .name = "crd" },
 };
 static size_t n_left_out;
 
