@@ -116,15 +116,23 @@ static size_t take_namespace(const struct kind_version *v, const struct segments
     return at + 2;
 }
 
+/* Nothing has such a name, and no path may lead anywhere else by one. */
+static bool climbs(struct str name)
+{
+    return str_eq(name, STR(".")) || str_eq(name, STR(".."));
+}
+
 static bool fits(const struct request *req)
 {
+    if (climbs(req->ns) || climbs(req->name))
+        return false;
     /* What can only be created or listed has no path for a single one. */
     const unsigned of_one = KIND_GET | KIND_UPDATE | KIND_PATCH | KIND_DELETE;
     if (req->name.p && !req->sub && !(req->resource->verbs & of_one))
         return false;
     if (!req->resource->namespaced)
         return !req->ns.p;
-    return req->ns.p ? req->ns.n > 0 : !req->name.p; /* all namespaces can only be listed */
+    return req->ns.p ? req->ns.n > 0 : !req->name.p;
 }
 
 static bool take_rest(const struct segments *s, size_t at, struct request *ret)
@@ -202,5 +210,7 @@ unsigned request_verb(const struct http_request *http, const struct request *req
         verb = one ? KIND_PATCH : 0;
     else if (str_eq(http->method, STR("DELETE")))
         verb = one ? KIND_DELETE : KIND_DELETE_COLLECTION;
+    if (req->resource->namespaced && !req->ns.p) /* all namespaces can only be looked at */
+        verb &= KIND_LIST_VERB | KIND_WATCH;
     return has & verb;
 }
