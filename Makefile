@@ -26,6 +26,11 @@ test:
 	$(MAKE) build
 	meson test -C $(BUILD) --print-errorlogs --num-processes 4
 
+test-clients:
+	tools/need build test clients
+	$(MAKE) build
+	SAMPAN_CLIENTS=all tests/clients/run.sh $(BUILD)/sampan go js python java rust
+
 lint:
 	tools/need build lint
 	tools/lint
@@ -68,4 +73,4 @@ install: build
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test lint asan tsan fuzz crash golden bench install clean
+.PHONY: all build up down test test-clients lint asan tsan fuzz crash golden bench install clean
