@@ -160,8 +160,8 @@ int token_read(struct arena *a, struct str text, struct str prefix, struct token
     struct value doc;
     if (json_read(a, json, NULL, &doc, NULL) < 0)
         return refuse(err, arena_printf(a, ": " STR_FMT, STR_ARG(json_fault(a, json))));
-    struct str version;
-    struct token t;
+    struct str version = STR("");
+    struct token t = { 0 };
     int r = read_fields(a, &doc, &version, &t, err);
     if (r == 0)
         r = check(a, version, prefix, &t, err);

@@ -8,6 +8,8 @@
  *
  * A watcher is freed when it has ended and neither a turn of it is on its way nor a WebSocket
  * still has to hear of its own end. */
+#include "server/watch.h"
+
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -218,7 +220,7 @@ static void plan_bookmark(struct watcher *w)
 {
     int64_t now = loop_now_ns(w->hub->loop), left = w->deadline_ns - now;
     int64_t last = w->deadline_ns - FAREWELL_SEC * NS_PER_SEC;
-    if (left <= 2 * FAREWELL_SEC * NS_PER_SEC)
+    if (left <= FAREWELL_SEC * NS_PER_SEC * 2)
         last = w->deadline_ns - left / 2;
     int64_t next = now + BOOKMARK_SEC * NS_PER_SEC + jitter(w, BOOKMARK_JITTER_SEC * NS_PER_SEC);
     w->bookmark_ns = next < last ? next : last;
