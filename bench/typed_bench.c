@@ -1,4 +1,6 @@
-/* typed_bench - a Pod of about 4 KB: parse, read as its kind, write; and each step alone.
+/* typed_bench - a Pod of about 4 KB: parse, read as its kind, fill in defaults, write; and each
+ * step alone. Defaults are filled in twice: into what a server stored, which has them all, and into
+ * what somebody would write by hand.
  *
  * The best of many rounds counts, so that a busy machine disturbs little. The document comes twice:
  * in the order in which servers write, and shuffled, which is what the lookup of names likes
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/defaults.h"
 #include "api/typed.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -66,8 +69,21 @@ static const char pod_text[] =
     "\"containerd://8b4b5a3f3f1e0d115b0f6c1e8f1d4c589a570f1c9c5d3b7ec1a7f2de4d5546ff\","
     "\"started\":true}],\"qosClass\":\"Burstable\"}}";
 
+/* A manifest of the same Pod: what its author had to say. */
+static const char manifest_text[] =
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"orders\"},\"spec\":{"
+    "\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"orders\"}},{\"name\":"
+    "\"scratch\"}],\"initContainers\":[{\"name\":\"migrate\",\"image\":"
+    "\"registry.example/shop/orders-migrate:1.42.0\"}],\"containers\":[{\"name\":\"server\","
+    "\"image\":\"registry.example/shop/orders:1.42.0\",\"ports\":[{\"containerPort\":8080},{"
+    "\"containerPort\":9090}],\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{"
+    "\"fieldPath\":\"metadata.name\"}}}],\"resources\":{\"limits\":{\"cpu\":\"500m\","
+    "\"memory\":\"256Mi\"}},\"livenessProbe\":{\"httpGet\":{\"path\":\"/healthz\",\"port\":"
+    "8080}},\"readinessProbe\":{\"httpGet\":{\"port\":8080}}},{\"name\":\"proxy\",\"image\":"
+    "\"registry.example/proxy\"}]}}";
+
 static struct str text;
-static struct value tree, typed;
+static struct value tree, typed, manifest;
 static struct arena tree_arena, arena;
 static struct typed_notes notes;
 static struct buf out;
@@ -93,6 +109,20 @@ static void once_typed(void)
     struct value v;
     arena_reset(&arena);
     must(typed_read(&arena, pod, &tree, &notes, &v, NULL) == 0 && !notes.n, "typed_read");
+}
+
+static void once_default(void)
+{
+    arena_reset(&arena);
+    struct value v = value_borrow(&typed);
+    defaults_apply(&arena, pod, &v);
+}
+
+static void once_default_manifest(void)
+{
+    arena_reset(&arena);
+    struct value v = value_borrow(&manifest);
+    defaults_apply(&arena, pod, &v);
 }
 
 static void once_write(void)
@@ -136,10 +166,9 @@ static void report(const char *order)
         const char *name;
         void (*once)(void);
     } steps[] = {
-        { "json_read", once_read },
-        { "typed_read", once_typed },
-        { "json_write", once_write },
-        { "all three", once_all },
+        { "json_read", once_read },   { "typed_read", once_typed },
+        { "default", once_default },  { "manifest", once_default_manifest },
+        { "json_write", once_write }, { "all three", once_all },
     };
     printf("Pod of %zu bytes, fields %s\n", text.n, order);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
@@ -185,6 +214,8 @@ int main(void)
     must(pod, "kind_type_find");
     arena_init(&tree_arena);
     arena_init(&arena);
+    prepare(str_of(manifest_text));
+    manifest = typed;
     prepare(str_of(pod_text));
     once_all();
     must(str_eq(buf_str(&out), text), "the Pod is canonical and");
