@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "net/gzip.h"
+#include "server/encode.h"
 #include "server/token.h"
 
 static struct live live;
@@ -243,6 +244,38 @@ static void encodings_say_the_same(void **state)
     }
 }
 
+/* A list that was put together from pieces reads as if it had been written as one. */
+static void no_seam_is_seen(void **state)
+{
+    (void)state;
+    static const char *const forms[] = { "", ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+                                         ";as=Table;g=meta.k8s.io;v=v1" };
+    static const char *const spaces[] = { "none", "few", "many" };
+    fill("few", 3, 10);
+    fill("many", 10, 60 << 10);
+    for (size_t f = 0; f < 9; f++) {
+        const char *target = path("/api/v1/namespaces/%s/configmaps", spaces[f / 3]);
+        const char *form = forms[f % 3];
+        struct answer json = live_get(&live, target, path("Accept: application/json%s\r\n", form));
+        struct answer pretty =
+            live_get(&live, target, path("Accept: application/json%s;pretty=1\r\n", form));
+        struct answer yaml = live_get(&live, target, path("Accept: application/yaml%s\r\n", form));
+        struct value list = live_json(&live, json.body);
+        autobuf text = { 0 };
+        json_write(&text, &list);
+        buf_byte(&text, '\n');
+        assert_true(str_eq(json.body, buf_str(&text)));
+        buf_reset(&text);
+        json_write_pretty(&text, &list);
+        buf_byte(&text, '\n');
+        assert_true(str_eq(pretty.body, buf_str(&text)));
+        buf_reset(&text);
+        const struct format as_yaml = { .media = FORMAT_YAML };
+        encode_tree(&text, &live.arena, &as_yaml, NULL, &list);
+        assert_true(str_eq(yaml.body, buf_str(&text)));
+    }
+}
+
 static void gzip_is_the_same_text(void **state)
 {
     (void)state;
@@ -345,6 +378,7 @@ int main(void)
         LIST_TEST(an_expired_token_comes_with_another),
         LIST_TEST(a_token_never_leaves_its_range),
         LIST_TEST(encodings_say_the_same),
+        LIST_TEST(no_seam_is_seen),
         LIST_TEST(gzip_is_the_same_text),
         LIST_TEST(a_slow_reader_costs_little_and_holds_up_nobody),
         LIST_TEST(a_reader_may_go_away),
