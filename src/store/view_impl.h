@@ -38,6 +38,8 @@ struct view_reader {
     MDB_cursor *cur, *old;
     size_t txn_id; /* that `meta` was read in */
     struct view_meta meta;
+    uintptr_t low, high; /* where what was walked over since the begin lies in the map */
+    size_t walked;       /* and how much it was */
 };
 
 /* ---- view_codec.c ---- */

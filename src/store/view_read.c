@@ -3,9 +3,13 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/banned.h"
+
+enum { WALK_BYTES = 64 << 10 };
 
 static int reader_new(struct view *v, struct view_reader **ret, struct err *err)
 {
@@ -55,6 +59,7 @@ int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err)
         return r;
     }
     assert(reader);
+    reader->walked = 0;
     size_t id = mdb_txn_id(reader->txn);
     if (id != reader->txn_id) {
         r = view__meta_get(v, reader->txn, &reader->meta, err);
@@ -68,9 +73,32 @@ int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err)
     return 0;
 }
 
+/* A walk through many entries leaves their pages in the process's memory, as far as the kernel
+ * counts it, although they are the file's. They are let go; who needs one again finds it in the
+ * page cache. Only while the reader is open, when nothing can have moved the map. */
+static void let_go(struct view_reader *r)
+{
+    if (r->walked < WALK_BYTES)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t low = r->low & ~(page - 1), high = (r->high + page - 1) & ~(page - 1);
+    (void)madvise((void *)low, high - low, MADV_DONTNEED); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static void note_walk(struct view_reader *r, const MDB_val *data)
+{
+    uintptr_t at = (uintptr_t)data->mv_data;
+    if (!r->walked || at < r->low)
+        r->low = at;
+    if (!r->walked || at + data->mv_size > r->high)
+        r->high = at + data->mv_size;
+    r->walked += data->mv_size;
+}
+
 struct view_reader *view_reader_end(struct view_reader *r)
 {
     if (r) {
+        let_go(r);
         mdb_txn_reset(r->txn);
         view__leave(r->v, r);
     }
@@ -117,6 +145,7 @@ static int step(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct view_
         return 0;
     if (rc)
         return view__error(r->v, rc, "read", err);
+    note_walk(r, &data);
     return view__entry_decode(r->v, k, data, ret, err);
 }
 
@@ -129,6 +158,7 @@ static int step_old(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct v
         return 0;
     if (rc)
         return view__error(r->v, rc, "read", err);
+    note_walk(r, &data);
     return view__old_decode(r->v, k, data, ret, err);
 }
 
