@@ -2,6 +2,7 @@
 #include "server/encode.h"
 #include "server/errors.h"
 #include "server/reply.h"
+#include "server/selection.h"
 #include "server/stored.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -13,15 +14,7 @@ static int read_revision(struct call *c, uint64_t *ret, struct err *err)
 {
     struct str text = request_param(&c->req, STR("resourceVersion"));
     *ret = 0;
-    if (!text.n || str_to_u64(text, ret))
-        return 0;
-    bool digits = true;
-    for (size_t i = 0; i < text.n; i++)
-        digits &= text.p[i] >= '0' && text.p[i] <= '9';
-    return err_set(err, ERR_UNKNOWN,
-                   "resourceVersion: Invalid value: \"" STR_FMT
-                   "\": strconv.ParseUint: parsing \"" STR_FMT "\": %s",
-                   STR_ARG(text), STR_ARG(text), digits ? "value out of range" : "invalid syntax");
+    return text.n ? selection_version(text, ret, err) : 0;
 }
 
 static int read_object(struct call *c, struct buf *out, struct err *err)
@@ -83,10 +76,7 @@ static void answer_later(struct http_exchange *x, void *arg)
         return;
     }
     err_clear(&err);
-    (void)err_set(&err, ERR_TIMEOUT, "Too large resource version: %llu, current: %llu",
-                  (unsigned long long)rev, (unsigned long long)store_rev(c->api->store));
-    err.about.retry_after_sec = 1;
-    err_add_cause(&err, STR("ResourceVersionTooLarge"), STR(""), STR("Too large resource version"));
+    (void)selection_too_new(&err, rev, store_rev(c->api->store));
     call_fail(c, &err);
 }
 
