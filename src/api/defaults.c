@@ -92,23 +92,33 @@ static void fill_field(struct arena *a, const struct kind_field *f, struct value
         (void)value_add(a, obj, f->name, value_borrow(f->default_value));
 }
 
+/* The first entry from `i` on that has something to round, and how it reads then. */
+static uint32_t find_unround(struct arena *a, const struct value *map, uint32_t i, struct str *ret)
+{
+    for (; i < map->n; i++) {
+        struct str old = value_str(&map->fields[i].val);
+        *ret = quantity_round_milli(a, old);
+        if (ret->p != old.p)
+            break;
+    }
+    return i;
+}
+
 /* Most maps have nothing to round, and stay as they are. */
 static void round_up(struct arena *a, struct value *map)
 {
+    struct str text;
+    uint32_t next = find_unround(a, map, 0, &text);
+    if (next == map->n)
+        return;
     struct value rounded = value_object();
-    bool changed = false;
-    value_each_field (f, map) {
-        struct str old = value_str(&f->val), new = quantity_round_milli(a, old);
-        if (new.p != old.p && !changed) {
-            changed = true;
-            for (const struct value_field *same = map->fields; same != f; same++)
-                (void)value_add(a, &rounded, same->key, same->val);
-        }
-        if (changed)
-            (void)value_add(a, &rounded, f->key, new.p == old.p ? f->val : value_string(new));
+    for (uint32_t i = 0; i < map->n; i++) {
+        struct value_field *f = &map->fields[i];
+        (void)value_add(a, &rounded, f->key, i == next ? value_string(text) : f->val);
+        if (i == next)
+            next = find_unround(a, map, i + 1, &text);
     }
-    if (changed)
-        *map = rounded;
+    *map = rounded;
 }
 
 static void apply_below(struct arena *a, const struct kind_field *f, struct value *obj)
@@ -120,7 +130,7 @@ static void apply_below(struct arena *a, const struct kind_field *f, struct valu
     struct value *v = value_edit(a, obj, f->name);
     if (!v)
         return;
-    if (f->flags & KIND_MILLI)
+    if (f->flags & KIND_MILLI && v->type == VALUE_OBJECT)
         round_up(a, v);
     else if (f->shape == KIND_SINGLE)
         apply(a, f->type, v);
