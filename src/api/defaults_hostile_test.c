@@ -32,7 +32,7 @@ static struct value random_leaf(const struct kind_field *f)
     case 6:
         if (f->n_values)
             return value_string(f->values[random_below(f->n_values)]);
-        /* fall through */
+        __attribute__((fallthrough));
     default:
         return value_string(str_of(texts[random_below(8)]));
     }
