@@ -228,6 +228,17 @@ static nanos fraction_of(struct str fraction, nanos unit)
     return sum + lost;
 }
 
+static void set_nanos(struct amount *m, nanos sum)
+{
+    char digits[40];
+    size_t first = sizeof(digits);
+    for (; sum; sum /= 10)
+        digits[--first] = (char)('0' + (int)(sum % 10));
+    m->exponent = NANO;
+    m->n = sizeof(digits) - first;
+    memcpy(m->digits, digits + first, m->n);
+}
+
 static void read_binary(const struct pieces *p, struct suffix s, struct amount *ret)
 {
     nanos unit = ((nanos)1 << s.power) * nanos_per_one, sum = nanos_cap, whole = 0;
@@ -241,13 +252,7 @@ static void read_binary(const struct pieces *p, struct suffix s, struct amount *
         sum = nanos_cap;
     if (sum < nanos_per_one)
         ret->family = FAMILY_DECIMAL;
-    ret->exponent = NANO;
-    char digits[40];
-    size_t first = sizeof(digits);
-    for (; sum; sum /= 10)
-        digits[--first] = (char)('0' + (int)(sum % 10));
-    ret->n = sizeof(digits) - first;
-    memcpy(ret->digits, digits + first, ret->n);
+    set_nanos(ret, sum);
 }
 
 static void read_amount(const struct pieces *p, struct suffix s, struct amount *ret)
@@ -322,6 +327,19 @@ static struct str write_decimal(struct arena *a, struct amount *m)
     return arena_printf(a, "%s%.*se%ld", sign, (int)m->n, m->digits, (long)m->exponent);
 }
 
+static struct str write_amount(struct arena *a, struct amount *m)
+{
+    uint64_t number;
+    if (!m->n)
+        return STR("0");
+    if (m->family == FAMILY_BINARY && whole_number(m, &number) && number % 1024 == 0)
+        return write_binary(a, m->negative, number);
+    if (m->family == FAMILY_BINARY)
+        m->family = FAMILY_DECIMAL; /* no binary suffix fits: upstream stores plain digits, and
+                                     * they come back as decimal: 62.5Ki, 64000, 64k */
+    return write_decimal(a, m);
+}
+
 int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct err *err)
 {
     struct pieces p = { 0 };
@@ -334,18 +352,8 @@ int quantity_canonical(struct arena *a, struct str text, struct str *ret, struct
         return 0;
     }
     struct amount m;
-    uint64_t number;
     read_amount(&p, s, &m);
-    if (!m.n)
-        *ret = STR("0");
-    else if (m.family == FAMILY_BINARY && whole_number(&m, &number) && number % 1024 == 0)
-        *ret = write_binary(a, m.negative, number);
-    else {
-        if (m.family == FAMILY_BINARY)
-            m.family = FAMILY_DECIMAL; /* no binary suffix fits: upstream stores plain digits,
-                                        * and they come back as decimal: 62.5Ki, 64000, 64k */
-        *ret = write_decimal(a, &m);
-    }
+    *ret = write_amount(a, &m);
     if (str_eq(*ret, text))
         *ret = text;
     return 0;
@@ -397,6 +405,34 @@ int quantity_cmp(struct str a, struct str b)
     if (sx != sy)
         return sx < sy ? -1 : 1;
     return sx * (sx ? compare_digits(&x, &y) : 0);
+}
+
+/* In nanos, at most the cap. */
+static nanos capped_nanos(const struct amount *m)
+{
+    nanos sum = 0;
+    if ((int64_t)m->n + m->exponent > INT64_DIGITS)
+        return nanos_cap;
+    for (size_t i = 0; i < m->n; i++)
+        sum = 10 * sum + (nanos)(m->digits[i] - '0');
+    for (int64_t i = m->exponent; i > NANO; i--)
+        sum *= 10;
+    return sum < nanos_cap ? sum : nanos_cap;
+}
+
+struct str quantity_add(struct arena *a, struct str text, struct str more)
+{
+    struct amount x, y;
+    read_promised(text, &x);
+    read_promised(more, &y);
+    if (y.negative || x.negative || !y.n)
+        return text;
+    if (!x.n)
+        return more;
+    nanos sum = capped_nanos(&x) + capped_nanos(&y);
+    set_nanos(&x, sum < nanos_cap ? sum : nanos_cap);
+    drop_trailing_zeros(&x);
+    return write_amount(a, &x);
 }
 
 int quantity_sign(struct str text)

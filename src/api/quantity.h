@@ -24,5 +24,9 @@ struct str quantity_round_milli(struct arena *a, struct str text);
 
 /* Compares two texts that are quantities: below, equal, above as -1, 0, 1. */
 int quantity_cmp(struct str a, struct str b);
+/* The sum of two texts that are quantities and not below zero, in the suffix family of the first
+ * that is not zero; at most 2^63-1. A negative one counts as nothing. In the arena, or one of the
+ * texts. */
+struct str quantity_add(struct arena *a, struct str text, struct str more);
 /* -1, 0 or 1: the sign of a text that is a quantity. */
 int quantity_sign(struct str text);

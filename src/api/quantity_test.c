@@ -369,6 +369,36 @@ static void finer_than_a_milli_is_rounded_up(void **state)
     arena_done(&a);
 }
 
+static void sums_keep_the_first_family(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        { "1", "2", "3" },
+        { "100m", "900m", "1" },
+        { "100m", "1", "1100m" },
+        { "1Gi", "1Gi", "2Gi" },
+        { "1Gi", "512Mi", "1536Mi" },
+        { "1Gi", "1", "1073741825" },
+        { "1M", "1Mi", "2048576" },
+        { "0", "1Gi", "1Gi" },
+        { "1Gi", "0", "1Gi" },
+        { "1e3", "1", "1001" },
+        { "1n", "1n", "2n" },
+        { "1", "-1", "1" },
+        { "9E", "9E", "9223372036854775807" },
+        { "1e100", "1", "9223372036854775807" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct str got = quantity_add(&a, str_of(rows[i][0]), str_of(rows[i][1]));
+        if (!str_eq(got, str_of(rows[i][2])))
+            print_error("%s + %s became " STR_FMT "\n", rows[i][0], rows[i][1], STR_ARG(got));
+        assert_true(str_eq(got, str_of(rows[i][2])));
+    }
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +408,7 @@ int main(void)
         cmocka_unit_test(quantities_compare_by_value),
         cmocka_unit_test(canonical_texts_stay_and_mean_the_same),
         cmocka_unit_test(finer_than_a_milli_is_rounded_up),
+        cmocka_unit_test(sums_keep_the_first_family),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
