@@ -1,0 +1,471 @@
+/* Every create and PUT of the golden traces: what a real server found wrong with an object, we find
+ * too, in the same words and order; nothing where it took the object; and the same warnings. The
+ * old object of an update is what the server last said of it in the same case.
+ *
+ * Between decoding and validation the server fills some fields in (src/server/strategy.h and
+ * admission); what the rules look at is filled in here in the plainest way.
+ *
+ * Left out: answers other than 200, 201 and 422, and 422 that are not about an object's fields;
+ * bodies that are not JSON; custom resources; a PUT where no earlier answer of the case has the
+ * object. Counted by kind; a kind may not fall below its floor. With the name of a kind as argument
+ * its failures are shown. */
+#include "api/validate.h"
+
+#include <stdio.h>
+
+#include "api/defaults.h"
+#include "api/meta.h"
+#include "api/typed.h"
+#include "base/json.h"
+#include "base/vectors_test.h"
+
+/* By name. What is not listed may fail. */
+static const struct {
+    const char *kind;
+    size_t floor;
+} floors[] = {
+    { "Pod", 0 },
+};
+
+enum { KINDS_MAX = 128 };
+static struct tally {
+    struct str kind;
+    size_t passed, total;
+} tallies[KINDS_MAX];
+static size_t n_tallies;
+static struct arena kept; /* the names of kinds */
+static const char *only;  /* the kind to show, or NULL */
+static struct vectors_count warnings = { .name = "warnings" };
+
+static void score(struct str kind, bool passed)
+{
+    size_t i = 0;
+    while (i < n_tallies && !str_eq(tallies[i].kind, kind))
+        i++;
+    if (i == KINDS_MAX)
+        exit(1);
+    if (i == n_tallies)
+        tallies[n_tallies++].kind = arena_str(&kept, kind);
+    tallies[i].total++;
+    tallies[i].passed += passed;
+}
+
+static bool is_shown(struct str kind)
+{
+    return only && str_eq(kind, str_of(only));
+}
+
+/* ---- Texts with marks ---- */
+
+/* The traces have marks for what differs from run to run; each stands for any text. */
+static size_t mark_bytes(struct str s)
+{
+    static const char *const marks[] = { "<uid:", "<rv",   "<time>",   "<gen>",
+                                         "<ip:",  "<any>", "<nodePort" };
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (str_starts(s, str_of(marks[i])) && str_find(s, '>') >= 0)
+            return (size_t)str_find(s, '>') + 1;
+    return 0;
+}
+
+static bool matches(struct str want, struct str got)
+{
+    while (want.n) {
+        size_t mark = mark_bytes(want);
+        if (mark) {
+            for (size_t i = 0; i <= got.n; i++)
+                if (matches(str_skip(want, mark), str_skip(got, i)))
+                    return true;
+            return false;
+        }
+        if (got.n == 0 || want.p[0] != got.p[0])
+            return false;
+        want = str_skip(want, 1);
+        got = str_skip(got, 1);
+    }
+    return got.n == 0;
+}
+
+/* ---- What the server fills in ---- */
+
+struct target {
+    struct str group, plural, ns, name, sub;
+    const struct kind_resource *res; /* NULL for custom resources */
+};
+
+/* /api/v1/..., /apis/GROUP/VERSION/...; then [namespaces/NAME/] PLURAL [/NAME [/SUB]]. */
+static struct target target_of(struct str path)
+{
+    struct target t = { 0 };
+    struct str rest = str_cut(&path, '?');
+    (void)str_cut(&rest, '/');
+    bool core = str_eq(str_cut(&rest, '/'), STR("api"));
+    t.group = core ? STR("") : str_cut(&rest, '/');
+    struct str version = str_cut(&rest, '/');
+    t.plural = str_cut(&rest, '/');
+    if (str_eq(t.plural, STR("namespaces")) && str_find(rest, '/') >= 0 &&
+        !str_ends(rest, STR("/status")) && !str_ends(rest, STR("/finalize"))) {
+        t.ns = str_cut(&rest, '/');
+        t.plural = str_cut(&rest, '/');
+    }
+    t.name = str_cut(&rest, '/');
+    t.sub = rest;
+    const struct kind_version *v = kind_version_find(t.group, version);
+    for (size_t i = 0; v && i < v->n_resources; i++)
+        if (str_eq(v->resources[i].plural, t.plural))
+            t.res = &v->resources[i];
+    return t;
+}
+
+static void put_text(struct arena *a, struct value *obj, struct str key, struct str text)
+{
+    (void)value_set(a, obj, key, value_string(text));
+}
+
+static void carry(struct arena *a, struct value *to, const struct value *from, struct str key,
+                  bool only_if_absent)
+{
+    const struct value *was = value_get(from, key);
+    if (!to || (only_if_absent && value_get(to, key)))
+        return;
+    if (was)
+        (void)value_set(a, to, key, value_clone(a, was));
+    else
+        (void)value_remove(a, to, key);
+}
+
+static void prepare_meta(struct arena *a, const struct target *t, struct value *meta)
+{
+    struct str base = value_str(value_get(meta, STR("generateName")));
+    if (base.n && value_str(value_get(meta, STR("name"))).n == 0)
+        put_text(a, meta, STR("name"), name_generate(a, base, 1234567));
+    (void)value_remove(a, meta, STR("managedFields"));
+    if (str_eq(t->plural, STR("limitranges")) && !value_get(meta, STR("name")))
+        put_text(a, meta, STR("name"), STR("made-by-the-server"));
+    if (str_eq(t->plural, STR("namespaces")) && value_get(meta, STR("name")))
+        (void)value_set(a, value_ensure(a, meta, STR("labels")), STR("kubernetes.io/metadata.name"),
+                        *value_get(meta, STR("name")));
+    if (t->ns.n)
+        put_text(a, meta, STR("namespace"), t->ns);
+    else
+        (void)value_remove(a, meta, STR("namespace"));
+}
+
+/* Labels and selector of a Job that has none of its own making. */
+static void prepare_job(struct arena *a, struct value *obj)
+{
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    const struct value *manual = value_get(spec, STR("manualSelector"));
+    if (!value_is(spec, VALUE_OBJECT) || (value_is(manual, VALUE_BOOL) && manual->b))
+        return;
+    struct str uid = value_str(value_dig(obj, "metadata", "uid"));
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    struct value *meta = value_ensure(a, value_ensure(a, spec, STR("template")), STR("metadata"));
+    struct value *labels = meta ? value_ensure(a, meta, STR("labels")) : NULL;
+    if (!labels)
+        return;
+    static const struct str names[] = { STR("batch.kubernetes.io/job-name"), STR("job-name") };
+    static const struct str uids[] = { STR("batch.kubernetes.io/controller-uid"),
+                                       STR("controller-uid") };
+    for (size_t i = 0; i < 2; i++) {
+        if (!value_get(labels, names[i]))
+            put_text(a, labels, names[i], name);
+        if (!value_get(labels, uids[i]))
+            put_text(a, labels, uids[i], uid);
+    }
+    struct value *selector = value_ensure(a, spec, STR("selector"));
+    struct value *match = value_ensure(a, selector, STR("matchLabels"));
+    if (match && !value_get(match, uids[0]))
+        put_text(a, match, uids[0], uid);
+}
+
+static void prepare_create(struct arena *a, const struct target *t, struct value *obj)
+{
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    prepare_meta(a, t, meta);
+    put_text(a, meta, STR("uid"), STR("11111111-2222-4333-8444-555555555555"));
+    put_text(a, meta, STR("creationTimestamp"), STR("2026-01-02T03:04:05Z"));
+    (void)value_remove(a, meta, STR("deletionTimestamp"));
+    (void)value_remove(a, meta, STR("deletionGracePeriodSeconds"));
+    (void)value_remove(a, meta, STR("resourceVersion"));
+    if (!str_eq(t->plural, STR("resourceclaims")))
+        (void)value_remove(a, obj, STR("status"));
+    if (str_eq(t->plural, STR("jobs")))
+        prepare_job(a, obj);
+}
+
+/* Priority and tolerations that an update leaves out are those that admission had filled in. */
+static void prepare_pod_update(struct arena *a, struct value *obj, const struct value *old_obj)
+{
+    static const struct str kept_fields[] = { STR("priority"), STR("preemptionPolicy"),
+                                              STR("tolerations") };
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    for (size_t i = 0; value_is(spec, VALUE_OBJECT) && i < 3; i++)
+        carry(a, spec, value_get(old_obj, STR("spec")), kept_fields[i], true);
+}
+
+static void prepare_update(struct arena *a, const struct target *t, const struct value *old_obj,
+                           struct value *obj)
+{
+    static const struct str absent[] = { STR("uid"), STR("resourceVersion"),
+                                         STR("deletionGracePeriodSeconds") };
+    static const struct str always[] = { STR("creationTimestamp"), STR("deletionTimestamp"),
+                                         STR("generation") };
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    const struct value *old_meta = value_get(old_obj, STR("metadata"));
+    prepare_meta(a, t, meta);
+    for (size_t i = 0; i < 3; i++) {
+        /* ${uid} stands for what an earlier answer had */
+        if (str_starts(value_str(value_get(meta, absent[i])), STR("${")))
+            (void)value_remove(a, meta, absent[i]);
+        carry(a, meta, old_meta, absent[i], true);
+        carry(a, meta, old_meta, always[i], false);
+    }
+    bool is_status = str_eq(t->sub, STR("status"));
+    if (is_status || !t->sub.n)
+        carry(a, obj, old_obj, is_status ? STR("spec") : STR("status"), false);
+    if (str_eq(t->plural, STR("pods")) && !t->sub.n)
+        prepare_pod_update(a, obj, old_obj);
+}
+
+/* ---- Comparing ---- */
+
+static bool same_causes(const struct value *want, const struct err_cause *got)
+{
+    value_each_item (cause, want) {
+        if (!got || !str_eq(got->reason, value_str(value_get(cause, STR("reason")))) ||
+            !matches(value_str(value_get(cause, STR("field"))), got->field) ||
+            !matches(value_str(value_get(cause, STR("message"))), got->msg))
+            return false;
+        got = got->next;
+    }
+    return !got;
+}
+
+/* Warnings of other origin: of decoding, and of versions that go away. */
+static bool is_foreign(struct str warning)
+{
+    return str_starts(warning, STR("unknown field")) ||
+           str_starts(warning, STR("duplicate field")) ||
+           memmem(warning.p, warning.n, " is deprecated in v1.", 21) != NULL;
+}
+
+static void check_warnings(struct arena *a, const char *id, const struct target *t,
+                           const struct value *obj, const struct value *old_obj,
+                           const struct value *want)
+{
+    struct validate_warnings w = { .arena = a };
+    validate_warn(&w, t->res, obj, old_obj);
+    size_t n = 0, found = 0;
+    value_each_item (it, want) {
+        struct str text = value_str(it);
+        if (is_foreign(text))
+            continue;
+        n++;
+        for (size_t i = 0; i < w.n; i++)
+            found += str_eq(w.texts[i], text);
+    }
+    if (n == 0 && w.n == 0)
+        return;
+    bool good = found == n && n == w.n;
+    warnings.total++;
+    warnings.passed += good;
+    if (good || !is_shown(t->res->type->name))
+        return;
+    printf("WARNINGS %s\n", id);
+    value_each_item (it, want)
+        printf("  want: " STR_FMT "\n", STR_ARG(value_str(it)));
+    for (size_t i = 0; i < w.n; i++)
+        printf("  have: " STR_FMT "\n", STR_ARG(w.texts[i]));
+}
+
+static void check(struct arena *a, const char *id, const struct target *t, struct value *obj,
+                  const struct value *old_obj, const struct value *expect, bool refused)
+{
+    struct meta_rules rules = meta_rules_of(t->group, t->plural, t->res->namespaced);
+    struct field_errors e = FIELD_ERRORS_INIT(a);
+    struct err err = ERR_INIT(a);
+    const struct value *answer = value_get(expect, STR("body"));
+    if (old_obj)
+        meta_validate_update(&e, &rules, obj, old_obj);
+    else
+        meta_validate_create(&e, &rules, obj);
+    if (old_obj && t->sub.n)
+        validate_update_sub(&e, t->res, t->sub, obj, old_obj);
+    else if (old_obj)
+        validate_update(&e, t->res, obj, old_obj);
+    else
+        validate_create(&e, t->res, obj);
+    (void)field_errors_report(&e, t->group, t->res->type->name,
+                              value_str(value_dig(obj, "metadata", "name")), &err);
+    bool good = !refused ? e.n == 0
+                         : same_causes(value_dig(answer, "details", "causes"), err.causes) &&
+                               matches(value_str(value_get(answer, STR("message"))), err.msg);
+    score(t->res->type->name, good);
+    if (!good && is_shown(t->res->type->name))
+        printf("FAILED %s\n  want: " STR_FMT "\n  have: " STR_FMT "\n", id,
+               STR_ARG(refused ? value_str(value_get(answer, STR("message"))) : STR("(good)")),
+               STR_ARG(err.msg));
+    check_warnings(a, id, t, obj, old_obj, value_get(expect, STR("warnings")));
+}
+
+/* ---- Steps and cases ---- */
+
+/* False for a step whose answer is not about the fields of the object. */
+static bool is_about_fields(const struct value *step, bool *ret_refused)
+{
+    int64_t code = 0;
+    (void)value_to_int(value_dig(step, "expect", "code"), &code);
+    *ret_refused = code == 422;
+    if (code == 200 || code == 201)
+        return true;
+    const struct value *causes = value_dig(step, "expect", "body", "details", "causes");
+    /* a stale or blind update is refused elsewhere */
+    bool blind = memmem(value_str(value_dig(step, "expect", "body", "message")).p,
+                        value_str(value_dig(step, "expect", "body", "message")).n,
+                        "Invalid value: 0: must be specified", 35) != NULL;
+    return code == 422 && value_is(causes, VALUE_ARRAY) && !blind;
+}
+
+/* The object as an earlier step's answer has it, or NULL. */
+static const struct value *last_seen(const struct value *steps, size_t n, const struct target *t)
+{
+    while (n-- > 0) {
+        const struct value *seen = value_dig(value_at(steps, n), "expect", "body");
+        if (str_eq(value_str(value_get(seen, STR("kind"))), t->res->type->name) &&
+            str_eq(value_str(value_dig(seen, "metadata", "name")), t->name) &&
+            str_eq(value_str(value_dig(seen, "metadata", "namespace")), t->ns))
+            return seen;
+    }
+    return NULL;
+}
+
+/* As the server reads a body. */
+static bool read_object(struct arena *a, const struct kind_type *type, const struct value *body,
+                        struct value *ret)
+{
+    struct err err = ERR_INIT(a);
+    struct value read;
+    if (typed_read(a, type, body, NULL, &read, &err) < 0)
+        return false;
+    defaults_apply(a, type, &read);
+    defaults_stamp(a, type, &read, STR("2026-01-02T03:04:05Z"));
+    return typed_read(a, type, &read, NULL, ret, &err) == 0;
+}
+
+/* A subresource that takes the object itself. */
+static bool takes_object(const struct target *t)
+{
+    for (size_t i = 0; i < t->res->n_subresources; i++)
+        if (str_eq(t->res->subresources[i].name, t->sub))
+            return t->res->subresources[i].type == t->res->type;
+    return !t->sub.n;
+}
+
+static void check_step(struct arena *a, const char *id, const struct value *steps, size_t i)
+{
+    const struct value *step = value_at(steps, i), *body = value_get(step, STR("body"));
+    struct target t = target_of(value_str(value_get(step, STR("path"))));
+    struct str method = value_str(value_get(step, STR("method")));
+    bool update = str_eq(method, STR("PUT")), refused;
+    if ((!update && !str_eq(method, STR("POST"))) || update != (t.name.n > 0) ||
+        !value_is(body, VALUE_OBJECT) || !t.res || !t.res->list || !takes_object(&t))
+        return;
+    const struct value *old_obj = update ? last_seen(steps, i, &t) : NULL;
+    if ((update && !old_obj) || !is_about_fields(step, &refused))
+        return;
+    struct value obj, read;
+    struct err err = ERR_INIT(a);
+    if (!read_object(a, t.res->type, body, &read)) {
+        score(t.res->type->name, false);
+        return;
+    }
+    if (update)
+        prepare_update(a, &t, old_obj, &read);
+    else
+        prepare_create(a, &t, &read);
+    if (typed_read(a, t.res->type, &read, NULL, &obj, &err) == 0)
+        check(a, id, &t, &obj, old_obj, value_get(step, STR("expect")), refused);
+}
+
+/* A name of the same length where the traces have {ns}. */
+static struct str with_namespace(struct arena *a, struct str line)
+{
+    char *out = arena_dup(a, line.p, line.n);
+    for (size_t i = 0; i < line.n; i++)
+        if (str_starts(str_skip(line, i), STR("{ns}")))
+            memcpy(out + i, "ns-1", 4);
+    return (struct str){ out, line.n };
+}
+
+static void check_case(struct arena *a, struct str line)
+{
+    struct value c;
+    if (json_read(a, with_namespace(a, line), NULL, &c, NULL) < 0)
+        exit(1);
+    const struct value *steps = value_get(&c, STR("steps"));
+    for (size_t i = 0; value_at(steps, i); i++) {
+        struct str id =
+            arena_printf(a, STR_FMT " %zu " STR_FMT, STR_ARG(value_str(value_get(&c, STR("id")))),
+                         i, STR_ARG(value_str(value_get(value_at(steps, i), STR("name")))));
+        check_step(a, str_cstr(a, id), steps, i);
+    }
+}
+
+static void check_file(const char *name)
+{
+    struct arena files;
+    arena_init(&files);
+    struct str rest = vectors_read(&files, vectors_path(&files, "golden", name));
+    while (rest.n) {
+        struct arena a;
+        struct str line = str_cut(&rest, '\n');
+        if (line.n == 0)
+            continue;
+        arena_init(&a);
+        check_case(&a, line);
+        arena_done(&a);
+    }
+    arena_done(&files);
+}
+
+static size_t floor_of(struct str kind)
+{
+    for (size_t i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
+        if (str_eq(str_of(floors[i].kind), kind))
+            return floors[i].floor;
+    return 0;
+}
+
+static bool report(void)
+{
+    size_t passed = 0, total = 0;
+    bool good = true;
+    for (size_t i = 0; i < n_tallies; i++) {
+        size_t floor = floor_of(tallies[i].kind);
+        bool low = tallies[i].passed < floor;
+        printf("%-32.*s %4zu/%zu%s\n", STR_ARG(tallies[i].kind), tallies[i].passed,
+               tallies[i].total, low ? "  BELOW ITS FLOOR" : "");
+        passed += tallies[i].passed;
+        total += tallies[i].total;
+        good = good && !low;
+    }
+    printf("%s: %zu/%zu\n", warnings.name, warnings.passed, warnings.total);
+    printf("all: %zu/%zu\n", passed, total);
+    return good && total > 0;
+}
+
+int main(int argc, char **argv)
+{
+    only = argc > 1 ? argv[1] : NULL;
+    arena_init(&kept);
+    bool there = vectors_are_there(&kept, "golden"), good = true;
+    if (there) {
+        check_file("validation.jsonl");
+        check_file("updates.jsonl");
+        check_file("verbs.jsonl");
+        good = report();
+    }
+    arena_done(&kept);
+    return !there ? VECTORS_SKIPPED : good ? 0 : 1;
+}
