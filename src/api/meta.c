@@ -166,12 +166,12 @@ static void check_generation(struct field_errors *e, const struct value *meta)
                     "must be greater than or equal to 0");
 }
 
-static void check_labels(struct field_errors *e, const struct value *meta)
+void meta_check_labels(struct field_errors *e, const struct field_path *path,
+                       const struct value *labels)
 {
-    struct field_path path = field_child(&metadata, STR("labels"));
-    value_each_field (label, value_get(meta, STR("labels"))) {
-        check_text(e, &path, NAME_QUALIFIED, label->key);
-        check_text(e, &path, NAME_LABEL_VALUE, value_str(&label->val));
+    value_each_field (label, labels) {
+        check_text(e, path, NAME_QUALIFIED, label->key);
+        check_text(e, path, NAME_LABEL_VALUE, value_str(&label->val));
     }
 }
 
@@ -186,21 +186,21 @@ static void add_lower(struct buf *out, struct str s)
     }
 }
 
-static void check_annotations(struct field_errors *e, const struct value *meta)
+void meta_check_annotations(struct field_errors *e, const struct field_path *path,
+                            const struct value *annotations)
 {
-    struct field_path path = field_child(&metadata, STR("annotations"));
     autobuf lower = { 0 };
     size_t bytes = 0;
-    value_each_field (note, value_get(meta, STR("annotations"))) {
+    value_each_field (note, annotations) {
         struct name_faults f = { 0 };
         buf_reset(&lower);
         add_lower(&lower, note->key);
         if (!name_check(NAME_QUALIFIED, buf_str(&lower), &f))
-            note_faults(e, &path, note->key, &f);
+            note_faults(e, path, note->key, &f);
         bytes += note->key.n + value_str(&note->val).n;
     }
     if (bytes > LIMIT_ANNOTATION_BYTES)
-        field_too_long(e, &path, LIMIT_ANNOTATION_BYTES);
+        field_too_long(e, path, LIMIT_ANNOTATION_BYTES);
 }
 
 static void check_owner(struct field_errors *e, const struct field_path *path,
@@ -320,11 +320,13 @@ static void check_common(struct field_errors *e, const struct value *meta, bool 
 {
     check_namespace(e, meta, namespaced);
     check_generation(e, meta);
-    check_labels(e, meta);
-    check_annotations(e, meta);
+    struct field_path path = field_child(&metadata, STR("labels"));
+    meta_check_labels(e, &path, value_get(meta, STR("labels")));
+    path = field_child(&metadata, STR("annotations"));
+    meta_check_annotations(e, &path, value_get(meta, STR("annotations")));
     check_owners(e, meta);
     check_finalizers(e, meta);
-    struct field_path path = field_child(&metadata, STR("managedFields"));
+    path = field_child(&metadata, STR("managedFields"));
     size_t i = 0;
     value_each_item (entry, value_get(meta, STR("managedFields"))) {
         struct field_path at = field_index(&path, i++);

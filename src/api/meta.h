@@ -25,3 +25,9 @@ void meta_validate_create(struct field_errors *e, const struct meta_rules *rules
  * and, once set, the times of creation and deletion are taken from the old object. */
 void meta_validate_update(struct field_errors *e, const struct meta_rules *rules,
                           const struct value *new_obj, const struct value *old_obj);
+
+/* The same two checks wherever metadata of another object are embedded, e.g. in a template. */
+void meta_check_labels(struct field_errors *e, const struct field_path *path,
+                       const struct value *labels);
+void meta_check_annotations(struct field_errors *e, const struct field_path *path,
+                            const struct value *annotations);
