@@ -393,7 +393,9 @@ suite() {
     descriptions
     discovery
     deletes
+    check "$v the server is still there" 0 "$("$sampan" status --data-dir "$dir/a" >/dev/null; echo $?)"
     "$sampan" down --data-dir "$dir/a" >/dev/null
+    check "$v no sanitizer complains" "" "$(grep -A 20 Sanitizer: "$dir/a/sampan.log")"
     rm -rf "$dir/a" "$dir/cache"
     echo "kubectl 1.$minor: done"
 }

@@ -29,7 +29,7 @@ has_tools() {
 # at_least WANTED VERSION TOOL
 at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ] ||
-        echo "needs $3 $1 or newer, and this is $2"
+        echo "needs $3 $1 or newer, and this is ${2:-of no version}"
 }
 
 tools_go() {
@@ -99,17 +99,20 @@ run() {
 }
 
 up >/dev/null || { echo "it does not start"; cat "$dir/a/sampan.log"; exit 1; }
+succeeded=0
 skipped=0
 for language; do
     echo "$language:"
     run "$language"
     case $? in
-    0) passed=$((passed + 1)) ;;
+    0) succeeded=$((succeeded + 1)) ;;
     77) skipped=$((skipped + 1)); skip "$language: $why" ;;
     *) failed=$((failed + 1)); echo "FAILED $language"; tail -n 20 "$dir/a/sampan.log" ;;
     esac
 done
-"$sampan" status --data-dir "$dir/a" >/dev/null || { echo "FAILED the server is gone"; failed=$((failed + 1)); }
-echo "$passed passed, $failed failed, $skipped skipped"
+check "the server is still there" 0 "$("$sampan" status --data-dir "$dir/a" >/dev/null; echo $?)"
+"$sampan" down --data-dir "$dir/a" >/dev/null
+check "no sanitizer complains" "" "$(grep -A 20 Sanitizer: "$dir/a/sampan.log")"
+echo "$succeeded passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] || exit 1
 [ $skipped -eq 0 ] || exit 77
