@@ -1,3 +1,5 @@
+#include "api/validate.h"
+
 #include "api/validate_internal.h"
 
 #include "base/buf.h"
@@ -5,6 +7,8 @@
 
 static const struct validate_rules *const tables[] = {
     validate__core,
+    validate__coordination,
+    validate__rbac,
 };
 
 static const struct validate_rules *find(const struct kind_resource *r)

@@ -24,8 +24,8 @@ struct yaml_options {
     struct str *ret_duplicate; /* if set: path of the first duplicate key, or empty; in the arena */
 };
 
-/* One document. ERR_BAD_REQUEST with the line, as go-yaml words it; empty input is VALUE_NULL; more than one
- * document is an error. `opt` may be NULL. */
+/* One document. ERR_BAD_REQUEST with the line, as go-yaml words it; empty input is VALUE_NULL; more
+ * than one document is an error. `opt` may be NULL. */
 int yaml_read(struct arena *a, struct str text, const struct yaml_options *opt, struct value *ret,
               struct err *err);
 

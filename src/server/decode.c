@@ -282,7 +282,7 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
 static int decode(struct decoder *d, enum decode_validation validation, struct value *ret)
 {
     enum format_media media;
-    struct value tree;
+    struct value tree = value_null();
     if (!format_of_content(http_header_get(d->call->http, STR("content-type")), &media))
         return err_set(d->err, ERR_UNSUPPORTED_MEDIA_TYPE,
                        "the body of the request was in an unknown format - accepted media types "

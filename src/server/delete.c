@@ -8,7 +8,7 @@ void verb_delete(struct call *c)
     struct err err = ERR_INIT(c->arena);
     struct delete_options options;
     struct value obj;
-    bool gone;
+    bool gone = false;
     int r = options_read_delete(c, &options, &err);
     if (r == 0)
         r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);

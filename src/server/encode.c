@@ -22,18 +22,18 @@ static int by_key(const void *a, const void *b)
 static struct value sorted(struct arena *a, const struct value *v)
 {
     struct value out = *v;
+    if (!v->n)
+        return out;
     if (v->type == VALUE_ARRAY) {
         out = value_array();
-        value_each_item (it, v)
-            (void)value_push(a, &out, sorted(a, it));
+        for (size_t i = 0; i < v->n; i++)
+            (void)value_push(a, &out, sorted(a, &v->items[i]));
     } else if (v->type == VALUE_OBJECT) {
         struct value_field *fields = arena_array(a, struct value_field, v->n);
-        size_t n = 0;
-        value_each_field (f, v)
-            fields[n++] = *f;
-        qsort(fields, n, sizeof(*fields), by_key);
+        memcpy(fields, v->fields, v->n * sizeof(*fields));
+        qsort(fields, v->n, sizeof(*fields), by_key);
         out = value_object();
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < v->n; i++)
             (void)value_add(a, &out, fields[i].key, sorted(a, &fields[i].val));
     }
     return out;
@@ -176,7 +176,7 @@ int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
     bool spliced = e->format.media == FORMAT_JSON && !e->format.pretty;
     bool whole = e->format.as == FORMAT_OBJECT && e->resource == e->stored;
     if (spliced && (whole || e->format.as == FORMAT_PARTIAL)) {
-        struct stored s;
+        struct stored s = { 0 };
         int r = stored_open(entry, &s, err);
         if (r < 0)
             return r;

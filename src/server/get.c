@@ -25,7 +25,7 @@ static int read_object(struct call *c, struct buf *out, struct err *err)
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
     };
-    struct store_snap *snap;
+    struct store_snap *snap = NULL;
     struct store_entry entry;
     int r = 0;
     if (c->format.as == FORMAT_TABLE)

@@ -166,19 +166,15 @@ static void on_request(void *arg, struct http_exchange *x)
     enum request_place place = request_parse(http_arena(x), http, &req);
 
     count(s, x, place == REQUEST_FOUND ? &req : NULL);
-    if (!http->peer->cert.verified && (!route || !route->anonymous)) {
+    if (!http->peer->cert.verified && (!route || !route->anonymous))
         refuse_anonymous(x);
-    } else if (!route && (discovery_serve(x, s->address) || openapi_serve(x))) {
-        return;
-    } else if (!route && !call_serve(&s->api, x, place, &req)) {
-        reply_text(x, 404, STR("404 page not found\n"));
-    } else if (!route) {
-        return;
-    } else if (!read) {
-        reply_method_not_allowed(x);
-    } else {
+    else if (route && read)
         route->serve(s, x, rest);
-    }
+    else if (route)
+        reply_method_not_allowed(x);
+    else if (!discovery_serve(x, s->address) && !openapi_serve(x) &&
+             !call_serve(&s->api, x, place, &req))
+        reply_text(x, 404, STR("404 page not found\n"));
 }
 
 /* ---- Starting and stopping ---- */

@@ -195,7 +195,7 @@ static int read_spliced(struct arena *a, const struct buf *text, const struct st
 int stored_read(struct arena *a, const struct kind_type *type, const struct store_entry *e,
                 struct value *ret, struct err *err)
 {
-    struct stored s;
+    struct stored s = { 0 };
     int r = stored_open(e, &s, err);
     if (r < 0)
         return r;
@@ -207,7 +207,7 @@ int stored_read(struct arena *a, const struct kind_type *type, const struct stor
 int stored_read_meta(struct arena *a, const struct store_entry *e, struct value *ret,
                      struct err *err)
 {
-    struct stored s;
+    struct stored s = { 0 };
     int r = stored_open(e, &s, err);
     if (r < 0)
         return r;
