@@ -15,6 +15,8 @@ struct validate_rules {
 
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
 extern const struct validate_rules validate__core[];
+extern const struct validate_rules validate__coordination[];
+extern const struct validate_rules validate__rbac[];
 
 void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

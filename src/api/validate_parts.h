@@ -1,0 +1,26 @@
+/* validate_parts.h - parts that objects of several kinds have in common, beyond single fields:
+ * node selectors, conditions, names of drivers. */
+#pragma once
+
+#include "api/validate_common.h"
+
+/* What a label of nodes must be; `any_values`: label values are not looked at. */
+bool check_node_selector(struct field_errors *e, const struct field_path *path,
+                         const struct value *selector, bool any_values);
+bool check_node_selector_term(struct field_errors *e, const struct field_path *path,
+                              const struct value *term, bool any_values);
+
+/* The list `status.conditions` of newer kinds. */
+bool check_conditions(struct field_errors *e, const struct field_path *path,
+                      const struct value *conditions);
+/* Whether the condition of that type is there and true. */
+bool has_condition(const struct value *conditions, struct str type);
+
+/* The name of a CSI or DRA driver: required, a subdomain in any case, of at most 63 bytes. */
+bool check_driver(struct field_errors *e, const struct field_path *path, struct str name);
+
+/* An item that is there already: its key is noted as a duplicate. */
+bool check_unique_texts(struct field_errors *e, const struct field_path *path,
+                        const struct value *list);
+/* Whether a list has this text. */
+bool list_has(const struct value *list, struct str text);
