@@ -441,3 +441,50 @@ int quantity_sign(struct str text)
     read_promised(text, &m);
     return sign_of(&m);
 }
+
+bool quantity_units(struct str text, bool milli, int64_t *ret)
+{
+    struct amount m;
+    uint64_t n;
+    read_promised(text, &m);
+    round_up_to(&m, milli ? MILLI : 0);
+    if (m.n)
+        m.exponent -= milli ? MILLI : 0;
+    if (!whole_number(&m, &n) || n > INT64_MAX)
+        return false;
+    *ret = m.negative ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+bool quantity_is_whole(struct str text)
+{
+    struct amount m;
+    read_promised(text, &m);
+    return !m.n || m.exponent >= 0; /* digits do not end in zeros */
+}
+
+int64_t quantity_value(struct str text)
+{
+    struct amount m;
+    read_promised(text, &m);
+    round_up_to(&m, 0);
+    drop_trailing_zeros(&m);
+    uint64_t number = 0;
+    if (m.n && (!whole_number(&m, &number) || number > INT64_MAX))
+        number = INT64_MAX;
+    return m.negative ? -(int64_t)number : (int64_t)number;
+}
+
+double quantity_double(struct str text)
+{
+    struct amount m;
+    read_promised(text, &m);
+    double value = 0;
+    for (size_t i = 0; i < m.n; i++)
+        value = value * 10 + (m.digits[i] - '0');
+    for (int64_t i = m.exponent; i > 0 && value < 1e300 && value > 0; i--)
+        value *= 10;
+    for (int64_t i = m.exponent; i < 0 && value > 0; i++)
+        value /= 10;
+    return m.negative ? -value : value;
+}

@@ -30,3 +30,13 @@ int quantity_cmp(struct str a, struct str b);
 struct str quantity_add(struct arena *a, struct str text, struct str more);
 /* -1, 0 or 1: the sign of a text that is a quantity. */
 int quantity_sign(struct str text);
+/* The number of ones or, with `milli`, of thousandths that a text which is a quantity stands for,
+ * rounded away from zero. False if that is beyond an int64_t. */
+bool quantity_units(struct str text, bool milli, int64_t *ret);
+
+/* Of a text that is a quantity: whether it has no fraction, and its whole number, rounded away from
+ * zero and at most 2^63-1 either way. */
+bool quantity_is_whole(struct str text);
+int64_t quantity_value(struct str text);
+/* The value for rules that compare ratios; not exact. */
+double quantity_double(struct str text);

@@ -399,6 +399,35 @@ static void sums_keep_the_first_family(void **state)
     arena_done(&a);
 }
 
+static void quantities_count_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool milli, good;
+        int64_t n;
+    } rows[] = {
+        { "1", false, true, 1 },
+        { "1", true, true, 1000 },
+        { "0", true, true, 0 },
+        { "1Gi", false, true, 1 << 30 },
+        { "100m", false, true, 1 },
+        { "100m", true, true, 100 },
+        { "-100m", false, true, -1 },
+        { "1n", true, true, 1 },
+        { "9223372036854775807", false, true, INT64_MAX },
+        { "9223372036854775807", true, false, 0 },
+        { "9223372036854775808", false, false, 0 },
+        { "1e100", false, false, 0 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int64_t n = 0;
+        if (quantity_units(str_of(rows[i].text), rows[i].milli, &n) != rows[i].good ||
+            n != rows[i].n)
+            fail_msg("%s is %lld", rows[i].text, (long long)n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +438,7 @@ int main(void)
         cmocka_unit_test(canonical_texts_stay_and_mean_the_same),
         cmocka_unit_test(finer_than_a_milli_is_rounded_up),
         cmocka_unit_test(sums_keep_the_first_family),
+        cmocka_unit_test(quantities_count_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ static const struct validate_rules *const tables[] = {
     validate__core,
     validate__coordination,
     validate__rbac,
+    validate__resource,
 };
 
 static const struct validate_rules *find(const struct kind_resource *r)
