@@ -463,18 +463,6 @@ bool quantity_is_whole(struct str text)
     return !m.n || m.exponent >= 0; /* digits do not end in zeros */
 }
 
-int64_t quantity_value(struct str text)
-{
-    struct amount m;
-    read_promised(text, &m);
-    round_up_to(&m, 0);
-    drop_trailing_zeros(&m);
-    uint64_t number = 0;
-    if (m.n && (!whole_number(&m, &number) || number > INT64_MAX))
-        number = INT64_MAX;
-    return m.negative ? -(int64_t)number : (int64_t)number;
-}
-
 double quantity_double(struct str text)
 {
     struct amount m;

@@ -4,7 +4,7 @@
  * binary (Ki to Ei), decimal (n u m, none, k to E) or an exponent (e3, E3). As upstream has it:
  * what is finer than a nano is rounded away from zero, binary values end at 2^63-1, decimal ones
  * have no end, and a short text that already has the right suffix stays as it was typed ("+5",
- * "1.500"). No floating point anywhere. Rules only: no I/O. */
+ * "1.500"). Rules only: no I/O. */
 #pragma once
 
 #include "base/arena.h"
@@ -34,9 +34,7 @@ int quantity_sign(struct str text);
  * rounded away from zero. False if that is beyond an int64_t. */
 bool quantity_units(struct str text, bool milli, int64_t *ret);
 
-/* Of a text that is a quantity: whether it has no fraction, and its whole number, rounded away from
- * zero and at most 2^63-1 either way. */
+/* Whether a text that is a quantity has no fraction. */
 bool quantity_is_whole(struct str text);
-int64_t quantity_value(struct str text);
-/* The value for rules that compare ratios; not exact. */
+/* The value, for rules that compare ratios; not exact, as with upstream. */
 double quantity_double(struct str text);

@@ -6,6 +6,27 @@
 #include "base/buf.h"
 #include "base/banned.h"
 
+/* ---- Reading ---- */
+
+const struct value *map_member(const struct value *map, struct str key)
+{
+    enum { FEW = 16 };
+    if (!value_is(map, VALUE_OBJECT) || map->n <= FEW)
+        return value_get(map, key);
+    size_t low = 0, high = map->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = str_cmp(map->fields[mid].key, key);
+        if (c == 0)
+            return &map->fields[mid].val;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
 /* ---- Faults ---- */
 
 static void note(struct field_errors *e, enum field_error_type type, const struct field_path *path,
@@ -90,7 +111,7 @@ bool check_nonnegative(struct field_errors *e, const struct field_path *path, in
 
 bool check_positive(struct field_errors *e, const struct field_path *path, int64_t n)
 {
-    return n > 0 || fault_int(e, path, n, "must be greater than 0");
+    return n > 0 || fault_int(e, path, n, "must be greater than zero");
 }
 
 bool check_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
@@ -263,6 +284,49 @@ bool check_domain_name(struct field_errors *e, const struct field_path *path, st
         if (!check_joined(e, path, NAME_LABEL, str_cut(&rest, '.')))
             return false;
     return true;
+}
+
+/* The first of the parts between dots that is no such name, with all its faults. */
+static bool check_dotted(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                         struct str text)
+{
+    struct str rest = text;
+    do {
+        struct name_faults f = { 0 };
+        struct str part = str_cut(&rest, '.');
+        if (name_check(rule, part, &f))
+            continue;
+        struct str quoted = field_quoted(e, part);
+        for (size_t i = 0; i < f.n; i++)
+            fault_text(e, path, text, "validating label " STR_FMT ": %s%s", STR_ARG(quoted),
+                       f.list[i].part, f.list[i].why);
+        return false;
+    } while (rest.p);
+    return true;
+}
+
+bool check_signer_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    enum { SIGNER_MAX = 2 * NAME_SUBDOMAIN_MAX + NAME_LABEL_MAX + 2 };
+    if (!name.n)
+        return fault_required(e, path, "");
+    struct str signer = name;
+    struct str domain = str_cut(&signer, '/');
+    if (!signer.p || str_find(signer, '/') >= 0)
+        return fault_text(e, path, name,
+                          "must be a fully qualified domain and path of the form "
+                          "'example.com/signer-name'");
+    size_t before = e->n;
+    if (domain.n > NAME_SUBDOMAIN_MAX)
+        field_too_long(e, path, NAME_SUBDOMAIN_MAX);
+    (void)check_dotted(e, path, NAME_LABEL, domain);
+    if (str_find(domain, '.') < 0)
+        fault_text(e, path, domain,
+                   "should be a domain with at least two segments separated by dots");
+    (void)check_dotted(e, path, NAME_SUBDOMAIN, signer);
+    if (name.n > SIGNER_MAX)
+        field_too_long(e, path, SIGNER_MAX);
+    return e->n == before;
 }
 
 bool check_wildcard_domain(struct field_errors *e, const struct field_path *path, struct str text)
@@ -480,7 +544,7 @@ bool selector_has_bad_value(const struct value *selector)
 
 static bool expression_matches(const struct value *expression, const struct value *labels)
 {
-    const struct value *label = value_get(labels, text_of(expression, "key"));
+    const struct value *label = map_member(labels, text_of(expression, "key"));
     struct str op = text_of(expression, "operator");
     if (str_eq(op, STR("Exists")))
         return label != NULL;
@@ -495,7 +559,7 @@ bool selector_matches(const struct value *selector, const struct value *labels)
     if (!selector)
         return false;
     value_each_field (f, value_get(selector, STR("matchLabels"))) {
-        const struct value *label = value_get(labels, f->key);
+        const struct value *label = map_member(labels, f->key);
         if (!label || !str_eq(value_str(label), value_str(&f->val)))
             return false;
     }
@@ -529,7 +593,7 @@ bool check_positive_quantity(struct field_errors *e, const struct field_path *pa
                              struct str quantity)
 {
     return sign_of(quantity) > 0 ||
-           fault_text(e, path, quantity.n ? quantity : STR("0"), "must be greater than 0");
+           fault_text(e, path, quantity.n ? quantity : STR("0"), "must be greater than zero");
 }
 
 /* ---- Numbers or percentages ---- */

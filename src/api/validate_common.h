@@ -28,6 +28,10 @@ static inline size_t validate__count(const struct value *v)
 {
     return value_is(v, VALUE_ARRAY) || value_is(v, VALUE_OBJECT) ? v->n : 0;
 }
+/* The entry of a map whose keys are sorted, as those of a read object are; NULL without one. Maps
+ * that outsiders made large are searched in steps. */
+const struct value *map_member(const struct value *map, struct str key);
+
 #define member(obj, lit)   validate__member((obj), STR(lit))
 #define text_of(obj, lit)  value_str(value_get((obj), STR(lit)))
 #define int_of(obj, lit)   validate__int(value_get((obj), STR(lit)))
@@ -101,6 +105,8 @@ bool check_header_name(struct field_errors *e, const struct field_path *path, st
 bool check_env_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* "acme.io/foo" */
 bool check_domain_path(struct field_errors *e, const struct field_path *path, struct str text);
+/* "example.com/signer-name" */
+bool check_signer_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* A domain of at least two labels; a dot may end it. */
 bool check_domain_name(struct field_errors *e, const struct field_path *path, struct str text);
 bool check_wildcard_domain(struct field_errors *e, const struct field_path *path, struct str text);

@@ -1,4 +1,4 @@
-#include "api/validate_resources.h"
+#include "api/validate_resource_list.h"
 
 #include <stdlib.h>
 
@@ -140,8 +140,11 @@ bool resource_is_divisible(struct str name, struct str quantity)
     arena_init(&none);
     bool good = quantity_canonical(&none, page, &canonical, NULL) == 0;
     arena_done(&none);
-    good = good && quantity_sign(page) > 0 && quantity_is_whole(page);
-    return good && (!quantity.n || quantity_value(quantity) % quantity_value(page) == 0);
+    int64_t page_bytes = 0, bytes = 0;
+    good = good && quantity_sign(page) > 0 && quantity_is_whole(page) &&
+           quantity_units(page, false, &page_bytes);
+    return good &&
+           (!quantity.n || (quantity_units(quantity, false, &bytes) && bytes % page_bytes == 0));
 }
 
 struct requirements {
@@ -185,8 +188,7 @@ static void check_pair(struct field_errors *e, const struct requirements *r, str
     const struct value *limit = map_member(r->limits, name);
     if (!limit) {
         if (!overcommits)
-            fault_required(e, r->limits_path,
-                           "Limit must be set for non overcommitable resources");
+            fault_required(e, r->limits_path, "Limit must be set for non overcommitable resources");
         return;
     }
     if (str_eq(request, value_str(limit)))

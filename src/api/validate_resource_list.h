@@ -1,4 +1,4 @@
-/* validate_resources.h - the rules of resource lists: which names may stand where, and which
+/* validate_resource_list.h - the rules of resource lists: which names may stand where, and which
  * quantities with them. For pods, quotas, limits and classes. */
 #pragma once
 
@@ -19,8 +19,8 @@ bool check_resource_quantity(struct field_errors *e, const struct field_path *pa
                              struct str quantity);
 
 enum resource_flags {
-    RESOURCES_OF_POD = 1,          /* only what a whole pod may ask for */
-    RESOURCES_ANY_HUGEPAGES = 2,   /* an old object had some that are no multiples */
+    RESOURCES_OF_POD = 1,        /* only what a whole pod may ask for */
+    RESOURCES_ANY_HUGEPAGES = 2, /* an old object had some that are no multiples */
 };
 /* Requests, limits and claims. `claims` are those that the pod declares, or NULL. */
 void check_resource_requirements(struct field_errors *e, const struct field_path *path,
