@@ -25,12 +25,16 @@ static const char usage[] =
     "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
     "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
     "  --kubeconfig FILE   where to write the admin's kubeconfig (default DIR/admin.kubeconfig)\n"
+    "  --service-cidr NET  where Services get their addresses (default " SERVICE_CIDRS_DEFAULT ";\n"
+    "                      with a comma one network of each IP family)\n"
+    "  --service-node-port-range FIRST-LAST\n"
+    "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
 
 struct up {
-    const char *dir, *listen, *kubeconfig;
+    const char *dir, *listen, *kubeconfig, *service_cidr, *service_ports;
     enum store_engine engine;
     enum log_format log_format;
     enum log_level log_level;
@@ -45,13 +49,20 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "listen", required_argument, NULL, 'l' },
         { "store", required_argument, NULL, 's' },
         { "kubeconfig", required_argument, NULL, 'k' },
+        { "service-cidr", required_argument, NULL, 'c' },
+        { "service-node-port-range", required_argument, NULL, 'p' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    *ret = (struct up){ .listen = "127.0.0.1:6443", .log_level = LOG_INFO };
+    *ret = (struct up){
+        .listen = "127.0.0.1:6443",
+        .log_level = LOG_INFO,
+        .service_cidr = SERVICE_CIDRS_DEFAULT,
+        .service_ports = SERVICE_PORTS_DEFAULT,
+    };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         switch (c) {
         case 'd':
@@ -62,6 +73,12 @@ static int parse_flags(int argc, char **argv, struct up *ret)
             break;
         case 'k':
             ret->kubeconfig = optarg;
+            break;
+        case 'c':
+            ret->service_cidr = optarg;
+            break;
+        case 'p':
+            ret->service_ports = optarg;
             break;
         case 'D':
             ret->detach = true;
@@ -203,7 +220,11 @@ static int start(const struct up *up, struct arena *a, struct server **ret,
 {
     struct str listen = str_of(up->listen);
     int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    int r = credentials_load(a, up->dir, host_of(listen), now_sec, ret_credentials, err);
+    struct service_ranges services;
+    int r =
+        service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &services, err);
+    if (r == 0)
+        r = credentials_load(a, up->dir, host_of(listen), now_sec, ret_credentials, err);
     if (r < 0)
         return r;
     struct tls_context *tls;
@@ -214,7 +235,8 @@ static int start(const struct up *up, struct arena *a, struct server **ret,
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
             .listen = listen,
-            .tls = tls },
+            .tls = tls,
+            .services = services },
         ret, err);
     tls_context_unref(tls);
     return r;

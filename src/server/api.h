@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "net/loop.h"
 #include "net/workers.h"
+#include "server/service_ip.h"
 #include "store/store.h"
 
 struct tally;
@@ -18,6 +19,7 @@ struct api {
     struct workers *workers; /* writes run here */
     const struct clock *clock;
     struct list_counts *list_counts;
+    struct service_ranges services;
     const char *scratch_dir; /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */

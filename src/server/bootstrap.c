@@ -4,47 +4,63 @@
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/registry.h"
-#include "server/stored.h"
+#include "server/registry_internal.h"
 #include "base/banned.h"
 
 static const struct {
-    const char *resource, *ns, *json;
+    const char *group, *resource, *ns, *json;
 } objects[] = {
-    { "namespaces", "", "{\"metadata\":{\"name\":\"default\"}}" },
-    { "namespaces", "", "{\"metadata\":{\"name\":\"kube-system\"}}" },
-    { "namespaces", "", "{\"metadata\":{\"name\":\"kube-public\"}}" },
-    { "namespaces", "", "{\"metadata\":{\"name\":\"kube-node-lease\"}}" },
-    { "services", "default",
+    { "", "namespaces", "", "{\"metadata\":{\"name\":\"default\"}}" },
+    { "", "namespaces", "", "{\"metadata\":{\"name\":\"kube-system\"}}" },
+    { "", "namespaces", "", "{\"metadata\":{\"name\":\"kube-public\"}}" },
+    { "", "namespaces", "", "{\"metadata\":{\"name\":\"kube-node-lease\"}}" },
+    { "scheduling.k8s.io", "priorityclasses", "",
+      "{\"metadata\":{\"name\":\"system-node-critical\"},\"value\":2000001000,\"description\":"
+      "\"Used for system critical pods that must not be moved from their current node.\"}" },
+    { "scheduling.k8s.io", "priorityclasses", "",
+      "{\"metadata\":{\"name\":\"system-cluster-critical\"},\"value\":2000000000,\"description\":"
+      "\"Used for system critical pods that must run in the cluster, but can be moved to another "
+      "node if necessary.\"}" },
+    { "networking.k8s.io", "servicecidrs", "", "{\"metadata\":{\"name\":\"kubernetes\"}}" },
+    { "", "services", "default",
       "{\"metadata\":{\"name\":\"kubernetes\",\"labels\":{\"component\":\"apiserver\","
       "\"provider\":\"kubernetes\"}},\"spec\":{\"ports\":[{\"name\":\"https\",\"protocol\":\"TCP\","
-      "\"port\":443,\"targetPort\":6443}],\"clusterIP\":\"10.0.0.1\",\"clusterIPs\":[\"10.0.0.1\"],"
-      "\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\",\"ipFamilies\":[\"IPv4\"],"
-      "\"ipFamilyPolicy\":\"SingleStack\",\"internalTrafficPolicy\":\"Cluster\"}}" },
+      "\"port\":443,\"targetPort\":6443}]}}" },
 };
 
-static const struct kind_resource *core_resource(struct str plural)
+/* What depends on the ranges of this server: the first address is the API's. */
+static void set_ranges(struct call *c, struct value *obj)
 {
-    const struct kind_version *core = kind_version_find(STR(""), STR("v1"));
-    for (size_t i = 0; i < core->n_resources; i++)
-        if (str_eq(core->resources[i].plural, plural))
-            return &core->resources[i];
-    return NULL;
+    const struct service_ranges *ranges = &c->api->services;
+    struct value *spec = value_ensure(c->arena, obj, STR("spec"));
+    if (str_eq(c->stored->plural, STR("services"))) {
+        (void)value_set(c->arena, spec, STR("clusterIP"),
+                        value_string(service_range_address(c->arena, &ranges->ips[0], 0)));
+        return;
+    }
+    struct value cidrs = value_array();
+    for (size_t i = 0; i < ranges->n_ips; i++)
+        (void)value_push(c->arena, &cidrs,
+                         value_string(service_range_text(c->arena, &ranges->ips[i])));
+    (void)value_set(c->arena, spec, STR("cidrs"), cidrs);
 }
 
 static int create(struct call *c, const char *json, struct err *err)
 {
     struct value given, obj;
+    struct registry_entry there;
     int r = json_read(c->arena, str_of(json), NULL, &given, err);
     if (r == 0)
         r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
     if (r == 0)
-        defaults_apply(c->arena, c->stored->type, &obj);
-    if (r == 0)
-        r = registry_create(c, false, &obj, err);
-    if (r != -ERR_EXISTS)
-        return r;
-    err_clear(err);
-    return 0;
+        r = registry__read(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    if (str_eq(c->stored->plural, STR("services")) ||
+        str_eq(c->stored->plural, STR("servicecidrs")))
+        set_ranges(c, &obj);
+    defaults_apply(c->arena, c->stored->type, &obj);
+    return registry_create(c, false, &obj, err);
 }
 
 int bootstrap(struct api *api, struct err *err)
@@ -54,7 +70,9 @@ int bootstrap(struct api *api, struct err *err)
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(objects) / sizeof(objects[0]); i++) {
         struct call c = { .api = api, .arena = &a };
-        c.req.resource = c.stored = core_resource(str_of(objects[i].resource));
+        c.last_warning = &c.warnings;
+        c.req.resource = c.stored =
+            registry__resource(str_of(objects[i].group), str_of(objects[i].resource));
         c.req.ns = str_of(objects[i].ns);
         r = create(&c, objects[i].json, err);
     }

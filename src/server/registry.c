@@ -8,8 +8,10 @@
 #include "api/names.h"
 #include "api/typed.h"
 #include "api/validate.h"
+#include "server/caller.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
+#include "server/service_claim.h"
 #include "server/stored.h"
 #include "server/strategy.h"
 #include "base/banned.h"
@@ -34,6 +36,25 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
     }
     store_snap_end(snap);
     return r;
+}
+
+const struct kind_resource *registry__resource(struct str group, struct str plural)
+{
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++)
+            if (str_eq(kind_versions[v].resources[i].plural, plural) &&
+                str_eq(kind_versions[v].group, group))
+                return stored_resource(&kind_versions[v].resources[i]);
+    return NULL;
+}
+
+int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
+                         struct str name, struct registry_entry *ret, struct err *err)
+{
+    struct call other = *c;
+    other.stored = registry__resource(group, plural);
+    other.req.ns = ns;
+    return registry__read(&other, name, ret, err);
 }
 
 int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
@@ -71,6 +92,25 @@ struct str registry__now(struct call *c)
     return clock_format(clock_wall_ns(c->api->clock), false, text);
 }
 
+static void take_warning(void *arg, struct str text)
+{
+    call_warn(arg, text);
+}
+
+struct strategy registry__strategy(struct call *c, struct strategy_user *user)
+{
+    bool known = caller_find(c, user);
+    return (struct strategy){
+        .arena = c->arena,
+        .resource = c->stored,
+        .asked = c->req.resource,
+        .user = known ? user : NULL,
+        .now = registry__now(c),
+        .warn = take_warning,
+        .arg = c,
+    };
+}
+
 /* ---- The namespace ---- */
 
 /* The namespace must be there and not on its way out. `ret_check` is the condition that keeps it
@@ -78,11 +118,7 @@ struct str registry__now(struct call *c)
 static int check_namespace(struct call *c, struct str name, struct store_op *ret_check,
                            struct err *err)
 {
-    const struct kind_version *core = kind_version_find(STR(""), STR("v1"));
-    const struct kind_resource *namespaces = NULL;
-    for (size_t i = 0; i < core->n_resources; i++)
-        if (str_eq(core->resources[i].plural, STR("namespaces")))
-            namespaces = &core->resources[i];
+    const struct kind_resource *namespaces = registry__resource(STR(""), STR("namespaces"));
     struct store_snap *snap;
     int r = store_snap_begin(c->api->store, 0, &snap, err);
     if (r < 0)
@@ -114,7 +150,7 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
 
 /* ---- Creating ---- */
 
-static struct str new_uid(struct arena *a)
+struct str registry__new_uid(struct arena *a)
 {
     unsigned char b[16];
     while (getrandom(b, sizeof(b), 0) != sizeof(b))
@@ -149,7 +185,8 @@ int registry__check_scope(struct call *c, struct value *meta, struct err *err)
     return 0;
 }
 
-static int fill_in(struct call *c, struct value *obj, struct err *err)
+static int fill_in(struct call *c, bool dry_run, struct value *obj,
+                   struct registry_extra *ret_extra, struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     int r = registry__check_scope(c, meta, err);
@@ -162,12 +199,19 @@ static int fill_in(struct call *c, struct value *obj, struct err *err)
     };
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         (void)value_remove(c->arena, meta, gone[i]);
-    (void)value_set(c->arena, meta, STR("uid"), value_string(new_uid(c->arena)));
+    (void)value_set(c->arena, meta, STR("uid"), value_string(registry__new_uid(c->arena)));
     (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
     struct str base = value_str(value_get(meta, STR("generateName")));
     if (base.n && !value_str(value_get(meta, STR("name"))).n)
         (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
-    strategy_create(c->arena, c->stored, obj);
+    r = registry__admit(c, obj, NULL, err);
+    if (r == 0 && service_claim_wanted(c->stored))
+        r = service_claim_create(c, dry_run, obj, ret_extra, err);
+    if (r < 0)
+        return r;
+    struct strategy_user user;
+    struct strategy strategy = registry__strategy(c, &user);
+    strategy_create(&strategy, obj);
     return registry__settle(c, obj, err);
 }
 
@@ -191,8 +235,9 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
     meta_validate_create(&e, &rules, obj);
     validate_create(&e, c->stored, obj);
     registry__warn(c, obj, NULL);
-    return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
-                               value_str(value_dig(obj, "metadata", "name")), err);
+    int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+                                value_str(value_dig(obj, "metadata", "name")), err);
+    return r < 0 ? r : registry__admit_check(c, obj, NULL, err);
 }
 
 static int check_absent(struct call *c, const struct value *obj, struct err *err)
@@ -210,21 +255,23 @@ static int check_absent(struct call *c, const struct value *obj, struct err *err
 
 /* 0; 1 to begin again; or an error. */
 static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
-                   bool generated, struct err *err)
+                   const struct registry_extra *extra, bool generated, struct err *err)
 {
+    enum { OBJECT, NAMESPACE, FIRST_EXTRA };
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
     stored_write(&bytes, obj);
-    struct store_op ops[2] = {
-        {
-            .type = STORE_PUT,
-            .key = stored_key(c->arena, c->stored, c->req.ns, name),
-            .value = buf_str(&bytes),
-            .expect_rev = STORE_ABSENT,
-        },
-        *ns_check,
+    struct store_op *ops = arena_array(c->arena, struct store_op, FIRST_EXTRA + extra->n);
+    ops[OBJECT] = (struct store_op){
+        .type = STORE_PUT,
+        .key = stored_key(c->arena, c->stored, c->req.ns, name),
+        .value = buf_str(&bytes),
+        .expect_rev = STORE_ABSENT,
     };
-    struct store_txn txn = { .ops = ops, .n_ops = ns_check->key.n ? 2 : 1 };
+    ops[NAMESPACE] = *ns_check;
+    for (size_t i = 0; i < extra->n; i++)
+        ops[FIRST_EXTRA + i] = extra->ops[i];
+    struct store_txn txn = { .ops = ops, .n_ops = ns_check->key.n ? FIRST_EXTRA + extra->n : 1 };
     int r = store_commit(c->api->store, &txn, err);
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
@@ -233,7 +280,7 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     if (r != -ERR_CONFLICT)
         return r;
     err_clear(err);
-    if (txn.failed_op == 1 || generated)
+    if (txn.failed_op != OBJECT || generated)
         return 1;
     r = check_absent(c, obj, err);
     return r == 0 ? 1 : r; /* gone again meanwhile */
@@ -249,11 +296,12 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
     for (int i = 0; i < NAME_TRIES; i++) {
         struct value fresh = value_share(&given);
         struct store_op ns_check = { 0 };
+        struct registry_extra extra = { 0 };
         int r = 0;
         if (c->stored->namespaced)
             r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
         if (r == 0)
-            r = fill_in(c, &fresh, err);
+            r = fill_in(c, dry_run, &fresh, &extra, err);
         if (r == 0)
             r = check_new(c, &fresh, err);
         if (r == 0 && rev)
@@ -262,7 +310,7 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
                         "created");
         if (r == 0)
             r = dry_run ? check_absent(c, &fresh, err)
-                        : put_new(c, &fresh, &ns_check, generated, err);
+                        : put_new(c, &fresh, &ns_check, &extra, generated, err);
         *obj = fresh;
         if (r <= 0)
             return r;

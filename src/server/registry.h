@@ -21,19 +21,16 @@ int registry_get(struct call *c, struct str name, struct registry_entry *ret, st
  * result has no resourceVersion. */
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err);
 
-/* What an update makes of the current object. Called again when somebody else was faster, unless
- * the update is of one particular revision. */
-enum registry_part {
-    REGISTRY_ALL,        /* but not the status, where that has a path of its own */
-    REGISTRY_STATUS,     /* only the status */
-    REGISTRY_FINALIZERS, /* of a namespace: what `change` has made counts as it is */
-};
-
+/* What an update makes of the current object. `change` is called again when somebody else was
+ * faster, unless the update is of one particular revision. */
 struct registry_update {
     int (*change)(struct registry_update *u, const struct registry_entry *now, struct value *ret,
                   struct err *err);
     void *arg;
-    enum registry_part part;
+    /* The path that says what may change: empty for all but the status, where that has a path of
+     * its own; "status", "approval", "ephemeralcontainers", "resize", "finalize". */
+    struct str sub;
+    bool as_is; /* what `change` has made counts as it is and is not looked at any more */
     bool dry_run;
 };
 

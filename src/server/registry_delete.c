@@ -167,8 +167,9 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
                          struct value *obj, struct err *err)
 {
     struct registry_entry marked = *now;
+    struct registry_extra none = { 0 };
     uint64_t rev = 0;
-    int r = strategy_is_graceful(c->stored) ? registry__replace(c, name, now, obj, err) : 0;
+    int r = strategy_is_graceful(c->stored) ? registry__replace(c, name, now, obj, &none, err) : 0;
     if (r != 0)
         return r;
     (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &marked.rev);
@@ -183,6 +184,7 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
 {
     for (int i = 0; i < DELETE_TRIES; i++) {
         struct registry_entry now;
+        struct registry_extra none = { 0 };
         int r = registry_get(c, name, &now, err);
         if (r == 0)
             r = check_preconditions(c, name, o, &now, err);
@@ -194,7 +196,7 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
         if (r < 0 || o->dry_run)
             return r;
         r = *ret_gone ? remove_marked(c, name, &now, ret, err)
-                      : registry__replace(c, name, &now, ret, err);
+                      : registry__replace(c, name, &now, ret, &none, err);
         if (r <= 0)
             return r;
     }

@@ -3,25 +3,49 @@
 
 #include "api/meta.h"
 #include "server/registry.h"
+#include "server/strategy.h"
 
 /* 1 and `*ret`, 0 if there is none, or an error. */
 int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
+/* The same for an object of another resource, which a rule looks at; `ns` may be empty. */
+int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
+                         struct str name, struct registry_entry *ret, struct err *err);
+/* A built-in resource in the version in which it is stored. */
+const struct kind_resource *registry__resource(struct str group, struct str plural);
 /* 0 removes it. */
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev);
 int registry__settle(struct call *c, struct value *obj, struct err *err);
+struct str registry__new_uid(struct arena *a);
 struct str registry__now(struct call *c); /* as metadata has it */
+/* What strategies need to know of the call. `user` is filled in and must live as long. */
+struct strategy registry__strategy(struct call *c, struct strategy_user *user);
 /* metadata.namespace is the request's, or filled in from it; none in what has none. */
 int registry__check_scope(struct call *c, struct value *meta, struct err *err);
 struct meta_rules registry__meta_rules(struct call *c);
 /* The warnings that an accepted object deserves. `old_obj` is NULL for a new one. */
 void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj);
 
-/* Removes the object if it is still the one that was read: 0, 1 if somebody was faster, or an
- * error. */
+/* Admission: what is changed before anything else is decided, and what is refused after all else
+ * was found right. `old_obj` is NULL for a new object. */
+int registry__admit(struct call *c, struct value *obj, const struct value *old_obj,
+                    struct err *err);
+int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
+                          struct err *err);
+/* Labels `obj` with the zone and region of the node of that name, if there is one. */
+int registry__copy_topology(struct call *c, struct str node, struct value *obj, struct err *err);
+
+/* Keys that are written and deleted in one transaction with the object they belong to. */
+struct registry_extra {
+    struct store_op *ops; /* in the arena */
+    size_t n;
+};
+
+/* Removes the object, and what belongs to it, if it is still the one that was read: 0, 1 if
+ * somebody was faster, or an error. */
 int registry__remove(struct call *c, struct str name, const struct registry_entry *was,
                      uint64_t *ret_rev, struct err *err);
 /* Stores it in that one's place: the same answers. */
 int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
-                      struct value *obj, struct err *err);
+                      struct value *obj, const struct registry_extra *extra, struct err *err);
 /* Marked for deletion, and nothing holds it any more. */
 bool registry__is_finished(const struct value *obj);

@@ -3,6 +3,7 @@
 #include "api/validate.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
+#include "server/service_claim.h"
 #include "server/stored.h"
 #include "server/strategy.h"
 #include "base/banned.h"
@@ -11,9 +12,14 @@ enum { UPDATE_TRIES = 100 };
 
 /* ---- One step into the store ---- */
 
-static int commit_one(struct call *c, struct store_op *op, uint64_t *ret_rev, struct err *err)
+static int commit(struct call *c, struct store_op op, const struct registry_extra *extra,
+                  uint64_t *ret_rev, struct err *err)
 {
-    struct store_txn txn = { .ops = op, .n_ops = 1 };
+    struct store_op *ops = arena_array(c->arena, struct store_op, 1 + extra->n);
+    ops[0] = op;
+    for (size_t i = 0; i < extra->n; i++)
+        ops[1 + i] = extra->ops[i];
+    struct store_txn txn = { .ops = ops, .n_ops = 1 + extra->n };
     int r = store_commit(c->api->store, &txn, err);
     if (r == -ERR_CONFLICT) {
         err_clear(err);
@@ -24,7 +30,7 @@ static int commit_one(struct call *c, struct store_op *op, uint64_t *ret_rev, st
 }
 
 int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
-                      struct value *obj, struct err *err)
+                      struct value *obj, const struct registry_extra *extra, struct err *err)
 {
     autobuf bytes = { 0 };
     stored_write(&bytes, obj);
@@ -37,7 +43,7 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
             .value = buf_str(&bytes),
             .expect_rev = was->rev,
         };
-        r = commit_one(c, &op, &rev, err);
+        r = commit(c, op, extra, &rev, err);
     }
     if (r != 0)
         return r;
@@ -53,7 +59,10 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
         .key = stored_key(c->arena, c->stored, c->req.ns, name),
         .expect_rev = was->rev,
     };
-    return commit_one(c, &op, ret_rev, err);
+    struct registry_extra extra = { 0 };
+    if (service_claim_wanted(c->stored))
+        service_claim_release(c, &was->obj, &extra);
+    return commit(c, op, &extra, ret_rev, err);
 }
 
 bool registry__is_finished(const struct value *obj)
@@ -115,8 +124,24 @@ static void carry_over(struct arena *a, struct value *meta, const struct value *
         (void)value_remove(a, meta, field);
 }
 
+/* What the server decides, whatever the client has written. */
+static int apply_strategy(struct call *c, const struct registry_update *u, struct value *obj,
+                          const struct value *old_obj, struct registry_extra *ret_extra,
+                          struct err *err)
+{
+    struct strategy_user user;
+    struct strategy strategy = registry__strategy(c, &user);
+    int r = u->sub.n ? 0 : registry__admit(c, obj, old_obj, err);
+    if (r == 0 && !u->sub.n && service_claim_wanted(c->stored))
+        r = service_claim_update(c, u->dry_run, obj, old_obj, ret_extra, err);
+    if (r == 0)
+        strategy_update(&strategy, u->sub, obj, old_obj);
+    return r;
+}
+
 static int prepare(struct call *c, const struct registry_update *u, struct value *obj,
-                   const struct registry_entry *now, struct err *err)
+                   const struct registry_entry *now, struct registry_extra *ret_extra,
+                   struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     const struct value *was = value_get(&now->obj, STR("metadata"));
@@ -132,47 +157,47 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     (void)value_remove(c->arena, meta, STR("selfLink"));
     (void)value_remove(c->arena, meta, STR("managedFields"));
     registry__set_revision(c->arena, obj, now->rev);
-    if (u->part == REGISTRY_STATUS)
-        strategy_update_status(c->arena, c->stored, obj, &now->obj);
-    else if (u->part == REGISTRY_ALL)
-        strategy_update(c->arena, c->stored, obj, &now->obj);
-    return registry__settle(c, obj, err);
+    if (!u->as_is)
+        r = apply_strategy(c, u, obj, &now->obj, ret_extra, err);
+    return r < 0 ? r : registry__settle(c, obj, err);
 }
 
-static int check_changed(struct call *c, const struct value *obj, const struct value *old_obj,
-                         struct err *err)
+static int check_changed(struct call *c, struct str sub, const struct value *obj,
+                         const struct value *old_obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_update(&e, &rules, obj, old_obj);
-    if (c->req.sub)
-        validate_update_sub(&e, c->stored, c->req.sub->name, obj, old_obj);
+    if (sub.n)
+        validate_update_sub(&e, c->stored, sub, obj, old_obj);
     else
         validate_update(&e, c->stored, obj, old_obj);
     registry__warn(c, obj, old_obj);
-    return field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
-                               value_str(value_dig(obj, "metadata", "name")), err);
+    int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+                                value_str(value_dig(obj, "metadata", "name")), err);
+    return r < 0 || sub.n ? r : registry__admit_check(c, obj, old_obj, err);
 }
 
 /* 0; 1 if somebody was faster; or an error. */
 static int try_update(struct call *c, struct str name, struct registry_update *u,
                       const struct registry_entry *now, struct value *ret, struct err *err)
 {
+    struct registry_extra extra = { 0 };
     bool exact = false;
     uint64_t rev;
     int r = u->change(u, now, ret, err);
     if (r == 0)
         r = check_conditions(c, name, ret, now, &exact, err);
     if (r == 0)
-        r = prepare(c, u, ret, now, err);
-    if (r == 0)
-        r = check_changed(c, ret, &now->obj, err);
+        r = prepare(c, u, ret, now, &extra, err);
+    if (r == 0 && !u->as_is)
+        r = check_changed(c, u->sub, ret, &now->obj, err);
     if (r < 0 || u->dry_run)
         return r;
     if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))
         r = registry__remove(c, name, now, &rev, err);
     else
-        r = registry__replace(c, name, now, ret, err);
+        r = registry__replace(c, name, now, ret, &extra, err);
     return r == 1 && exact ? error_modified(err, c->req.resource, name) : r;
 }
 

@@ -289,7 +289,13 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.tally = tally_new(API_LOOPS_MAX);
     s->api.list_counts = list_counts_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
-    int r = store_open(&opt->store, &s->api.store, err);
+    s->api.services = opt->services;
+    int r = 0;
+    if (!opt->services.n_ips)
+        r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
+                                 &s->api.services, err);
+    if (r == 0)
+        r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)
         r = bootstrap(&s->api, err);
     if (r == 0)

@@ -6,15 +6,17 @@
 
 #include "base/err.h"
 #include "net/tls.h"
+#include "server/service_ip.h"
 #include "store/store.h"
 
 struct server;
 
 struct server_options {
     struct store_options store;
-    struct str listen;       /* "127.0.0.1:6443"; port 0 picks a free one */
-    struct tls_context *tls; /* its client CA says who is known */
-    size_t n_loops;          /* 0: one per CPU, at most API_LOOPS_MAX */
+    struct str listen;              /* "127.0.0.1:6443"; port 0 picks a free one */
+    struct tls_context *tls;        /* its client CA says who is known */
+    size_t n_loops;                 /* 0: one per CPU, at most API_LOOPS_MAX */
+    struct service_ranges services; /* without a network: the defaults of service_ip.h */
 };
 
 /* Serving when it returns 0. */

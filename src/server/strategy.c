@@ -1,5 +1,6 @@
-#include "server/strategy.h"
+#include "server/strategy_internal.h"
 
+#include "api/defaults.h"
 #include "base/banned.h"
 
 /* ---- Flags ---- */
@@ -16,39 +17,45 @@ static const struct {
     { "", "podtemplates", STRATEGY_GENERATION },
     { "", "replicationcontrollers", STRATEGY_GENERATION | STRATEGY_ORPHAN },
     { "", "services", STRATEGY_UPSERT },
-    { "admissionregistration.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
+    { "admissionregistration.k8s.io", NULL,
+      STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "apiextensions.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
-    { "apiregistration.k8s.io", NULL, STRATEGY_CONDITIONAL },
+    { "apiregistration.k8s.io", NULL, STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "apps", "daemonsets", STRATEGY_GENERATION },
-    { "apps", "deployments", STRATEGY_GENERATION | STRATEGY_ANNOTATIONS },
+    { "apps", "deployments", STRATEGY_GENERATION | STRATEGY_ANNOTATIONS | STRATEGY_STATUS_LABELS },
     { "apps", "replicasets", STRATEGY_GENERATION },
     { "apps", "statefulsets", STRATEGY_GENERATION },
     { "autoscaling", NULL, STRATEGY_GENERATION },
     { "batch", "cronjobs", STRATEGY_GENERATION },
     { "batch", "jobs", STRATEGY_GENERATION | STRATEGY_ORPHAN },
     { "certificates.k8s.io", "clustertrustbundles", STRATEGY_CONDITIONAL },
-    { "certificates.k8s.io", "podcertificaterequests", STRATEGY_CONDITIONAL },
+    { "certificates.k8s.io", "podcertificaterequests",
+      STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "coordination.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
-    { "discovery.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_ANNOTATIONS | STRATEGY_LABELS },
+    { "discovery.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_LABELS },
     { "events.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
-    { "flowcontrol.apiserver.k8s.io", NULL, STRATEGY_GENERATION },
+    { "flowcontrol.apiserver.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_STATUS_META },
     { "networking.k8s.io", "ingresses", STRATEGY_GENERATION },
     { "networking.k8s.io", "ingressclasses", STRATEGY_GENERATION },
     { "networking.k8s.io", "networkpolicies", STRATEGY_GENERATION },
+    { "networking.k8s.io", "servicecidrs", STRATEGY_STATUS_META },
     { "node.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
     { "policy", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
     { "rbac.authorization.k8s.io", NULL, STRATEGY_UPSERT },
     { "resource.k8s.io", "deviceclasses", STRATEGY_GENERATION },
-    { "resource.k8s.io", "devicetaintrules", STRATEGY_GENERATION },
+    { "resource.k8s.io", "devicetaintrules",
+      STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { "resource.k8s.io", "resourceclaims", STRATEGY_STATUS_META },
     { "resource.k8s.io", "resourceslices", STRATEGY_GENERATION },
-    { "scheduling.k8s.io", "priorityclasses", STRATEGY_GENERATION },
-    { "scheduling.k8s.io", "podgroups", STRATEGY_CONDITIONAL },
+    { "scheduling.k8s.io", "priorityclasses", STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
+    { "scheduling.k8s.io", "podgroups", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "scheduling.k8s.io", "workloads", STRATEGY_CONDITIONAL },
-    { "storage.k8s.io", "csidrivers", STRATEGY_CONDITIONAL },
-    { "storage.k8s.io", "csinodes", STRATEGY_CONDITIONAL },
+    { "storage.k8s.io", "csidrivers",
+      STRATEGY_GENERATION | STRATEGY_GENERATION_LATE | STRATEGY_CONDITIONAL },
+    { "storage.k8s.io", "csinodes", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "storage.k8s.io", "csistoragecapacities", STRATEGY_CONDITIONAL },
-    { "storage.k8s.io", "volumeattachments", STRATEGY_CONDITIONAL },
-    { "storagemigration.k8s.io", NULL, STRATEGY_CONDITIONAL },
+    { "storage.k8s.io", "volumeattachments", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { "storagemigration.k8s.io", NULL, STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
 };
 
 unsigned strategy_flags(const struct kind_resource *r)
@@ -75,14 +82,34 @@ struct str strategy_warning(const struct kind_resource *r)
     return STR("");
 }
 
-/* ---- What one kind does ---- */
+/* ---- Pieces that strategies share ---- */
 
-static bool is(const struct kind_resource *r, const char *group, const char *resource)
+void strategy__keep(struct arena *a, struct value *obj, const struct value *old_obj,
+                    struct str field)
 {
-    return str_eq(r->group, str_of(group)) && str_eq(r->plural, str_of(resource));
+    const struct value *old_value = value_get(old_obj, field);
+    if (old_value)
+        (void)value_set(a, obj, field, value_borrow(old_value));
+    else
+        (void)value_remove(a, obj, field);
 }
 
-static bool has_item(const struct value *list, struct str text)
+void strategy__keep_metadata(struct arena *a, struct value *obj, const struct value *old_obj)
+{
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    const struct value *old_meta = value_get(old_obj, STR("metadata"));
+    strategy__keep(a, meta, old_meta, STR("labels"));
+    strategy__keep(a, meta, old_meta, STR("annotations"));
+    strategy__keep(a, meta, old_meta, STR("finalizers"));
+    strategy__keep(a, meta, old_meta, STR("ownerReferences"));
+}
+
+bool strategy__same(const struct value *v, const struct value *w)
+{
+    return v == w || (v && w && value_eq(v, w));
+}
+
+bool strategy__has_item(const struct value *list, struct str text)
 {
     value_each_item (it, list)
         if (str_eq(value_str(it), text))
@@ -90,19 +117,29 @@ static bool has_item(const struct value *list, struct str text)
     return false;
 }
 
-static void create_namespace(struct arena *a, struct value *obj)
+void strategy__add_item(struct arena *a, struct value *obj, struct str field, struct str text)
 {
-    struct value *spec = value_ensure(a, obj, STR("spec"));
-    struct value *finalizers = value_edit(a, spec, STR("finalizers"));
-    if (!finalizers)
-        finalizers = value_set(a, spec, STR("finalizers"), value_array());
-    if (!has_item(finalizers, STR("kubernetes")))
-        (void)value_push(a, finalizers, value_string(STR("kubernetes")));
-    struct value *status = value_set(a, obj, STR("status"), value_object());
-    (void)value_set(a, status, STR("phase"), value_string(STR("Active")));
+    struct value *list = value_edit(a, obj, field);
+    if (!value_is(list, VALUE_ARRAY))
+        list = value_set(a, obj, field, value_array());
+    if (!strategy__has_item(list, text))
+        (void)value_push(a, list, value_string(text));
 }
 
 /* ---- In general ---- */
+
+static const struct strategy_rules *find_rules(const struct kind_resource *r)
+{
+    static const struct strategy_rules *const tables[] = {
+        strategy__cluster, strategy__pod, strategy__service, strategy__storage, strategy__workload,
+    };
+    static const struct strategy_rules none;
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (const struct strategy_rules *rule = tables[t]; rule->resource.p; rule++)
+            if (str_eq(rule->resource, r->plural) && str_eq(rule->group, r->group))
+                return rule;
+    return &none;
+}
 
 static bool has_status(const struct kind_resource *r)
 {
@@ -112,26 +149,19 @@ static bool has_status(const struct kind_resource *r)
     return false;
 }
 
-static void copy_field(struct arena *a, struct value *obj, const struct value *old_obj,
-                       struct str name)
+void strategy_create(const struct strategy *s, struct value *obj)
 {
-    const struct value *old_value = value_get(old_obj, name);
-    if (old_value)
-        (void)value_set(a, obj, name, value_borrow(old_value));
-    else
-        (void)value_remove(a, obj, name);
-}
-
-void strategy_create(struct arena *a, const struct kind_resource *r, struct value *obj)
-{
-    unsigned flags = strategy_flags(r);
-    struct value *meta = value_ensure(a, obj, STR("metadata"));
-    if (flags & STRATEGY_GENERATION)
-        (void)value_set(a, meta, STR("generation"), value_int(1));
-    if (has_status(r) && !(flags & STRATEGY_KEEP_STATUS))
-        (void)value_remove(a, obj, STR("status"));
-    if (is(r, "", "namespaces"))
-        create_namespace(a, obj);
+    unsigned flags = strategy_flags(s->resource);
+    const struct strategy_rules *rules = find_rules(s->resource);
+    struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
+    if ((flags & STRATEGY_GENERATION) && !(flags & STRATEGY_GENERATION_LATE))
+        (void)value_set(s->arena, meta, STR("generation"), value_int(1));
+    if (has_status(s->resource) && !(flags & STRATEGY_KEEP_STATUS))
+        (void)value_remove(s->arena, obj, STR("status"));
+    defaults_stamp(s->arena, s->resource->type, obj, s->now);
+    strategy__drop_gated(s->arena, s->resource->type, obj, NULL);
+    if (rules->create)
+        rules->create(s, obj);
 }
 
 static bool part_of_spec(struct str field)
@@ -149,11 +179,6 @@ static bool same_spec_in(const struct value *obj, const struct value *other)
     return true;
 }
 
-static bool same_value(const struct value *v, const struct value *w)
-{
-    return v == w || (v && w && value_eq(v, w));
-}
-
 static bool counts_as_change(const struct kind_resource *r, const struct value *obj,
                              const struct value *old_obj)
 {
@@ -161,58 +186,90 @@ static bool counts_as_change(const struct kind_resource *r, const struct value *
         return true;
     unsigned flags = strategy_flags(r);
     if ((flags & STRATEGY_ANNOTATIONS) &&
-        !same_value(value_dig(obj, "metadata", "annotations"),
-                    value_dig(old_obj, "metadata", "annotations")))
+        !strategy__same(value_dig(obj, "metadata", "annotations"),
+                        value_dig(old_obj, "metadata", "annotations")))
         return true;
-    return (flags & STRATEGY_LABELS) && !same_value(value_dig(obj, "metadata", "labels"),
-                                                    value_dig(old_obj, "metadata", "labels"));
+    return (flags & STRATEGY_LABELS) && !strategy__same(value_dig(obj, "metadata", "labels"),
+                                                        value_dig(old_obj, "metadata", "labels"));
 }
 
-static void count_generation(struct arena *a, const struct kind_resource *r, struct value *obj,
+static void count_generation(const struct strategy *s, struct value *obj,
                              const struct value *old_obj)
 {
+    unsigned flags = strategy_flags(s->resource);
     int64_t generation = 0;
-    if (!(strategy_flags(r) & STRATEGY_GENERATION) || !counts_as_change(r, obj, old_obj))
+    if (!(flags & STRATEGY_GENERATION) || (flags & STRATEGY_GENERATION_ONCE) ||
+        !counts_as_change(s->resource, obj, old_obj))
         return;
     (void)value_to_int(value_dig(old_obj, "metadata", "generation"), &generation);
-    (void)value_set(a, value_ensure(a, obj, STR("metadata")), STR("generation"),
+    (void)value_set(s->arena, value_ensure(s->arena, obj, STR("metadata")), STR("generation"),
                     value_int(generation + 1));
 }
 
-void strategy_update(struct arena *a, const struct kind_resource *r, struct value *obj,
-                     const struct value *old_obj)
+static void update_all(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
-    if (has_status(r))
-        copy_field(a, obj, old_obj, STR("status"));
-    if (is(r, "", "namespaces"))
-        copy_field(a, obj, old_obj, STR("spec"));
-    count_generation(a, r, obj, old_obj);
+    const struct strategy_rules *rules = find_rules(s->resource);
+    if (has_status(s->resource))
+        strategy__keep(s->arena, obj, old_obj, STR("status"));
+    defaults_stamp(s->arena, s->resource->type, obj, s->now);
+    strategy__drop_gated(s->arena, s->resource->type, obj, old_obj);
+    if (rules->update)
+        rules->update(s, obj, old_obj);
 }
 
-void strategy_update_status(struct arena *a, const struct kind_resource *r, struct value *obj,
-                            const struct value *old_obj)
+static void update_status(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
+    const struct strategy_rules *rules = find_rules(s->resource);
+    unsigned flags = strategy_flags(s->resource);
     struct value kept = value_object();
-    (void)r;
     value_each_field (f, old_obj)
         if (!str_eq(f->key, STR("status")) && !str_eq(f->key, STR("metadata")))
-            (void)value_add(a, &kept, f->key, value_borrow(&f->val));
+            (void)value_add(s->arena, &kept, f->key, value_borrow(&f->val));
     const struct value *meta = value_get(obj, STR("metadata")),
                        *status = value_get(obj, STR("status"));
-    if (meta) {
-        struct value *m = value_add(a, &kept, STR("metadata"), value_borrow(meta));
-        copy_field(a, m, value_get(old_obj, STR("metadata")), STR("labels"));
-    }
+    if (meta)
+        (void)value_add(s->arena, &kept, STR("metadata"), value_borrow(meta));
     if (status)
-        (void)value_add(a, &kept, STR("status"), value_borrow(status));
+        (void)value_add(s->arena, &kept, STR("status"), value_borrow(status));
     *obj = kept;
+    if (flags & STRATEGY_STATUS_META)
+        strategy__keep_metadata(s->arena, obj, old_obj);
+    if (flags & STRATEGY_STATUS_LABELS)
+        strategy__keep(s->arena, value_ensure(s->arena, obj, STR("metadata")),
+                       value_get(old_obj, STR("metadata")), STR("labels"));
+    if (rules->update_status)
+        rules->update_status(s, obj, old_obj);
+    strategy__drop_gated(s->arena, s->resource->type, obj, old_obj);
+}
+
+void strategy_update(const struct strategy *s, struct str sub, struct value *obj,
+                     const struct value *old_obj)
+{
+    static const struct {
+        struct str sub;
+        void (*update)(const struct strategy *s, struct value *obj, const struct value *old_obj);
+    } paths[] = {
+        { STR("status"), update_status },
+        { STR("approval"), strategy__approval },
+        { STR("ephemeralcontainers"), strategy__ephemeral_containers },
+        { STR("resize"), strategy__resize },
+        { STR(""), update_all },
+    };
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (!str_eq(sub, paths[i].sub))
+            continue;
+        paths[i].update(s, obj, old_obj);
+        break;
+    }
+    if (!str_eq(sub, STR("status")))
+        count_generation(s, obj, old_obj);
 }
 
 /* ---- Deleting ---- */
 
 bool strategy_is_graceful(const struct kind_resource *r)
 {
-    return is(r, "", "pods");
+    return !r->group.n && str_eq(r->plural, STR("pods"));
 }
 
 int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, const int64_t *asked)

@@ -1,4 +1,4 @@
-/* PUT of an object, of its status, and of a namespace's finalizers. */
+/* PUT of an object, of its status, and of other parts that have a path of their own. */
 #include "api/convert.h"
 #include "server/errors.h"
 #include "server/registry.h"
@@ -84,9 +84,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
     struct registry_update u = {
         .change = is_sub(c, "finalize") ? take_finalizers : take_all,
         .arg = &put,
-        .part = is_sub(c, "status")     ? REGISTRY_STATUS
-                : is_sub(c, "finalize") ? REGISTRY_FINALIZERS
-                                        : REGISTRY_ALL,
+        .sub = c->req.sub ? c->req.sub->name : STR(""),
         .dry_run = options.dry_run,
     };
     r = registry_update(c, c->req.name, &u, ret, err);
