@@ -1,5 +1,6 @@
 #include "api/inner.h"
 
+#include "api/text_diff.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/banned.h"
@@ -33,155 +34,158 @@ static struct str abbreviation_of(struct str name)
     return STR("");
 }
 
-static void write_name(struct buf *out, struct str name)
+static struct str go_name(struct arena *a, struct str name)
 {
     struct str start = abbreviation_of(name);
-    buf_byte(out, '"');
     if (start.n) {
-        buf_str_add(out, start);
-    } else {
-        start = str_take(name, 1);
-        buf_byte(out, (char)(name.p[0] >= 'a' && name.p[0] <= 'z' ? name.p[0] & ~0x20 : name.p[0]));
+        struct str rest = str_skip(name, start.n);
+        return arena_printf(a, STR_FMT STR_FMT, STR_ARG(start), STR_ARG(rest));
     }
-    buf_str_add(out, str_skip(name, start.n));
-    buf_str_add(out, STR("\":"));
+    char *copy = arena_dup(a, name.p, name.n);
+    if (name.n && copy[0] >= 'a' && copy[0] <= 'z')
+        copy[0] = (char)(copy[0] & ~0x20);
+    return (struct str){ copy, name.n };
 }
 
-static void write_struct(struct buf *out, const struct kind_type *t, const struct value *v);
+static struct value inner_struct(struct arena *a, const struct kind_type *t, const struct value *v);
 
 static bool keeps_json(const struct kind_type *t)
 {
     return str_eq(t->group, STR("meta")) || t->form != KIND_FORM_OBJECT;
 }
 
-static void write_one(struct buf *out, const struct kind_field *f, const struct value *v)
+static struct value inner_one(struct arena *a, const struct kind_field *f, const struct value *v)
 {
-    if (f->scalar == KIND_STRUCT && !keeps_json(f->type)) {
-        write_struct(out, f->type, v);
-        return;
-    }
-    json_write(out, v);
+    if (f->scalar == KIND_STRUCT && !keeps_json(f->type))
+        return inner_struct(a, f->type, v);
+    return value_borrow(v);
 }
 
-static void write_unset(struct buf *out, const struct kind_field *f)
+static struct value inner_unset(struct arena *a, const struct kind_field *f)
 {
-    if ((f->flags & KIND_POINTER) || f->shape != KIND_SINGLE) {
-        buf_str_add(out, STR("null"));
-        return;
-    }
+    if ((f->flags & KIND_POINTER) || f->shape != KIND_SINGLE)
+        return value_null();
     switch (f->scalar) {
     case KIND_STRING:
-        buf_str_add(out, STR("\"\""));
-        break;
+        return value_string(STR(""));
     case KIND_INT32:
     case KIND_INT64:
     case KIND_DOUBLE:
     case KIND_INT_OR_STRING:
-        buf_byte(out, '0');
-        break;
+        return value_int(0);
     case KIND_BOOL:
-        buf_str_add(out, STR("false"));
-        break;
+        return value_bool(false);
     case KIND_QUANTITY:
-        buf_str_add(out, STR("\"0\""));
-        break;
+        return value_string(STR("0"));
     case KIND_DURATION:
-        buf_str_add(out, STR("\"0s\""));
-        break;
+        return value_string(STR("0s"));
     case KIND_STRUCT:
-        if (keeps_json(f->type))
-            buf_str_add(out, STR("{}"));
-        else
-            write_struct(out, f->type, NULL);
-        break;
+        return keeps_json(f->type) ? value_object() : inner_struct(a, f->type, NULL);
     default:
-        buf_str_add(out, STR("null"));
+        return value_null();
     }
 }
 
-static void write_items(struct buf *out, const struct kind_field *f, const struct value *v)
+static struct value inner_items(struct arena *a, const struct kind_field *f, const struct value *v)
 {
-    bool first = true;
-    if (f->shape == KIND_MAP) {
-        buf_byte(out, '{');
-        value_each_field (entry, v) {
-            if (!first)
-                buf_byte(out, ',');
-            first = false;
-            json_write_string(out, entry->key);
-            buf_byte(out, ':');
-            write_one(out, f, &entry->val);
-        }
-        buf_byte(out, '}');
-        return;
-    }
-    buf_byte(out, '[');
-    value_each_item (it, v) {
-        if (!first)
-            buf_byte(out, ',');
-        first = false;
-        write_one(out, f, it);
-    }
-    buf_byte(out, ']');
+    struct value out = f->shape == KIND_MAP ? value_object() : value_array();
+    value_each_field (entry, v)
+        value_add(a, &out, entry->key, inner_one(a, f, &entry->val));
+    value_each_item (it, v)
+        value_push(a, &out, inner_one(a, f, it));
+    return out;
 }
 
-static void write_fields(struct buf *out, const struct kind_type *t, const struct value *v,
-                         bool *first)
+static void add_fields(struct arena *a, struct value *out, const struct kind_type *t,
+                       const struct value *v)
 {
     for (size_t i = 0; i < t->n_fields; i++) {
         const struct kind_field *f = &t->fields[i];
         if (f->flags & KIND_INLINE) {
-            write_fields(out, f->type, v, first);
+            add_fields(a, out, f->type, v);
             continue;
         }
-        /* Embedded metadata have JSON names in every form, and show what is set only. */
         const struct value *field = value_get(v, f->name);
         if (str_eq(f->name, STR("metadata"))) {
-            value_each_field (meta, field) {
-                buf_printf(out, "%s", *first ? "" : ",");
-                *first = false;
-                json_write_string(out, meta->key);
-                buf_byte(out, ':');
-                json_write(out, &meta->val);
-            }
+            /* Embedded metadata have JSON names in every form, and show what is set only. */
+            value_each_field (meta, field)
+                value_add(a, out, meta->key, value_borrow(&meta->val));
             continue;
         }
-        buf_printf(out, "%s", *first ? "" : ",");
-        *first = false;
-        write_name(out, f->name);
-        if (!field || field->type == VALUE_NULL)
-            write_unset(out, f);
-        else if (f->shape == KIND_SINGLE)
-            write_one(out, f, field);
-        else
-            write_items(out, f, field);
+        struct value inner = !field || field->type == VALUE_NULL ? inner_unset(a, f)
+                             : f->shape == KIND_SINGLE           ? inner_one(a, f, field)
+                                                                 : inner_items(a, f, field);
+        value_add(a, out, go_name(a, f->name), inner);
     }
 }
 
-static void write_struct(struct buf *out, const struct kind_type *t, const struct value *v)
+static struct value inner_struct(struct arena *a, const struct kind_type *t, const struct value *v)
 {
-    bool first = true;
-    buf_byte(out, '{');
-    write_fields(out, t, v, &first);
-    buf_byte(out, '}');
+    struct value out = value_object();
+    add_fields(a, &out, t, v);
+    return out;
+}
+
+/* Whatever it is of: a struct, a list of them, or nothing. */
+static struct value inner_value(struct arena *a, struct str api_version, struct str type,
+                                const struct value *v)
+{
+    struct str version = api_version, group = STR("");
+    if (str_find(api_version, '/') >= 0)
+        group = str_cut(&version, '/');
+    const struct kind_type *t = kind_type_find(group, version, type);
+    if (!v || v->type == VALUE_NULL)
+        return value_null();
+    if (!t)
+        return value_borrow(v);
+    struct kind_field items = { .scalar = KIND_STRUCT, .shape = KIND_LIST, .type = t };
+    return v->type == VALUE_ARRAY ? inner_items(a, &items, v) : inner_struct(a, t, v);
+}
+
+static bool is_full(const struct field_errors *e)
+{
+    return e->n >= LIMIT_FIELD_ERRORS || e->bytes >= LIMIT_FIELD_ERROR_BYTES;
 }
 
 struct str inner_json(struct field_errors *e, struct str api_version, struct str type,
                       const struct value *v)
 {
-    struct str version = api_version, group = STR("");
-    if (e->n >= LIMIT_FIELD_ERRORS || e->bytes >= LIMIT_FIELD_ERROR_BYTES)
+    if (is_full(e))
         return STR("");
-    if (str_find(api_version, '/') >= 0)
-        group = str_cut(&version, '/');
-    const struct kind_type *t = kind_type_find(group, version, type);
-    if (!t || !v || v->type == VALUE_NULL)
-        return field_json(e, v);
-    autobuf out = { 0 };
-    struct kind_field items = { .scalar = KIND_STRUCT, .shape = KIND_LIST, .type = t };
-    if (v->type == VALUE_ARRAY)
-        write_items(&out, &items, v);
-    else
-        write_struct(&out, t, v);
-    return arena_str(e->arena, buf_str(&out));
+    struct value inner = inner_value(e->arena, api_version, type, v);
+    return field_json(e, &inner);
+}
+
+/* As Go's MarshalIndent with one space does it. */
+static void write_indented(struct buf *out, const struct value *v, int depth)
+{
+    bool list = v->type == VALUE_ARRAY;
+    if ((!list && v->type != VALUE_OBJECT) || !v->n) {
+        json_write(out, v);
+        return;
+    }
+    buf_byte(out, list ? '[' : '{');
+    for (size_t i = 0; i < v->n; i++) {
+        buf_printf(out, "%s\n%*s", i ? "," : "", depth + 1, "");
+        if (!list) {
+            json_write_string(out, v->fields[i].key);
+            buf_str_add(out, STR(": "));
+        }
+        write_indented(out, list ? &v->items[i] : &v->fields[i].val, depth + 1);
+    }
+    buf_printf(out, "\n%*s%c", depth, "", list ? ']' : '}');
+}
+
+struct str inner_diff(struct field_errors *e, struct str api_version, struct str type,
+                      const struct value *old, const struct value *new_val)
+{
+    autobuf before = { 0 }, after = { 0 }, diff = { 0 };
+    if (is_full(e))
+        return STR("");
+    struct value inner = inner_value(e->arena, api_version, type, old);
+    write_indented(&before, &inner, 0);
+    inner = inner_value(e->arena, api_version, type, new_val);
+    write_indented(&after, &inner, 0);
+    text_diff(&diff, e->arena, buf_str(&before), buf_str(&after));
+    return arena_str(e->arena, buf_str(&diff));
 }

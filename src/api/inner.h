@@ -14,3 +14,7 @@
  * value is one, a list of them, or absent. Empty when there is no more room for faults. */
 struct str inner_json(struct field_errors *e, struct str api_version, struct str type,
                       const struct value *v);
+
+/* How one became the other: both forms, a field a line, as a unified diff. */
+struct str inner_diff(struct field_errors *e, struct str api_version, struct str type,
+                      const struct value *old, const struct value *new_val);
