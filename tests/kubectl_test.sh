@@ -69,13 +69,14 @@ source: {component: default-scheduler}
 count: 1
 EOF
     cat >"$dir/pod-status.json" <<'EOF'
-{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop"},
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}},
  "status": {"phase": "Running", "podIP": "10.1.0.9", "podIPs": [{"ip": "10.1.0.9"}],
   "containerStatuses": [{"name": "web", "image": "nginx:1.27", "imageID": "", "ready": true,
    "restartCount": 0, "state": {"running": {}}}]}}
 EOF
     cat >"$dir/node-status.json" <<'EOF'
-{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"},
+{"apiVersion": "v1", "kind": "Node",
+ "metadata": {"name": "node-1", "labels": {"node-role.kubernetes.io/worker": ""}},
  "status": {"conditions": [{"type": "Ready", "status": "True"}],
   "addresses": [{"type": "InternalIP", "address": "192.168.0.5"}],
   "nodeInfo": {"kubeletVersion": "v1.38.0", "osImage": "Debian GNU/Linux 12", "kernelVersion": "6.1",
@@ -110,6 +111,11 @@ event/web.1 created" "$(k -n shop create -f "$dir/shop.yaml")"
         "$(k -n shop create secret generic other --from-literal=key=value)"
     check "$v create deployment" "deployment.apps/other created" \
         "$(k -n shop create deployment other --image=busybox)"
+    check "$v a pod nobody runs" "NAME READY STATUS RESTARTS AGE
+web 0/1 Pending 0 AGE" "$(table -n shop get pods)"
+    check "$v expose" "service/other exposed" "$(k -n shop expose deployment other --port=80)"
+    has "$v an address is given" "other ClusterIP 10.0." "$(table -n shop get service other)"
+    has "$v delete service" 'service "other" deleted' "$(k -n shop delete service other)"
 }
 
 tables() {

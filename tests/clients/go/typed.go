@@ -188,9 +188,9 @@ func workloads(ctx context.Context, cs *kubernetes.Clientset, ns string) {
 	_, err = cs.CoreV1().Pods(ns).Create(ctx, &core.Pod{ObjectMeta: meta.ObjectMeta{Name: "web", Labels: labels},
 		Spec: pod}, meta.CreateOptions{})
 	must("create a pod", err)
-	pods, err := cs.CoreV1().Pods(ns).List(ctx, meta.ListOptions{FieldSelector: "spec.nodeName=,status.phase!=Running"})
+	pods, err := cs.CoreV1().Pods(ns).List(ctx, meta.ListOptions{FieldSelector: "status.phase=Pending,spec.nodeName="})
 	must("list pods by fields", err)
-	expect("the pod that runs on no node", len(pods.Items) == 1, len(pods.Items))
+	expect("the pod is pending on no node", len(pods.Items) == 1, len(pods.Items))
 	must("delete the pod", cs.CoreV1().Pods(ns).Delete(ctx, "web", meta.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}))
 	must("delete the deployment", deployments.Delete(ctx, "web", meta.DeleteOptions{}))
 }
