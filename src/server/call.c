@@ -139,7 +139,7 @@ static void verb_not_here(struct call *c)
 
 static const struct {
     const char *sub; /* "" for the resource itself */
-    unsigned verb;
+    unsigned verb;   /* bits of enum kind_verb */
     verb_fn *run;
     bool waits; /* runs on a worker */
 } verbs[] = {
@@ -155,16 +155,55 @@ static const struct {
     { "finalize", KIND_UPDATE, verb_update, true },
     { "scale", KIND_GET, verb_scale_get, true },
     { "scale", KIND_UPDATE, verb_scale_update, true },
+    { "approval", KIND_GET, verb_get, false },
+    { "approval", KIND_UPDATE, verb_update, true },
+    { "ephemeralcontainers", KIND_GET, verb_get, false },
+    { "ephemeralcontainers", KIND_UPDATE, verb_update, true },
+    { "resize", KIND_GET, verb_get, false },
+    { "resize", KIND_UPDATE, verb_update, true },
+    { "binding", KIND_CREATE, verb_binding, true },
+    { "eviction", KIND_CREATE, verb_eviction, true },
+    { "token", KIND_CREATE, verb_token, true },
+    { "log", KIND_GET, verb_log, true },
+    { "exec", KIND_GET | KIND_CREATE, verb_connect, true },
+    { "attach", KIND_GET | KIND_CREATE, verb_connect, true },
+    { "portforward", KIND_GET | KIND_CREATE, verb_connect, true },
+    { "proxy", KIND_GET | KIND_CREATE | KIND_UPDATE | KIND_PATCH | KIND_DELETE, verb_connect,
+      true },
 };
+
+/* Resources that are not stored. */
+static const struct {
+    const char *resource;
+    unsigned verb;
+    verb_fn *run;
+    bool waits;
+} unstored[] = {
+    { "bindings", KIND_CREATE, verb_binding, true },
+    { "componentstatuses", KIND_GET, verb_component_status, false },
+    { "componentstatuses", KIND_LIST_VERB, verb_component_statuses, false },
+};
+
+static verb_fn *find_unstored(const struct call *c, bool *ret_waits)
+{
+    for (size_t i = 0; i < sizeof(unstored) / sizeof(unstored[0]); i++) {
+        if (unstored[i].verb != c->verb ||
+            !str_eq(c->req.resource->plural, str_of(unstored[i].resource)))
+            continue;
+        *ret_waits = unstored[i].waits;
+        return unstored[i].run;
+    }
+    return verb_not_here;
+}
 
 static verb_fn *find_verb(const struct call *c, bool *ret_waits)
 {
     struct str sub = c->req.sub ? c->req.sub->name : STR("");
     *ret_waits = false;
     if (!c->req.resource->etcd_prefix.n)
-        return verb_not_here;
+        return find_unstored(c, ret_waits);
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        if (verbs[i].verb != c->verb || !str_eq(sub, str_of(verbs[i].sub)))
+        if (!(verbs[i].verb & c->verb) || !str_eq(sub, str_of(verbs[i].sub)))
             continue;
         *ret_waits = verbs[i].waits;
         return verbs[i].run;

@@ -152,28 +152,33 @@ static void take_preconditions(const struct value *options, struct delete_option
         ret->revision = value_str(revision);
 }
 
+int options_delete_of(struct call *c, const struct value *options, struct delete_options *ret,
+                      struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    *ret = (struct delete_options){ .grace = -1 };
+    check_propagation(&e, options, ret);
+    check_dry_run(&e, value_get(options, STR("dryRun")), &ret->dry_run);
+    ret->grace_given = value_to_int(value_get(options, STR("gracePeriodSeconds")), &ret->grace);
+    const struct value *ignore =
+        value_get(options, STR("ignoreStoreReadErrorWithClusterBreakingPotential"));
+    ret->ignore_read_error = value_is(ignore, VALUE_BOOL) && ignore->b;
+    take_preconditions(options, ret);
+    return field_errors_report(&e, meta_group, STR("DeleteOptions"), STR(""), err);
+}
+
 int options_read_delete(struct call *c, struct delete_options *ret, struct err *err)
 {
-    *ret = (struct delete_options){ .grace = -1 };
     struct value options;
-    int r;
-    if (c->http->body.n)
-        r = decode_delete_options(c, &options, err);
-    else
-        r = delete_params(c, &options, err);
+    int r =
+        c->http->body.n ? decode_delete_options(c, &options, err) : delete_params(c, &options, err);
+    if (r == 0)
+        r = options_delete_of(c, &options, ret, err);
     if (r < 0)
         return r;
-    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
-    check_propagation(&e, &options, ret);
-    check_dry_run(&e, value_get(&options, STR("dryRun")), &ret->dry_run);
-    ret->grace_given = value_to_int(value_get(&options, STR("gracePeriodSeconds")), &ret->grace);
-    const struct value *ignore =
-        value_get(&options, STR("ignoreStoreReadErrorWithClusterBreakingPotential"));
-    ret->ignore_read_error = value_is(ignore, VALUE_BOOL) && ignore->b;
-    take_preconditions(&options, ret);
     if (ret->propagation == OPTIONS_DEFAULT && str_eq(c->stored->plural, STR("jobs")))
         call_warn(c, STR("child pods are preserved by default when jobs are deleted; set "
                          "propagationPolicy=Background to remove them or set "
                          "propagationPolicy=Orphan to suppress this warning"));
-    return field_errors_report(&e, meta_group, STR("DeleteOptions"), STR(""), err);
+    return 0;
 }

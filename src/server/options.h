@@ -31,3 +31,6 @@ struct delete_options {
 
 /* From the body, or else from the parameters, as upstream reads them. */
 int options_read_delete(struct call *c, struct delete_options *ret, struct err *err);
+/* From a DeleteOptions object; NULL is one that says nothing. */
+int options_delete_of(struct call *c, const struct value *options, struct delete_options *ret,
+                      struct err *err);

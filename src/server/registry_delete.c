@@ -14,8 +14,8 @@ static bool is_namespace(const struct call *c)
     return !c->stored->group.n && str_eq(c->stored->plural, STR("namespaces"));
 }
 
-static int check_preconditions(struct call *c, struct str name, const struct delete_options *o,
-                               const struct registry_entry *now, struct err *err)
+int registry__check_preconditions(struct call *c, struct str name, const struct delete_options *o,
+                                  const struct registry_entry *now, struct err *err)
 {
     struct str uid = value_str(value_dig(&now->obj, "metadata", "uid"));
     struct str rev = value_str(value_dig(&now->obj, "metadata", "resourceVersion"));
@@ -187,7 +187,7 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
         struct registry_extra none = { 0 };
         int r = registry_get(c, name, &now, err);
         if (r == 0)
-            r = check_preconditions(c, name, o, &now, err);
+            r = registry__check_preconditions(c, name, o, &now, err);
         if (r < 0)
             return r;
         *ret = value_share(&now.obj);

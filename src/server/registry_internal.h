@@ -47,5 +47,8 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
 /* Stores it in that one's place: the same answers. */
 int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
                       struct value *obj, const struct registry_extra *extra, struct err *err);
+/* What a DELETE asks of the object before anything is done. */
+int registry__check_preconditions(struct call *c, struct str name, const struct delete_options *o,
+                                  const struct registry_entry *now, struct err *err);
 /* Marked for deletion, and nothing holds it any more. */
 bool registry__is_finished(const struct value *obj);

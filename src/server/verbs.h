@@ -8,6 +8,8 @@
 void verb_get(struct call *c);
 void verb_list(struct call *c);
 void verb_watch(struct call *c);
+void verb_component_status(struct call *c);
+void verb_component_statuses(struct call *c);
 
 /* On a worker. */
 void verb_create(struct call *c);
@@ -16,6 +18,11 @@ void verb_delete(struct call *c);
 void verb_delete_collection(struct call *c);
 void verb_scale_get(struct call *c);
 void verb_scale_update(struct call *c);
+void verb_binding(struct call *c);
+void verb_eviction(struct call *c);
+void verb_token(struct call *c);
+void verb_log(struct call *c);
+void verb_connect(struct call *c);
 
 /* Answers with the list that the call selects, as of a revision; 0: as its parameters say. On the
  * loop. */

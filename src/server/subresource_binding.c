@@ -1,0 +1,148 @@
+/* POST to pods/NAME/binding, or to bindings: a scheduler gives a pod its node. */
+#include "server/decode.h"
+#include "server/errors.h"
+#include "server/options.h"
+#include "server/registry_internal.h"
+#include "server/subresource.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+struct binding {
+    struct call *call; /* of the pod */
+    struct value obj;
+    struct str name; /* of the pod */
+};
+
+/* Upstream answers 500 here, with the bare list of what is wrong. */
+static int check_target(const struct value *obj, struct err *err)
+{
+    struct str kind = value_str(value_dig(obj, "target", "kind")),
+               name = value_str(value_dig(obj, "target", "name"));
+    bool bad_kind = kind.n && !str_eq(kind, STR("Node"));
+    if (!bad_kind && name.n)
+        return 0;
+    struct str wrong = arena_printf(err->arena,
+                                    "target.kind: Unsupported value: \"" STR_FMT
+                                    "\": supported values: \"Node\", \"<empty>\"",
+                                    STR_ARG(kind));
+    if (!bad_kind)
+        return err_set(err, ERR_UNKNOWN, "target.name: Required value");
+    if (name.n)
+        return err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(wrong));
+    return err_set(err, ERR_UNKNOWN, "[" STR_FMT ", target.name: Required value]", STR_ARG(wrong));
+}
+
+static int refuse(const struct binding *b, struct str why, struct err *err)
+{
+    struct kind_resource path = *b->call->req.resource;
+    path.plural = STR("pods/binding");
+    return error_conflict(err, &path, b->name, why);
+}
+
+/* A pod that cannot be bound; 0 if it can. */
+static int check_pod(const struct binding *b, const struct value *pod, struct err *err)
+{
+    struct arena *a = b->call->arena;
+    struct str node = value_str(value_dig(pod, "spec", "nodeName"));
+    const struct value *gates = value_dig(pod, "spec", "schedulingGates");
+    if (value_dig(pod, "metadata", "deletionTimestamp"))
+        return refuse(b,
+                      arena_printf(a,
+                                   "pod " STR_FMT " is being deleted, cannot be assigned to a host",
+                                   STR_ARG(b->name)),
+                      err);
+    if (node.n)
+        return refuse(b,
+                      arena_printf(a, "pod " STR_FMT " is already assigned to node \"" STR_FMT "\"",
+                                   STR_ARG(b->name), STR_ARG(node)),
+                      err);
+    if (value_is(gates, VALUE_ARRAY) && gates->n)
+        return refuse(b,
+                      arena_printf(a, "pod " STR_FMT " has non-empty .spec.schedulingGates",
+                                   STR_ARG(b->name)),
+                      err);
+    return 0;
+}
+
+static void merge(struct arena *a, struct value *meta, const struct value *from, struct str field)
+{
+    value_each_field (f, value_get(from, field))
+        (void)value_set(a, value_ensure(a, meta, field), f->key, value_borrow(&f->val));
+}
+
+/* The conditions that the binding names are those that the new object names: checked by the
+ * registry. A pod that is another one is not looked at. */
+static bool set_conditions(struct arena *a, const struct value *binding, struct value *meta)
+{
+    struct str uid = value_str(value_dig(binding, "metadata", "uid")),
+               rev = value_str(value_dig(binding, "metadata", "resourceVersion"));
+    bool same = !uid.n || str_eq(uid, value_str(value_get(meta, STR("uid"))));
+    (void)value_remove(a, meta, STR("resourceVersion"));
+    if (uid.n)
+        (void)value_set(a, meta, STR("uid"), value_string(uid));
+    if (rev.n)
+        (void)value_set(a, meta, STR("resourceVersion"), value_string(rev));
+    return same;
+}
+
+static int bind(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                struct err *err)
+{
+    const struct binding *b = u->arg;
+    struct arena *a = b->call->arena;
+    const struct value *from = value_get(&b->obj, STR("metadata"));
+    *ret = value_borrow(&now->obj);
+    struct value *meta = value_ensure(a, ret, STR("metadata"));
+    if (!set_conditions(a, &b->obj, meta))
+        return 0;
+    int r = check_pod(b, &now->obj, err);
+    if (r < 0)
+        return r;
+    merge(a, meta, from, STR("annotations"));
+    merge(a, meta, from, STR("labels"));
+    (void)value_set(a, value_ensure(a, ret, STR("spec")), STR("nodeName"),
+                    value_borrow(value_dig(&b->obj, "target", "name")));
+    struct value *status = value_ensure(a, ret, STR("status"));
+    (void)value_remove(a, status, STR("nominatedNodeName"));
+    subresource_set_condition(
+        b->call, status,
+        &(struct subresource_condition){ .type = STR("PodScheduled"), .status = STR("True") });
+    return 0;
+}
+
+static int create(struct call *c, struct binding *b, struct err *err)
+{
+    struct write_options options;
+    struct value pod;
+    const struct kind_type *type = kind_type_find(STR(""), STR("v1"), STR("Binding"));
+    int r = options_read(c, "CreateOptions", &options, err);
+    if (r == 0)
+        r = decode_body(c, type, options.validation, &b->obj, err);
+    if (r == 0)
+        r = subresource_check_namespace(c, &b->obj, err);
+    if (r < 0)
+        return r;
+    b->name = value_str(value_dig(&b->obj, "metadata", "name"));
+    if (c->req.name.p && !str_eq(b->name, c->req.name))
+        return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
+    if (str_eq(value_str(value_dig(&b->obj, "target", "kind")), STR("Node")))
+        r = registry__copy_topology(c, value_str(value_dig(&b->obj, "target", "name")), &b->obj,
+                                    err);
+    if (r == 0)
+        r = check_target(&b->obj, err);
+    struct registry_update u = {
+        .change = bind, .arg = b, .as_is = true, .dry_run = options.dry_run
+    };
+    return r < 0 ? r : registry_update(b->call, b->name, &u, &pod, err);
+}
+
+void verb_binding(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct call pods = subresource_call(c, STR(""), STR("pods"));
+    struct binding b = { .call = &pods };
+    if (create(c, &b, &err) < 0)
+        call_fail(c, &err);
+    else
+        subresource_success(c);
+}
