@@ -10,6 +10,8 @@ static const struct validate_rules *const tables[] = {
     validate__coordination,
     validate__rbac,
     validate__resource,
+    validate__persistent,
+    validate__storage,
 };
 
 static const struct validate_rules *find(const struct kind_resource *r)

@@ -18,6 +18,8 @@ extern const struct validate_rules validate__core[];
 extern const struct validate_rules validate__coordination[];
 extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
+extern const struct validate_rules validate__persistent[];
+extern const struct validate_rules validate__storage[];
 
 void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

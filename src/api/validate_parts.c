@@ -206,3 +206,92 @@ bool list_has(const struct value *list, struct str text)
             return true;
     return false;
 }
+
+/* ---- Warnings ---- */
+
+void warn_at(struct validate_warnings *w, const struct field_path *path, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str text = arena_vprintf(w->arena, fmt, ap), at = field_path_text(w->arena, path);
+    va_end(ap);
+    validate__add_warning(w, STR_FMT ": " STR_FMT, STR_ARG(at), STR_ARG(text));
+}
+
+const char *deprecated_node_label(struct str key)
+{
+    static const struct {
+        struct str key;
+        const char *why;
+    } labels[] = {
+        { STR("beta.kubernetes.io/arch"),
+          "deprecated since v1.14; use \"kubernetes.io/arch\" instead" },
+        { STR("beta.kubernetes.io/os"),
+          "deprecated since v1.14; use \"kubernetes.io/os\" instead" },
+        { STR("failure-domain.beta.kubernetes.io/region"),
+          "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead" },
+        { STR("failure-domain.beta.kubernetes.io/zone"),
+          "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead" },
+        { STR("beta.kubernetes.io/instance-type"),
+          "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead" },
+        { STR("app.kubernetes.io/created-by"), "deprecated since v1.9" },
+        { STR("scheduler.alpha.kubernetes.io/preferAvoidPods"),
+          "deprecated since v1.22; use Taints and Tolerations instead" },
+        { STR("node-role.kubernetes.io/master"),
+          "use \"node-role.kubernetes.io/control-plane\" instead" },
+    };
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+        if (str_eq(labels[i].key, key))
+            return labels[i].why;
+    return NULL;
+}
+
+static void warn_of_values(struct validate_warnings *w, const struct field_path *path,
+                           const struct value *values)
+{
+    size_t i = 0;
+    value_each_item (it, values) {
+        struct name_faults faults = { 0 };
+        struct str value = value_str(it);
+        (void)name_check(NAME_LABEL_VALUE, value, &faults);
+        for (size_t k = 0; k < faults.n; k++)
+            warn_at(w, path_item(path, i), STR_FMT " is invalid, %s%s", STR_ARG(value),
+                    faults.list[k].part, faults.list[k].why);
+        i++;
+    }
+}
+
+static void warn_of_expressions(struct validate_warnings *w, const struct field_path *path,
+                                const struct value *expressions, bool values)
+{
+    size_t i = 0;
+    value_each_item (it, expressions) {
+        const struct field_path *at = path_item(path, i++);
+        struct str key = text_of(it, "key");
+        const char *why = deprecated_node_label(key);
+        if (why)
+            warn_at(w, path_at(at, "key"), STR_FMT " is %s", STR_ARG(key), why);
+        if (values)
+            warn_of_values(w, path_at(at, "values"), value_get(it, STR("values")));
+    }
+}
+
+void warn_of_node_term(struct validate_warnings *w, const struct field_path *path,
+                       const struct value *term, bool values)
+{
+    warn_of_expressions(w, path_at(path, "matchExpressions"),
+                        value_get(term, STR("matchExpressions")), values);
+}
+
+void warn_of_node_labels(struct validate_warnings *w, const struct field_path *path,
+                         const struct value *selector)
+{
+    warn_of_expressions(w, path_at(path, "matchExpressions"),
+                        value_get(selector, STR("matchExpressions")), false);
+    value_each_field (f, value_get(selector, STR("matchLabels"))) {
+        const char *why = deprecated_node_label(f->key);
+        struct field_path at = field_child(path_at(path, "matchLabels"), f->key);
+        if (why)
+            warn_at(w, &at, "%s", why);
+    }
+}

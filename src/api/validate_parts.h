@@ -24,3 +24,17 @@ bool check_unique_texts(struct field_errors *e, const struct field_path *path,
                         const struct value *list);
 /* Whether a list has this text. */
 bool list_has(const struct value *list, struct str text);
+
+/* ---- Warnings ---- */
+
+/* Warns "PATH: TEXT". */
+void warn_at(struct validate_warnings *w, const struct field_path *path, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What to use instead of a label of nodes that goes away, or NULL. */
+const char *deprecated_node_label(struct str key);
+/* Of deprecated labels in a term of a node selector; with `values` of bad label values too. */
+void warn_of_node_term(struct validate_warnings *w, const struct field_path *path,
+                       const struct value *term, bool values);
+/* Of deprecated labels in a label selector for nodes. */
+void warn_of_node_labels(struct validate_warnings *w, const struct field_path *path,
+                         const struct value *selector);

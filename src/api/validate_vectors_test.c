@@ -180,6 +180,28 @@ static void prepare_job(struct arena *a, struct value *obj)
         put_text(a, match, uids[0], uid);
 }
 
+/* A source of a claim that is neither a claim nor a snapshot is dropped; the older and the newer
+ * field are made to agree. */
+static void prepare_claim(struct arena *a, struct value *obj)
+{
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    const struct value *source = value_get(spec, STR("dataSource"));
+    const struct value *ref = value_get(spec, STR("dataSourceRef"));
+    struct str kind = value_str(value_get(source, STR("kind")));
+    struct str group = value_str(value_get(source, STR("apiGroup")));
+    bool known =
+        (str_eq(kind, STR("PersistentVolumeClaim")) && group.n == 0) ||
+        (str_eq(kind, STR("VolumeSnapshot")) && str_eq(group, STR("snapshot.storage.k8s.io")));
+    if (source && !known) {
+        (void)value_remove(a, spec, STR("dataSource"));
+        source = NULL;
+    }
+    if (source && !ref)
+        (void)value_set(a, spec, STR("dataSourceRef"), value_clone(a, source));
+    else if (ref && !source && !value_get(ref, STR("namespace")))
+        (void)value_set(a, spec, STR("dataSource"), value_clone(a, ref));
+}
+
 static void prepare_create(struct arena *a, const struct target *t, struct value *obj)
 {
     struct value *meta = value_ensure(a, obj, STR("metadata"));
@@ -193,6 +215,8 @@ static void prepare_create(struct arena *a, const struct target *t, struct value
         (void)value_remove(a, obj, STR("status"));
     if (str_eq(t->plural, STR("jobs")))
         prepare_job(a, obj);
+    if (str_eq(t->plural, STR("persistentvolumeclaims")))
+        prepare_claim(a, obj);
 }
 
 /* Priority and tolerations that an update leaves out are those that admission had filled in. */
