@@ -223,8 +223,9 @@ static bool is_same_item(const struct declared_field *f, const struct value *a,
 static void check_unique(struct field_errors *e, const struct field_path *path,
                          const struct declared_field *f, const struct value *list)
 {
+    enum { COMPARED_MAX = 1000 }; /* items that each is compared with; the lists are short */
     for (size_t i = 1; i < list->n; i++)
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < i && k < COMPARED_MAX; k++) {
             const struct value *item = &list->items[i];
             if (!is_same_item(f, &list->items[k], item))
                 continue;

@@ -12,6 +12,9 @@ static const struct validate_rules *const tables[] = {
     validate__resource,
     validate__persistent,
     validate__storage,
+    validate__endpoints,
+    validate__ingress,
+    validate__network,
 };
 
 static const struct validate_rules *find(const struct kind_resource *r)

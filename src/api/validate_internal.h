@@ -20,6 +20,9 @@ extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
 extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
+extern const struct validate_rules validate__endpoints[];
+extern const struct validate_rules validate__ingress[];
+extern const struct validate_rules validate__network[];
 
 void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,8 @@
 #include "api/validate_parts.h"
 
+#include "api/ip.h"
 #include "api/names.h"
+#include "api/text_set.h"
 #include "base/buf.h"
 #include "base/banned.h"
 
@@ -132,24 +134,17 @@ static void check_condition(struct field_errors *e, const struct field_path *pat
         field_too_long(e, path_at(path, "message"), MESSAGE_MAX);
 }
 
-static bool has_type_before(const struct value *conditions, size_t n, struct str type)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(text_of(value_at(conditions, i), "type"), type))
-            return true;
-    return false;
-}
-
 bool check_conditions(struct field_errors *e, const struct field_path *path,
                       const struct value *conditions)
 {
     size_t before = e->n, i = 0;
+    autoset seen;
+    text_set_init(&seen);
     value_each_item (c, conditions) {
-        const struct field_path *at = path_item(path, i);
-        if (has_type_before(conditions, i, text_of(c, "type")))
+        const struct field_path *at = path_item(path, i++);
+        if (!text_set_add(&seen, text_of(c, "type"), c))
             fault_duplicate(e, at, text_of(c, "type"));
         check_condition(e, at, c);
-        i++;
     }
     return e->n == before;
 }
@@ -189,13 +184,14 @@ bool check_driver(struct field_errors *e, const struct field_path *path, struct 
 bool check_unique_texts(struct field_errors *e, const struct field_path *path,
                         const struct value *list)
 {
-    size_t before = e->n, n = validate__count(list);
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (str_eq(value_str(value_at(list, i)), value_str(value_at(list, k)))) {
-                fault_duplicate(e, path_item(path, i), value_str(value_at(list, i)));
-                break;
-            }
+    size_t before = e->n, i = 0;
+    autoset seen;
+    text_set_init(&seen);
+    value_each_item (it, list) {
+        if (!text_set_add(&seen, value_str(it), it))
+            fault_duplicate(e, path_item(path, i), value_str(it));
+        i++;
+    }
     return e->n == before;
 }
 
@@ -205,6 +201,77 @@ bool list_has(const struct value *list, struct str text)
         if (str_eq(value_str(it), text))
             return true;
     return false;
+}
+
+/* ---- Addresses ---- */
+
+static bool is_zero(const unsigned char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (b[i])
+            return false;
+    return true;
+}
+
+bool check_endpoint_ip(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    struct ip ip;
+    size_t before = e->n;
+    if (!ip_parse(text, &ip))
+        return fault_text(e, path, text, "must be a valid IP address");
+    bool v4 = ip.is_v4 || ip.is_mapped;
+    const unsigned char *b = ip.is_mapped ? ip.bytes + 12 : ip.bytes;
+    if (is_zero(b, v4 ? 4 : 16))
+        fault_text(e, path, text, "may not be unspecified (" STR_FMT ")", STR_ARG(text));
+    if (v4 ? b[0] == 127 : is_zero(b, 15) && b[15] == 1)
+        fault_text(e, path, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+    if (v4 ? b[0] == 169 && b[1] == 254 : b[0] == 0xfe && (b[1] & 0xc0) == 0x80)
+        fault_text(e, path, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+    if (v4 ? b[0] == 224 && b[1] == 0 && b[2] == 0 : b[0] == 0xff && (b[1] & 0x0f) == 2)
+        fault_text(e, path, text,
+                   "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+    return e->n == before;
+}
+
+static bool had_address(const struct value *old, struct str ip)
+{
+    value_each_item (it, value_get(old, STR("ingress")))
+        if (str_eq(text_of(it, "ip"), ip))
+            return true;
+    return false;
+}
+
+static void check_ip_mode(struct field_errors *e, const struct field_path *path,
+                          const struct value *ingress)
+{
+    static const struct str modes[] = { STR("Proxy"), STR("VIP") };
+    bool has_ip = text_of(ingress, "ip").n > 0;
+    if (has_ip && !member(ingress, "ipMode"))
+        fault_required(e, path_at(path, "ipMode"), "must be specified when `ip` is set");
+    else if (!has_ip && member(ingress, "ipMode"))
+        fault_forbidden(e, path_at(path, "ipMode"), "may not be specified when `ip` is not set");
+    else if (has_ip)
+        check_one_of(e, path_at(path, "ipMode"), text_of(ingress, "ipMode"), VALUES(modes));
+}
+
+void check_load_balancer(struct field_errors *e, const struct field_path *path,
+                         const struct value *status, const struct value *old, bool modes)
+{
+    size_t i = 0;
+    value_each_item (it, value_get(status, STR("ingress"))) {
+        const struct field_path *at = path_item(path_at(path, "ingress"), i++);
+        struct str address = text_of(it, "ip"), host = text_of(it, "hostname");
+        struct ip ip;
+        if (address.n && !had_address(old, address))
+            check_ip_legacy(e, path_at(at, "ip"), address, NULL);
+        if (modes)
+            check_ip_mode(e, at, it);
+        if (host.n == 0)
+            continue;
+        check_name(e, path_at(at, "hostname"), NAME_SUBDOMAIN, host);
+        if (ip_parse(host, &ip))
+            fault_text(e, path_at(at, "hostname"), host, "must be a DNS name, not an IP address");
+    }
 }
 
 /* ---- Warnings ---- */
@@ -294,4 +361,44 @@ void warn_of_node_labels(struct validate_warnings *w, const struct field_path *p
         if (why)
             warn_at(w, &at, "%s", why);
     }
+}
+
+void warn_of_ip(struct validate_warnings *w, const struct field_path *path, struct str text)
+{
+    struct ip ip;
+    char out[IP_TEXT_MAX];
+    if (!ip_parse(text, &ip))
+        return;
+    struct str canonical = ip_format(&ip, out);
+    if (ip.has_zeros || ip.is_mapped)
+        warn_at(w, path, "non-standard IP address \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
+                STR_ARG(text), STR_ARG(canonical));
+    else if (!ip.is_v4 && !str_eq(text, canonical))
+        warn_at(w, path,
+                "IPv6 address \"" STR_FMT "\" should be in RFC 5952 canonical format (\"" STR_FMT
+                "\")",
+                STR_ARG(text), STR_ARG(canonical));
+}
+
+void warn_of_cidr(struct validate_warnings *w, const struct field_path *path, struct str text)
+{
+    struct cidr c;
+    char out[IP_TEXT_MAX], alone[IP_TEXT_MAX];
+    if (!cidr_parse(text, &c))
+        return;
+    struct str canonical = cidr_format(&c, out), single = ip_format(&c.ip, alone);
+    if (c.has_host)
+        warn_at(w, path,
+                "CIDR value \"" STR_FMT "\" is ambiguous in this context (should be \"" STR_FMT
+                "\" or \"" STR_FMT "/%d\"?)",
+                STR_ARG(text), STR_ARG(canonical), STR_ARG(single),
+                c.ip.is_v4 || c.ip.is_mapped ? 32 : 128);
+    if (c.has_zeros || c.ip.is_mapped)
+        warn_at(w, path, "non-standard CIDR value \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
+                STR_ARG(text), STR_ARG(canonical));
+    else if (!c.has_host && !c.ip.is_v4 && !str_eq(text, canonical))
+        warn_at(w, path,
+                "IPv6 CIDR value \"" STR_FMT "\" should be in RFC 5952 canonical format (\"" STR_FMT
+                "\")",
+                STR_ARG(text), STR_ARG(canonical));
 }

@@ -25,6 +25,14 @@ bool check_unique_texts(struct field_errors *e, const struct field_path *path,
 /* Whether a list has this text. */
 bool list_has(const struct value *list, struct str text);
 
+/* An address that traffic can be sent to: none of the special ranges. Says so too where it is no
+ * address at all. */
+bool check_endpoint_ip(struct field_errors *e, const struct field_path *path, struct str text);
+/* Where a load balancer answers: `status.loadBalancer`. Addresses that the old status had are taken
+ * as they are. With `modes` the ipMode of addresses is looked at. */
+void check_load_balancer(struct field_errors *e, const struct field_path *path,
+                         const struct value *status, const struct value *old, bool modes);
+
 /* ---- Warnings ---- */
 
 /* Warns "PATH: TEXT". */
@@ -38,3 +46,6 @@ void warn_of_node_term(struct validate_warnings *w, const struct field_path *pat
 /* Of deprecated labels in a label selector for nodes. */
 void warn_of_node_labels(struct validate_warnings *w, const struct field_path *path,
                          const struct value *selector);
+/* Of an address or a block that is written in an unusual way. */
+void warn_of_ip(struct validate_warnings *w, const struct field_path *path, struct str text);
+void warn_of_cidr(struct validate_warnings *w, const struct field_path *path, struct str text);

@@ -1,6 +1,7 @@
 /* Storage classes, CSI drivers and what they tell of nodes and capacity, and attachments. */
 #include "api/declared.h"
 #include "api/inner.h"
+#include "api/text_set.h"
 #include "api/validate_parts.h"
 #include "api/validate_volume.h"
 #include "base/buf.h"
@@ -70,16 +71,14 @@ static void check_topology_expression(struct field_errors *e, const struct field
 static void check_topology_term(struct field_errors *e, const struct field_path *path,
                                 const struct value *expressions)
 {
-    size_t n = validate__count(expressions);
-    for (size_t i = 0; i < n; i++) {
-        const struct field_path *at = path_item(path, i);
-        struct str key = text_of(value_at(expressions, i), "key");
-        check_topology_expression(e, at, value_at(expressions, i));
-        for (size_t k = 0; k < i; k++)
-            if (str_eq(text_of(value_at(expressions, k), "key"), key)) {
-                fault_duplicate(e, path_at(at, "key"), key);
-                break;
-            }
+    size_t i = 0;
+    autoset keys;
+    text_set_init(&keys);
+    value_each_item (it, expressions) {
+        const struct field_path *at = path_item(path, i++);
+        check_topology_expression(e, at, it);
+        if (!text_set_add(&keys, text_of(it, "key"), it))
+            fault_duplicate(e, path_at(at, "key"), text_of(it, "key"));
     }
 }
 
@@ -108,13 +107,14 @@ static bool is_part_of(const struct value *a, const struct value *b)
 
 static void check_topologies(struct field_errors *e, const struct value *topologies)
 {
+    enum { COMPARED_MAX = 100 }; /* each is compared with all before it */
     for (size_t i = 0; i < validate__count(topologies); i++) {
         const struct field_path *path =
             path_at(path_item(path_root("allowedTopologies"), i), "matchLabelExpressions");
         const struct value *term = value_get(value_at(topologies, i), STR("matchLabelExpressions"));
         bool repeated = !validate__count(term); /* upstream starts with empty ones */
         check_topology_term(e, path, term);
-        for (size_t k = 0; k < i && !repeated; k++) {
+        for (size_t k = 0; k < i && k < COMPARED_MAX && !repeated; k++) {
             const struct value *other =
                 value_get(value_at(topologies, k), STR("matchLabelExpressions"));
             repeated = is_part_of(term, other) && is_part_of(other, term);
@@ -257,15 +257,14 @@ static void update_attachment_sub(struct field_errors *e, struct str sub, const 
 static void check_topology_keys(struct field_errors *e, const struct field_path *path,
                                 const struct value *keys)
 {
-    for (size_t i = 0; i < validate__count(keys); i++) {
-        struct str key = value_str(value_at(keys, i));
+    autoset seen;
+    text_set_init(&seen);
+    value_each_item (it, keys) {
+        struct str key = value_str(it);
         if (key.n == 0)
             fault_required(e, path, "");
-        for (size_t k = 0; k < i; k++)
-            if (str_eq(value_str(value_at(keys, k)), key)) {
-                fault_duplicate(e, path, key);
-                break;
-            }
+        if (!text_set_add(&seen, key, it))
+            fault_duplicate(e, path, key);
         check_name(e, path, NAME_QUALIFIED, key);
     }
 }
@@ -286,22 +285,16 @@ static void check_node_driver(struct field_errors *e, const struct field_path *p
     check_topology_keys(e, path, value_get(driver, STR("topologyKeys")));
 }
 
-static const struct value *driver_named(const struct value *drivers, struct str name)
-{
-    value_each_item (it, drivers)
-        if (str_eq(text_of(it, "name"), name))
-            return it;
-    return NULL;
-}
-
 static void create_csi_node(struct field_errors *e, const struct value *obj)
 {
     const struct value *drivers = value_dig(obj, "spec", "drivers");
     const struct field_path *path = path_at(path_root("spec"), "drivers");
     size_t i = 0;
+    autoset names;
+    text_set_init(&names);
     value_each_item (it, drivers)
         check_node_driver(e, path_item(path, i++), it,
-                          driver_named(drivers, text_of(it, "name")) != it);
+                          !text_set_add(&names, text_of(it, "name"), it));
 }
 
 /* A driver of a node without what it can take, which may change. */
@@ -316,17 +309,21 @@ static void update_csi_node(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
     create_csi_node(e, obj);
-    value_each_item (old, value_dig(old_obj, "spec", "drivers"))
-        value_each_item (it, value_dig(obj, "spec", "drivers")) {
-            if (!str_eq(text_of(it, "name"), text_of(old, "name")) || value_eq(it, old))
-                continue;
-            struct value was = without_allocatable(e->arena, old);
-            struct value is = without_allocatable(e->arena, it);
-            if (!is_same(&is, &was))
-                field_error(e, FIELD_INVALID, path_at(path_root("spec"), "drivers"),
-                            inner_json(e, STR("storage.k8s.io/v1"), STR("CSINodeDriver"), &is),
-                            "field is immutable");
-        }
+    autoset drivers;
+    text_set_init(&drivers);
+    value_each_item (it, value_dig(obj, "spec", "drivers"))
+        (void)text_set_add(&drivers, text_of(it, "name"), it);
+    value_each_item (old, value_dig(old_obj, "spec", "drivers")) {
+        const struct value *it = text_set_get(&drivers, text_of(old, "name"));
+        if (!it || value_eq(it, old))
+            continue;
+        struct value was = without_allocatable(e->arena, old);
+        struct value is = without_allocatable(e->arena, it);
+        if (!is_same(&is, &was))
+            field_error(e, FIELD_INVALID, path_at(path_root("spec"), "drivers"),
+                        inner_json(e, STR("storage.k8s.io/v1"), STR("CSINodeDriver"), &is),
+                        "field is immutable");
+    }
 }
 
 /* ---- CSIDriver ---- */
@@ -336,14 +333,14 @@ static void check_token_requests(struct field_errors *e, const struct field_path
 {
     enum { SECONDS_MIN = 600 };
     const int64_t seconds_max = (int64_t)1 << 32;
-    for (size_t i = 0; i < validate__count(requests); i++) {
-        const struct value *request = value_at(requests, i);
-        const struct field_path *at = path_item(path, i);
+    size_t i = 0;
+    autoset audiences;
+    text_set_init(&audiences);
+    value_each_item (request, requests) {
+        const struct field_path *at = path_item(path, i++);
         struct str audience = text_of(request, "audience");
         int64_t seconds = int_of(request, "expirationSeconds");
-        bool repeated = false;
-        for (size_t k = 0; k < i; k++)
-            repeated = repeated || str_eq(text_of(value_at(requests, k), "audience"), audience);
+        bool repeated = !text_set_add(&audiences, audience, request);
         if (repeated)
             fault_duplicate(e, path_at(at, "audience"), audience);
         if (repeated || !member(request, "expirationSeconds"))
