@@ -131,9 +131,9 @@ static void verb_not_here(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
     bool sub = c->req.sub;
-    (void)err_set(&err, ERR_UNIMPLEMENTED, STR_FMT "%s" STR_FMT " is not served yet",
-                  STR_ARG(c->req.resource->plural), sub ? "/" : "",
-                  STR_ARG(sub ? c->req.sub->name : STR("")));
+    (void)err_set(&err, ERR_UNIMPLEMENTED, "%s" STR_FMT "%s" STR_FMT " is not served yet",
+                  c->verb == KIND_PATCH ? "patch of " : "", STR_ARG(c->req.resource->plural),
+                  sub ? "/" : "", STR_ARG(sub ? c->req.sub->name : STR("")));
     call_fail(c, &err);
 }
 

@@ -1,13 +1,18 @@
 /* DELETE of a collection: all objects that a list with the same parameters would show, one after
  * the other. The answer is that list, as it was before: its revision is still in the history, so
  * nothing has to be kept meanwhile. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "server/registry.h"
 #include "server/selection.h"
 #include "server/stored.h"
 #include "server/verbs.h"
 #include "base/banned.h"
 
-enum { NAMES_AT_ONCE = 500 };
+enum { NAMES_AT_ONCE = 500, HELPERS = 15 };
 
 struct collection {
     struct call *call;
@@ -64,23 +69,111 @@ static int read_page(struct collection *p, struct err *err)
     return r < 0 ? r : p->n == NAMES_AT_ONCE;
 }
 
-static int delete_page(struct collection *p, const struct delete_options *o, struct err *err)
+/* ---- One page, by several hands ---- */
+
+/* A commit waits for the disk, and the store makes those durable together that wait at the same
+ * time; so several workers take names from one page. The first is the one that has the call; it
+ * waits until every name is done, but not for a helper that never got its turn: that one finds
+ * nothing left to do later, and the last to leave frees the page. */
+struct page;
+
+struct helper {
+    struct work work; /* first */
+    struct page *page;
+};
+
+struct page {
+    const struct collection *of; /* until all are done */
+    size_t n;                    /* names */
+    const struct delete_options *options;
+    atomic_uint refs;
+    atomic_size_t next;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t all_done;
+    size_t n_done;
+    struct err *err;
+    int result;
+    struct helper helpers[HELPERS];
+};
+
+static struct page *page_unref(struct page *page)
 {
-    struct call one = *p->call;
-    one.arena = &p->page;
-    for (size_t i = 0; i < p->n; i++) {
+    if (atomic_fetch_sub(&page->refs, 1) == 1) {
+        pthread_mutex_destroy(&page->lock);
+        pthread_cond_destroy(&page->all_done);
+        free(page);
+    }
+    return NULL;
+}
+
+static void note_done(struct page *page, int r, const struct err *err)
+{
+    pthread_mutex_lock(&page->lock);
+    if (r < 0 && r != -ERR_NOT_FOUND && page->result == 0) {
+        struct arena *a = page->of->call->arena; /* the waiting worker's, which leaves it alone */
+        page->result = err_set(page->err, err->code, STR_FMT, STR_ARG(err->msg));
+        page->err->about = err->about;
+        page->err->about.name = arena_str(a, err->about.name);
+    }
+    if (++page->n_done == page->n)
+        pthread_cond_signal(&page->all_done);
+    pthread_mutex_unlock(&page->lock);
+}
+
+/* Deletes names of the page until none is left. */
+static void help(struct page *page)
+{
+    struct arena a;
+    arena_init(&a);
+    for (size_t i; (i = atomic_fetch_add(&page->next, 1)) < page->n;) {
+        const struct collection *p = page->of;
+        struct call one = *p->call;
+        struct err err = ERR_INIT(&a);
         struct value obj;
         bool gone;
+        one.arena = &a;
         one.req.ns = p->spaces[i];
-        int r = registry_delete(&one, p->names[i], o, &obj, &gone, err);
-        if (r == -ERR_NOT_FOUND) {
-            err_clear(err); /* somebody was faster */
-        } else if (r < 0) {
-            err->about.name = arena_str(p->call->arena, err->about.name);
-            return r;
-        }
+        int r = registry_delete(&one, p->names[i], page->options, &obj, &gone, &err);
+        note_done(page, r, &err);
+        arena_reset(&a);
     }
-    return 0;
+    arena_done(&a);
+}
+
+static void run_helper(struct work *w)
+{
+    struct page *page = ((struct helper *)w)->page;
+    help(page);
+    page_unref(page);
+}
+
+static int delete_page(struct collection *p, const struct delete_options *o, struct err *err)
+{
+    struct page *page = mem_new(struct page);
+    page->of = p;
+    page->n = p->n;
+    page->options = o;
+    page->err = err;
+    atomic_store(&page->refs, 1);
+    pthread_mutex_init(&page->lock, NULL);
+    pthread_cond_init(&page->all_done, NULL);
+    for (size_t i = 0; i < HELPERS && i + 1 < p->n; i++) {
+        struct helper *h = &page->helpers[i];
+        *h = (struct helper){ .work = { .run = run_helper }, .page = page };
+        atomic_fetch_add(&page->refs, 1);
+        if (workers_submit(p->call->api->workers, &h->work))
+            continue;
+        page_unref(page);
+        break;
+    }
+    help(page);
+    pthread_mutex_lock(&page->lock);
+    while (page->n_done < page->n)
+        pthread_cond_wait(&page->all_done, &page->lock);
+    int r = page->result;
+    pthread_mutex_unlock(&page->lock);
+    page_unref(page);
+    return r;
 }
 
 static void answer(struct http_exchange *x, void *arg)

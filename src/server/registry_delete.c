@@ -179,13 +179,26 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
     return r;
 }
 
+/* Three namespaces are part of every cluster. */
+static int check_may_go(struct call *c, struct str name, struct err *err)
+{
+    static const struct str stay[] = { STR("default"), STR("kube-system"), STR("kube-public") };
+    for (size_t i = 0; is_namespace(c) && i < sizeof(stay) / sizeof(stay[0]); i++)
+        if (str_eq(name, stay[i]))
+            return error_forbidden(err, c->req.resource, name,
+                                   STR("this namespace may not be deleted"));
+    return 0;
+}
+
 int registry_delete(struct call *c, struct str name, const struct delete_options *o,
                     struct value *ret, bool *ret_gone, struct err *err)
 {
     for (int i = 0; i < DELETE_TRIES; i++) {
         struct registry_entry now;
         struct registry_extra none = { 0 };
-        int r = registry_get(c, name, &now, err);
+        int r = check_may_go(c, name, err);
+        if (r == 0)
+            r = registry_get(c, name, &now, err);
         if (r == 0)
             r = registry__check_preconditions(c, name, o, &now, err);
         if (r < 0)

@@ -198,6 +198,8 @@ static const struct row rows[] = {
     { "a namespace's kind without one", "GET", "/api/v1/configmaps/a", NULL, NULL, 404, "" },
     { "and written so", "POST", "/api/v1/configmaps", NULL, "{\"metadata\":{\"name\":\"a\"}}", 405,
       "" },
+    { "a namespace that stays", "DELETE", "/api/v1/namespaces/default", NULL, NULL, 403,
+      "namespaces \\\"default\\\" is forbidden: this namespace may not be deleted" },
     { "an empty segment", "GET", "/api/v1/namespaces//configmaps", NULL, NULL, 404, "" },
     { "a parameter in the path", "GET", "/api/v1/namespaces/default/configmaps;x=1", NULL, NULL,
       404, "" },
