@@ -8,6 +8,7 @@
 static const struct validate_rules *const tables[] = {
     validate__core,
     validate__coordination,
+    validate__pod,
     validate__rbac,
     validate__resource,
     validate__persistent,
@@ -15,6 +16,7 @@ static const struct validate_rules *const tables[] = {
     validate__endpoints,
     validate__ingress,
     validate__network,
+    validate__service,
 };
 
 static const struct validate_rules *find(const struct kind_resource *r)

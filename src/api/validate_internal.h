@@ -16,6 +16,7 @@ struct validate_rules {
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
 extern const struct validate_rules validate__core[];
 extern const struct validate_rules validate__coordination[];
+extern const struct validate_rules validate__pod[];
 extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
 extern const struct validate_rules validate__persistent[];
@@ -23,6 +24,7 @@ extern const struct validate_rules validate__storage[];
 extern const struct validate_rules validate__endpoints[];
 extern const struct validate_rules validate__ingress[];
 extern const struct validate_rules validate__network[];
+extern const struct validate_rules validate__service[];
 
 void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

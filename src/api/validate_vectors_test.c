@@ -202,6 +202,22 @@ static void prepare_claim(struct arena *a, struct value *obj)
         (void)value_set(a, spec, STR("dataSource"), value_clone(a, ref));
 }
 
+/* What allocation fills in. */
+static void prepare_service(struct arena *a, struct value *obj)
+{
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    const struct value *ip = value_get(spec, STR("clusterIP"));
+    if (value_str(ip).n && !value_get(spec, STR("clusterIPs"))) {
+        struct value ips = value_array();
+        (void)value_push(a, &ips, *ip);
+        (void)value_set(a, spec, STR("clusterIPs"), ips);
+    }
+    if (str_eq(value_str(value_get(spec, STR("type"))), STR("LoadBalancer")) &&
+        str_eq(value_str(value_get(spec, STR("externalTrafficPolicy"))), STR("Local")) &&
+        !value_get(spec, STR("healthCheckNodePort")))
+        (void)value_set(a, spec, STR("healthCheckNodePort"), value_int(30001));
+}
+
 static void prepare_create(struct arena *a, const struct target *t, struct value *obj)
 {
     struct value *meta = value_ensure(a, obj, STR("metadata"));
@@ -217,6 +233,8 @@ static void prepare_create(struct arena *a, const struct target *t, struct value
         prepare_job(a, obj);
     if (str_eq(t->plural, STR("persistentvolumeclaims")))
         prepare_claim(a, obj);
+    if (str_eq(t->plural, STR("services")))
+        prepare_service(a, obj);
 }
 
 /* Priority and tolerations that an update leaves out are those that admission had filled in. */
