@@ -140,6 +140,12 @@ static void drop_below(const struct drop *d, const struct kind_field *f, struct 
             drop_in(d, f->type, value_edit(d->arena, v, v->fields[i].key));
 }
 
+/* Upstream leaves an empty struct behind, but for this one. */
+static bool goes_when_empty(const struct kind_field *f)
+{
+    return f->shape == KIND_SINGLE && str_eq(f->type->name, STR("Lifecycle"));
+}
+
 static void drop_in(const struct drop *d, const struct kind_type *t, struct value *obj)
 {
     if (!type_reaches(t) || obj->type != VALUE_OBJECT)
@@ -154,10 +160,17 @@ static void drop_in(const struct drop *d, const struct kind_type *t, struct valu
         }
         if (!value_get(obj, f->name))
             continue;
-        if (is_off(f->gate) && !uses(d->root, d->old_obj, f->gate))
+        if (is_off(f->gate) && !uses(d->root, d->old_obj, f->gate)) {
             (void)value_remove(d->arena, obj, f->name);
-        else if (f->scalar == KIND_STRUCT)
-            drop_below(d, f, value_edit(d->arena, obj, f->name));
+            continue;
+        }
+        if (f->scalar != KIND_STRUCT)
+            continue;
+        struct value *v = value_edit(d->arena, obj, f->name);
+        bool was_empty = v->n == 0;
+        drop_below(d, f, v);
+        if (goes_when_empty(f) && !was_empty && v->n == 0)
+            (void)value_remove(d->arena, obj, f->name);
     }
 }
 

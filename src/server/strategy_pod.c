@@ -69,6 +69,24 @@ struct str strategy_qos_class(const struct value *pod)
 
 /* ---- A new pod ---- */
 
+/* Init containers once were annotations. Whoever still writes those does not mean what they would
+ * do to an old kubelet. */
+static void drop_init_annotations(struct arena *a, struct value *pod)
+{
+    static const struct str keys[] = {
+        STR("pod.beta.kubernetes.io/init-containers"),
+        STR("pod.alpha.kubernetes.io/init-containers"),
+        STR("pod.beta.kubernetes.io/init-container-statuses"),
+        STR("pod.alpha.kubernetes.io/init-container-statuses"),
+    };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (!value_get(value_dig(pod, "metadata", "annotations"), keys[i]))
+            continue;
+        struct value *meta = value_ensure(a, pod, STR("metadata"));
+        (void)value_remove(a, value_ensure(a, meta, STR("annotations")), keys[i]);
+    }
+}
+
 static void add_gated_condition(const struct strategy *s, const struct value *spec,
                                 struct value *status)
 {
@@ -213,6 +231,7 @@ static void sync_all_apparmor(const struct strategy *s, const struct value *anno
 static void create_pod(const struct strategy *s, struct value *obj)
 {
     struct arena *a = s->arena;
+    drop_init_annotations(a, obj);
     (void)value_set(a, obj, STR("status"), value_object());
     (void)value_ensure(a, obj, STR("spec"));
     /* Both are there now, so neither moves when the other is edited. */
@@ -241,6 +260,7 @@ static void keep_pod_resources(struct arena *a, struct value *obj, const struct 
 
 static void update_pod(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
+    drop_init_annotations(s->arena, obj);
     keep_pod_resources(s->arena, obj, old_obj);
 }
 
