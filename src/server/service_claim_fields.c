@@ -1,6 +1,6 @@
 /* What the fields of a Service ask for: families, addresses, node ports, the port for health
  * checks; and what it keeps of the one it replaces. Upstream's order and words. */
-#include "api/field_errors.h"
+#include "api/validate_service.h"
 #include "server/registry_internal.h"
 #include "server/service_claim_internal.h"
 #include "base/banned.h"
@@ -218,7 +218,7 @@ static int init_families(struct claim *cl)
 {
     struct field_errors e = FIELD_ERRORS_INIT(cl->call->arena);
     default_policy(cl);
-    service_claim__check_fields(&e, cl->spec, cl->old_spec);
+    check_service_addresses(&e, cl->spec, cl->old_spec);
     int r = report(cl, &e);
     if (r < 0)
         return r;

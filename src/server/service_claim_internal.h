@@ -1,7 +1,6 @@
 /* service_claim_internal.h - shared by the files that give addresses and ports to Services. */
 #pragma once
 
-#include "api/field_errors.h"
 #include "base/value.h"
 #include "server/service_claim.h"
 #include "server/service_ip.h"
@@ -21,10 +20,6 @@ struct claim {
 /* service_claim_fields.c: what the fields ask for, addresses first. */
 int service_claim__addresses(struct claim *cl);
 int service_claim__ports(struct claim *cl);
-
-/* service_claim_check.c: whether the fields that speak of addresses agree. */
-void service_claim__check_fields(struct field_errors *e, const struct value *spec,
-                                 const struct value *old_spec);
 
 /* Any one that is free, or a particular one; `*ret_why` says why it cannot be had, empty if it can.
  * Negative if the store or the range failed. */
