@@ -1,6 +1,7 @@
-#include "server/strategy_internal.h"
+#include "server/strategy.h"
 
 #include "api/defaults.h"
+#include "server/strategy_internal.h"
 #include "base/banned.h"
 
 /* ---- Flags ---- */
