@@ -9,13 +9,17 @@ static const struct validate_rules *const tables[] = {
     validate__core,
     validate__coordination,
     validate__pod,
+    validate__stateful,
+    validate__apps,
     validate__rbac,
     validate__resource,
     validate__persistent,
     validate__storage,
     validate__endpoints,
+    validate__event,
     validate__ingress,
     validate__network,
+    validate__node,
     validate__service,
 };
 
@@ -33,6 +37,8 @@ void validate_create(struct field_errors *e, const struct kind_resource *r, cons
     const struct validate_rules *v = find(r);
     if (v && v->create)
         v->create(e, obj);
+    if (v && e->n)
+        field_errors_unique(e);
 }
 
 void validate_update(struct field_errors *e, const struct kind_resource *r, const struct value *obj,
@@ -41,6 +47,8 @@ void validate_update(struct field_errors *e, const struct kind_resource *r, cons
     const struct validate_rules *v = find(r);
     if (v && v->update)
         v->update(e, obj, old_obj);
+    if (v && e->n)
+        field_errors_unique(e);
 }
 
 void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
@@ -49,6 +57,8 @@ void validate_update_sub(struct field_errors *e, const struct kind_resource *r, 
     const struct validate_rules *v = find(r);
     if (v && v->update_sub)
         v->update_sub(e, sub, obj, old_obj);
+    if (v && e->n)
+        field_errors_unique(e);
 }
 
 void validate_warn(struct validate_warnings *w, const struct kind_resource *r,

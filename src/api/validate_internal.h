@@ -17,13 +17,17 @@ struct validate_rules {
 extern const struct validate_rules validate__core[];
 extern const struct validate_rules validate__coordination[];
 extern const struct validate_rules validate__pod[];
+extern const struct validate_rules validate__stateful[];
+extern const struct validate_rules validate__apps[];
 extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
 extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
 extern const struct validate_rules validate__endpoints[];
+extern const struct validate_rules validate__event[];
 extern const struct validate_rules validate__ingress[];
 extern const struct validate_rules validate__network[];
+extern const struct validate_rules validate__node[];
 extern const struct validate_rules validate__service[];
 
 void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)

@@ -116,7 +116,7 @@ bool check_container_resource(struct field_errors *e, const struct field_path *p
 static bool check_pod_resource(struct field_errors *e, const struct field_path *path,
                                struct str name)
 {
-    static const struct str supported[] = { STR("cpu"), STR("memory") };
+    static const struct str supported[] = { STR("cpu"), STR("hugepages-"), STR("memory") };
     if (is_cpu_or_memory(name))
         return true;
     if (!check_resource_name(e, path, name))
