@@ -94,25 +94,32 @@ static uint64_t random_below(uint64_t n)
     return random % n;
 }
 
+/* Writes the key of a place behind the prefix that `key` begins with. */
+typedef void add_key_fn(struct buf *key, const void *range, uint64_t place);
+
 /* The first free place from a random one on, round and round in [from, to): 1, 0 if there is none,
- * or an error. */
-static int find_free(struct claim *cl, uint64_t from, uint64_t to,
-                     struct str (*key_at)(struct claim *cl, const void *range, uint64_t place),
-                     const void *range, uint64_t *ret)
+ * or an error. A range may be large and full, so nothing is allocated for each place. */
+static int find_free(struct claim *cl, struct str prefix, uint64_t from, uint64_t to,
+                     add_key_fn *add_key, const void *range, uint64_t *ret)
 {
     uint64_t n = to - from, start = n ? random_below(n) : 0;
+    autobuf key = { 0 };
+    buf_str_add(&key, prefix);
     for (uint64_t i = 0; i < n; i++) {
         *ret = from + (start + i) % n;
-        int r = is_taken(cl, key_at(cl, range, *ret));
+        key.n = prefix.n;
+        add_key(&key, range, *ret);
+        int r = is_taken(cl, buf_str(&key));
         if (r <= 0)
             return r < 0 ? r : 1;
     }
     return 0;
 }
 
-static struct str address_key_at(struct claim *cl, const void *range, uint64_t place)
+static void add_address(struct buf *key, const void *range, uint64_t place)
 {
-    return ip_key(cl->call, service_range_address(cl->call->arena, range, place));
+    char text[SERVICE_IP_BYTES];
+    buf_str_add(key, service_range_write(range, place, text));
 }
 
 int service_claim__any_address(struct claim *cl, const struct service_range *range, struct str *ret)
@@ -123,9 +130,10 @@ int service_claim__any_address(struct claim *cl, const struct service_range *ran
         *ret = service_range_network(a, range);
         return 0;
     }
-    int r = find_free(cl, band, size, address_key_at, range, &place);
+    struct str prefix = ip_key(cl->call, STR(""));
+    int r = find_free(cl, prefix, band, size, add_address, range, &place);
     if (r == 0)
-        r = find_free(cl, 0, band, address_key_at, range, &place);
+        r = find_free(cl, prefix, 0, band, add_address, range, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a serviceIP for Service "
@@ -177,19 +185,19 @@ static void claim_port(struct claim *cl, int64_t port)
                               .expect_rev = STORE_ABSENT });
 }
 
-static struct str port_key_at(struct claim *cl, const void *range, uint64_t place)
+static void add_port(struct buf *key, const void *range, uint64_t place)
 {
     const struct service_ranges *ranges = range;
-    return port_key(cl->call, (int64_t)(ranges->first_port + place));
+    buf_printf(key, "%u", (unsigned)(ranges->first_port + place));
 }
 
 int service_claim__any_port(struct claim *cl, int64_t *ret)
 {
     const struct service_ranges *ranges = &cl->call->api->services;
     uint64_t place, band = service_ports_band(ranges), size = service_ports_size(ranges);
-    int r = find_free(cl, band, size, port_key_at, ranges, &place);
+    int r = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
     if (r == 0)
-        r = find_free(cl, 0, band, port_key_at, ranges, &place);
+        r = find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a nodePort: range is full");

@@ -4,7 +4,8 @@
 
 #include "base/banned.h"
 
-enum { V4_BYTES = 4, V6_BYTES = 16, ADDRESS_MAX = INET6_ADDRSTRLEN };
+enum { V4_BYTES = 4, V6_BYTES = 16, ADDRESS_MAX = SERVICE_IP_BYTES };
+_Static_assert(ADDRESS_MAX >= INET6_ADDRSTRLEN, "room for an address of either family");
 
 static size_t bytes_of(bool is_v6)
 {
@@ -139,7 +140,8 @@ uint64_t service_range_band(const struct service_range *r)
     return band < LEAST ? LEAST : band > MOST ? MOST : band;
 }
 
-struct str service_range_address(struct arena *a, const struct service_range *r, uint64_t place)
+struct str service_range_write(const struct service_range *r, uint64_t place,
+                               char text[static SERVICE_IP_BYTES])
 {
     uint8_t address[V6_BYTES];
     memcpy(address, r->base, sizeof(address));
@@ -149,7 +151,14 @@ struct str service_range_address(struct arena *a, const struct service_range *r,
         address[i] = (uint8_t)sum;
         carry = sum >> 8;
     }
-    return write_address(a, address, r->is_v6);
+    (void)inet_ntop(r->is_v6 ? AF_INET6 : AF_INET, address, text, SERVICE_IP_BYTES);
+    return str_of(text);
+}
+
+struct str service_range_address(struct arena *a, const struct service_range *r, uint64_t place)
+{
+    char text[SERVICE_IP_BYTES];
+    return arena_str(a, service_range_write(r, place, text));
 }
 
 bool service_range_place(const struct service_range *r, struct str address, uint64_t *ret)

@@ -34,7 +34,11 @@ const struct service_range *service_range_of(const struct service_ranges *s, boo
 /* How many addresses can be given: without those of the network itself and of broadcasts. */
 uint64_t service_range_size(const struct service_range *r);
 uint64_t service_range_band(const struct service_range *r);
-/* The address at a place below the size, and the place of an address; false if it has none. */
+/* The address at a place below the size, in the arena or over `text` (no NUL), and the place of an
+ * address; false if it has none. */
+enum { SERVICE_IP_BYTES = 46 };
+struct str service_range_write(const struct service_range *r, uint64_t place,
+                               char text[static SERVICE_IP_BYTES]);
 struct str service_range_address(struct arena *a, const struct service_range *r, uint64_t place);
 bool service_range_place(const struct service_range *r, struct str address, uint64_t *ret);
 /* The network's own address, and the network: "10.0.0.0", "10.0.0.0/16". */
