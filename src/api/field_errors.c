@@ -130,6 +130,20 @@ static bool is_repeated(const struct field_errors *e, const struct err_cause *ca
     return false;
 }
 
+void field_errors_unique(struct field_errors *e)
+{
+    for (struct err_cause **at = &e->first; *at;) {
+        if (!is_repeated(e, *at)) {
+            at = &(*at)->next;
+            continue;
+        }
+        *at = (*at)->next;
+        e->n--;
+    }
+    for (e->last = &e->first; *e->last;)
+        e->last = &(*e->last)->next;
+}
+
 int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
                         struct str name, struct err *err)
 {

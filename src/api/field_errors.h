@@ -71,6 +71,10 @@ void field_too_long(struct field_errors *e, const struct field_path *path, size_
 void field_not_supported(struct field_errors *e, const struct field_path *path, struct str shown,
                          const struct str *values, size_t n);
 
+/* Forgets each fault that was noted before in the same words, as upstream does where rules are
+ * declared too. */
+void field_errors_unique(struct field_errors *e);
+
 struct str field_path_text(struct arena *a, const struct field_path *path);
 
 /* 0 if nothing was noted, else ERR_INVALID with the message and the causes. `err` has the arena

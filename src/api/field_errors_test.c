@@ -127,6 +127,26 @@ static void faults_past_the_limits_are_only_counted(void **state)
     arena_done(&a);
 }
 
+static void repeated_faults_can_be_forgotten(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct field_errors e = FIELD_ERRORS_INIT(&a);
+    field_errors_unique(&e);
+    field_required(&e, &spec, "");
+    field_required(&e, &spec, "");
+    field_required(&e, &spec, "other");
+    field_required(&e, &spec, "");
+    field_errors_unique(&e);
+    assert_int_equal(e.n, 2);
+    assert_int_equal(kept(&e), 2);
+    field_required(&e, &spec, "more");
+    assert_int_equal(kept(&e), 3);
+    assert_text(e.first->next->next->msg, "Required value: more");
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +155,7 @@ int main(void)
         cmocka_unit_test(one_fault_stands_alone_and_several_in_brackets),
         cmocka_unit_test(every_type_has_its_words),
         cmocka_unit_test(faults_past_the_limits_are_only_counted),
+        cmocka_unit_test(repeated_faults_can_be_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
