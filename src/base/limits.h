@@ -52,6 +52,10 @@
 #define LIMIT_SELECTOR_REQUIREMENTS 1000u  /* of a label selector; terms of a field selector */
 #define LIMIT_SELECTOR_VALUES       10000u /* over all requirements of a label selector */
 
+/* Patches */
+#define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
+#define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
+
 /* Store */
 #define LIMIT_STORE_KEY_BYTES   480u
 #define LIMIT_STORE_VALUE_BYTES (8u << 20)
