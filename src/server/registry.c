@@ -234,9 +234,10 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_create(&e, &rules, obj);
     validate_create(&e, c->stored, obj);
-    registry__warn(c, obj, NULL);
     int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
+    if (r == 0)
+        registry__warn(c, obj, NULL);
     return r < 0 ? r : registry__admit_check(c, obj, NULL, err);
 }
 

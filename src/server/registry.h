@@ -32,6 +32,8 @@ struct registry_update {
     struct str sub;
     bool as_is; /* what `change` has made counts as it is and is not looked at any more */
     bool dry_run;
+    bool tries_again; /* `change` works on the newest object, whatever revision it names in the end
+                       */
 };
 
 /* Reads, changes, checks and stores. `ret` is the object as it stands afterwards. If nothing

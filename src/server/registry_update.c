@@ -172,9 +172,10 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update_sub(&e, c->stored, sub, obj, old_obj);
     else
         validate_update(&e, c->stored, obj, old_obj);
-    registry__warn(c, obj, old_obj);
     int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
+    if (r == 0)
+        registry__warn(c, obj, old_obj);
     return r < 0 || sub.n ? r : registry__admit_check(c, obj, old_obj, err);
 }
 
@@ -198,7 +199,7 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
         r = registry__remove(c, name, now, &rev, err);
     else
         r = registry__replace(c, name, now, ret, &extra, err);
-    return r == 1 && exact ? error_modified(err, c->req.resource, name) : r;
+    return r == 1 && exact && !u->tries_again ? error_modified(err, c->req.resource, name) : r;
 }
 
 int registry_update(struct call *c, struct str name, struct registry_update *u, struct value *ret,
