@@ -47,31 +47,39 @@ void verb_component_status(struct call *c)
 
 /* ---- The list ---- */
 
-static struct value list_of(struct call *c, const struct encoder *e, struct value *obj,
+static struct value item_of(struct arena *a, const struct encoder *e, struct value *obj)
+{
+    if (e->format.as == FORMAT_TABLE)
+        return encode_row(a, e, obj);
+    if (e->format.as == FORMAT_PARTIAL_LIST)
+        return encode_partial(a, e, obj);
+    struct value item = value_share(obj);
+    (void)value_remove(a, &item, STR("kind"));
+    (void)value_remove(a, &item, STR("apiVersion"));
+    return item;
+}
+
+static struct value head_of(struct arena *a, const struct encoder *e)
+{
+    struct value head = value_object();
+    bool partial = e->format.as == FORMAT_PARTIAL_LIST;
+    if (e->format.as == FORMAT_TABLE)
+        return encode_table_head(a, e);
+    (void)value_add(
+        a, &head, STR("kind"),
+        value_string(partial ? STR("PartialObjectMetadataList") : STR("ComponentStatusList")));
+    (void)value_add(a, &head, STR("apiVersion"),
+                    value_string(partial ? STR("meta.k8s.io/v1") : STR("v1")));
+    return head;
+}
+
+static struct value list_of(struct arena *a, const struct encoder *e, struct value *obj,
                             bool selected)
 {
-    struct arena *a = c->arena;
     bool table = e->format.as == FORMAT_TABLE;
-    struct value items = value_array(), list = value_object();
-    struct value item = table                                 ? encode_row(a, e, obj)
-                        : e->format.as == FORMAT_PARTIAL_LIST ? encode_partial(a, e, obj)
-                                                              : *obj;
-    if (!table && e->format.as == FORMAT_OBJECT) {
-        (void)value_remove(a, &item, STR("kind"));
-        (void)value_remove(a, &item, STR("apiVersion"));
-    }
+    struct value items = value_array(), list = head_of(a, e);
     if (selected)
-        (void)value_push(a, &items, item);
-    if (table) {
-        list = encode_table_head(a, e);
-    } else {
-        bool partial = e->format.as == FORMAT_PARTIAL_LIST;
-        (void)value_add(
-            a, &list, STR("kind"),
-            value_string(partial ? STR("PartialObjectMetadataList") : STR("ComponentStatusList")));
-        (void)value_add(a, &list, STR("apiVersion"),
-                        value_string(partial ? STR("meta.k8s.io/v1") : STR("v1")));
-    }
+        (void)value_push(a, &items, item_of(a, e, obj));
     (void)value_add(a, &list, STR("metadata"), value_object());
     if (table)
         (void)value_add(a, &list, STR("columnDefinitions"), columns_definitions(a, e->resource));
@@ -113,7 +121,7 @@ void verb_component_statuses(struct call *c)
     }
     autobuf bytes = { 0 };
     const struct http_header *headers;
-    struct value list = list_of(c, &e, &subject.tree, r == 1);
+    struct value list = list_of(c->arena, &e, &subject.tree, r == 1);
     encode_tree(&bytes, c->arena, &c->format, type_of(&e), &list);
     size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
     reply_bytes(c->x, 200, headers, n, arena_str(c->arena, buf_str(&bytes)));

@@ -1,6 +1,7 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
 #include "api/field_errors.h"
 #include "select/labels.h"
+#include "server/patch.h"
 #include "server/registry.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -68,7 +69,8 @@ void verb_scale_get(struct call *c)
 
 struct scaling {
     struct call *call;
-    const struct value *scale;
+    const struct value *scale; /* as sent, or as the patch has made it */
+    struct patch *patch;       /* NULL: it was sent whole */
 };
 
 static int validate(struct call *c, const struct value *scale, int64_t replicas, struct err *err)
@@ -106,6 +108,36 @@ static int set_replicas(struct registry_update *u, const struct registry_entry *
     return 0;
 }
 
+static int patch_replicas(struct registry_update *u, const struct registry_entry *now,
+                          struct value *ret, struct err *err)
+{
+    struct scaling *s = u->arg;
+    struct value scale = scale_of(s->call, &now->obj), patched;
+    int r = patch_object(s->patch, s->call->req.sub->type, &scale, &patched, err);
+    if (r == 0)
+        r = update_check_name(s->call, &patched, err);
+    if (r < 0)
+        return r;
+    s->scale = &patched;
+    return set_replicas(u, now, ret, err);
+}
+
+static int patch(struct call *c, struct value *ret, struct err *err)
+{
+    struct write_options options;
+    struct patch p;
+    int r = options_read(c, "PatchOptions", &options, err);
+    if (r == 0)
+        r = patch_read(c, options.validation, &p, err);
+    if (r < 0)
+        return r;
+    struct scaling scaling = { .call = c, .patch = &p };
+    struct registry_update u = {
+        .change = patch_replicas, .arg = &scaling, .dry_run = options.dry_run, .tries_again = true
+    };
+    return registry_update(c, c->req.name, &u, ret, err);
+}
+
 static int update(struct call *c, struct value *ret, struct err *err)
 {
     struct write_options options;
@@ -124,14 +156,25 @@ static int update(struct call *c, struct value *ret, struct err *err)
     return registry_update(c, c->req.name, &u, ret, err);
 }
 
-void verb_scale_update(struct call *c)
+static void answer(struct call *c,
+                   int (*change)(struct call *c, struct value *ret, struct err *err))
 {
     struct err err = ERR_INIT(c->arena);
     struct value obj;
-    if (update(c, &obj, &err) < 0) {
+    if (change(c, &obj, &err) < 0) {
         call_fail(c, &err);
         return;
     }
     struct value scale = scale_of(c, &obj);
     call_object(c, 200, c->req.sub->type, &scale);
+}
+
+void verb_scale_update(struct call *c)
+{
+    answer(c, update);
+}
+
+void verb_scale_patch(struct call *c)
+{
+    answer(c, patch);
 }

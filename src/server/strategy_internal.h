@@ -23,6 +23,8 @@ void strategy__ephemeral_containers(const struct strategy *s, struct value *obj,
 void strategy__resize(const struct strategy *s, struct value *obj, const struct value *old_obj);
 void strategy__approval(const struct strategy *s, struct value *obj, const struct value *old_obj);
 
+/* Resources that a pod can ask for as a whole. */
+bool strategy__is_pod_level(struct str resource);
 /* spec.resources of a pod, where it is there at all: what its containers say in sum. */
 void strategy__fill_pod_resources(struct arena *a, struct value *spec);
 

@@ -30,16 +30,10 @@ static enum qos qos_of(const struct value *resources)
     return cpu == memory ? cpu : QOS_BURSTABLE;
 }
 
-static bool is_pod_level(struct str resource)
-{
-    return str_eq(resource, STR("cpu")) || str_eq(resource, STR("memory")) ||
-           str_starts(resource, STR("hugepages-"));
-}
-
 static bool has_pod_level(const struct value *list)
 {
     value_each_field (f, list)
-        if (is_pod_level(f->key))
+        if (strategy__is_pod_level(f->key))
             return true;
     return false;
 }

@@ -10,7 +10,7 @@ static bool is_huge_page(struct str resource)
     return str_starts(resource, STR("hugepages-"));
 }
 
-static bool is_supported(struct str resource)
+bool strategy__is_pod_level(struct str resource)
 {
     return str_eq(resource, STR("cpu")) || str_eq(resource, STR("memory")) ||
            is_huge_page(resource);
@@ -80,12 +80,12 @@ static void put(struct arena *a, struct value *resources, struct str what, struc
 static void fill_requests(struct arena *a, struct value *resources, const struct value *sums)
 {
     value_each_field (f, sums)
-        if (is_supported(f->key) && !is_huge_page(f->key))
+        if (strategy__is_pod_level(f->key) && !is_huge_page(f->key))
             put(a, resources, STR("requests"), f->key, value_str(&f->val));
     const struct value *limits = value_get(resources, STR("limits"));
     struct value given = limits ? value_borrow(limits) : value_null();
     value_each_field (f, &given)
-        if (is_supported(f->key))
+        if (strategy__is_pod_level(f->key))
             put(a, resources, STR("requests"), f->key, value_str(&f->val));
 }
 
@@ -96,7 +96,7 @@ static void fill_limits(struct arena *a, struct value *resources, const struct v
     struct value given = requests ? value_borrow(requests) : value_null();
     value_each_field (f, &given) {
         struct str sum = value_str(value_get(sums, f->key)), request = value_str(&f->val);
-        if (!is_supported(f->key) || !sum.n || !every_container_limits(spec, f->key))
+        if (!strategy__is_pod_level(f->key) || !sum.n || !every_container_limits(spec, f->key))
             continue;
         put(a, resources, STR("limits"), f->key,
             request.n && quantity_cmp(request, sum) > 0 ? request : sum);

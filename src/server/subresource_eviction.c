@@ -78,6 +78,8 @@ static int add_condition(struct registry_update *u, const struct registry_entry 
     if (r < 0)
         return r;
     *ret = value_borrow(&now->obj);
+    /* Of whichever revision: what the client asks for was looked at. */
+    (void)value_remove(a, value_ensure(a, ret, STR("metadata")), STR("resourceVersion"));
     subresource_set_condition(
         ev->call, value_ensure(a, ret, STR("status")),
         &(struct subresource_condition){ .type = STR("DisruptionTarget"),
@@ -127,11 +129,10 @@ static int delete_as_seen(struct eviction *ev, struct err *err)
 
 /* ---- Budgets ---- */
 
-static int too_many(struct call *c, struct str cause, uint32_t retry_sec, struct err *err)
+static int too_many(struct str cause, uint32_t retry_sec, struct err *err)
 {
     int r = err_set(err, ERR_TOO_MANY_REQUESTS,
                     "Cannot evict pod as it would violate the pod's disruption budget.");
-    (void)c;
     err_add_cause(err, STR("DisruptionBudget"), STR(""), cause);
     err->about.retry_after_sec = retry_sec;
     return r;
@@ -139,8 +140,7 @@ static int too_many(struct call *c, struct str cause, uint32_t retry_sec, struct
 
 static int still_processed(const struct eviction *ev, struct err *err)
 {
-    return too_many(ev->call,
-                    arena_printf(ev->call->arena,
+    return too_many(arena_printf(ev->call->arena,
                                  "The disruption budget " STR_FMT
                                  " is still being processed by the server.",
                                  STR_ARG(ev->budget)),
@@ -216,7 +216,7 @@ static int check_budget(const struct eviction *ev, const struct value *budget, s
                       "controller",
                       "too many pending evictions not confirmed by PDB controller", err);
     if (allowed == 0)
-        return too_many(ev->call, why_exhausted(ev, status), 0, err);
+        return too_many(why_exhausted(ev, status), 0, err);
     return 0;
 }
 

@@ -18,6 +18,8 @@ void verb_delete(struct call *c);
 void verb_delete_collection(struct call *c);
 void verb_scale_get(struct call *c);
 void verb_scale_update(struct call *c);
+void verb_scale_patch(struct call *c);
+void verb_patch(struct call *c);
 void verb_binding(struct call *c);
 void verb_eviction(struct call *c);
 void verb_token(struct call *c);

@@ -1,0 +1,220 @@
+#include "server/patch.h"
+
+#include "api/convert.h"
+#include "api/defaults.h"
+#include "api/field_errors.h"
+#include "api/typed.h"
+#include "base/json.h"
+#include "merge/json_patch.h"
+#include "merge/merge_patch.h"
+#include "server/registry.h"
+#include "server/verbs.h"
+#include "base/banned.h"
+
+/* ---- Reading ---- */
+
+static const struct {
+    struct str type;
+    enum patch_kind kind;
+} media_types[] = {
+    { STR("application/json-patch+json"), PATCH_JSON },
+    { STR("application/merge-patch+json"), PATCH_MERGE },
+    { STR("application/strategic-merge-patch+json"), PATCH_STRATEGIC },
+    { STR("application/apply-patch+yaml"), PATCH_APPLY },
+};
+
+static int read_kind(struct call *c, enum patch_kind *ret, struct err *err)
+{
+    struct str given = http_header_get(c->http, STR("content-type"));
+    struct str type = str_trim(str_cut(&given, ';'));
+    for (size_t i = 0; i < sizeof(media_types) / sizeof(media_types[0]); i++) {
+        if (!str_eq_nocase(type, media_types[i].type))
+            continue;
+        *ret = media_types[i].kind;
+        return 0;
+    }
+    int r = err_set(err, ERR_UNSUPPORTED_MEDIA_TYPE, "415: Unsupported Media Type");
+    err->about.kind = STR("");
+    return r;
+}
+
+static const char *go_type(const struct value *v)
+{
+    static const char *const names[] = {
+        [VALUE_NULL] = "null",     [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",
+        [VALUE_NUMBER] = "number", [VALUE_STRING] = "string", [VALUE_ARRAY] = "array",
+        [VALUE_OBJECT] = "object",
+    };
+    return names[v->type];
+}
+
+/* Both merge patches are objects. */
+static int check_merge(const struct patch *p, struct err *err)
+{
+    if (p->body.type == VALUE_OBJECT || p->body.type == VALUE_NULL)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
+                   p->kind == PATCH_MERGE ? "error decoding patch: " : "", go_type(&p->body));
+}
+
+int patch_read(struct call *c, enum decode_validation validation, struct patch *ret,
+               struct err *err)
+{
+    *ret = (struct patch){ .call = c, .validation = validation };
+    int r = read_kind(c, &ret->kind, err);
+    if (r < 0 || ret->kind == PATCH_APPLY)
+        return r;
+    if (json_read(c->arena, c->http->body, NULL, &ret->body, NULL) < 0)
+        return err_set(err, ERR_BAD_REQUEST, "invalid JSON patch");
+    if (ret->kind != PATCH_JSON)
+        return check_merge(ret, err);
+    return json_patch_check(c->arena, &ret->body, validation == DECODE_IGNORE ? NULL : &ret->notes,
+                            err);
+}
+
+/* ---- Applying ---- */
+
+static int apply(struct patch *p, const struct kind_type *type, struct value *doc, struct err *err)
+{
+    struct arena *a = p->call->arena;
+    switch (p->kind) {
+    case PATCH_JSON:
+        return json_patch_apply(a, &p->body, doc, err);
+    case PATCH_MERGE:
+        if (p->body.type == VALUE_OBJECT)
+            merge_patch_apply(a, &p->body, doc);
+        return 0;
+    case PATCH_STRATEGIC:
+    case PATCH_APPLY:
+        break;
+    }
+    (void)type;
+    return err_set(err, ERR_UNIMPLEMENTED, "this kind of patch is not served yet");
+}
+
+/* What was made of the document is no object of its kind. */
+static int not_an_object(struct patch *p, const struct value *doc, struct str why, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(p->call->arena);
+    struct field_path path = { .name = STR("patch") };
+    autobuf text = { 0 };
+    json_write(&text, doc);
+    field_error(&e, FIELD_INVALID, &path, field_quoted(&e, buf_str(&text)), STR_FMT, STR_ARG(why));
+    return field_errors_report(&e, STR(""), STR(""), STR(""), err);
+}
+
+static int heed_notes(struct patch *p, const struct value *doc, const struct typed_notes *notes,
+                      struct err *err)
+{
+    size_t n = notes->n < TYPED_NOTES_MAX ? notes->n : TYPED_NOTES_MAX;
+    if (p->validation == DECODE_WARN)
+        for (size_t i = 0; i < n; i++)
+            call_warn(p->call, notes->notes[i]);
+    if (p->validation != DECODE_STRICT || !n)
+        return 0;
+    autobuf list = { 0 };
+    buf_str_add(&list, STR("strict decoding error: "));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&list, "%s" STR_FMT, i ? ", " : "", STR_ARG(notes->notes[i]));
+    return not_an_object(p, doc, arena_str(p->call->arena, buf_str(&list)), err);
+}
+
+/* The patch must leave the object what it is. */
+static int check_type(struct patch *p, const struct kind_type *type, const struct value *doc,
+                      struct err *err)
+{
+    struct arena *a = p->call->arena;
+    struct str kind = value_str(value_get(doc, STR("kind"))),
+               version = value_str(value_get(doc, STR("apiVersion")));
+    if (doc->type != VALUE_OBJECT)
+        return not_an_object(
+            p, doc,
+            arena_printf(a,
+                         "couldn't get version/kind; json parse error: json: cannot unmarshal %s "
+                         "into Go value of type struct { APIVersion string "
+                         "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                         "\"json:\\\"kind,omitempty\\\"\" }",
+                         go_type(doc)),
+            err);
+    if ((!kind.n || str_eq(kind, type->name)) &&
+        (!version.n || str_eq(version, convert_api_version(a, type))))
+        return 0;
+    return not_an_object(p, doc,
+                         arena_printf(a,
+                                      "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
+                                      "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+                                      STR_ARG(kind), STR_ARG(version)),
+                         err);
+}
+
+int patch_object(struct patch *p, const struct kind_type *type, const struct value *doc,
+                 struct value *ret, struct err *err)
+{
+    struct arena *a = p->call->arena;
+    struct value patched = value_borrow(doc);
+    int r = apply(p, type, &patched, err);
+    if (r == 0)
+        r = check_type(p, type, &patched, err);
+    if (r < 0)
+        return r;
+    struct typed_notes notes = p->notes; /* and those of what it makes */
+    struct err why = ERR_INIT(a);
+    if (typed_read(a, type, &patched, &notes, ret, &why) < 0)
+        return not_an_object(p, &patched, why.msg, err);
+    r = heed_notes(p, &patched, &notes, err);
+    if (r < 0)
+        return r;
+    (void)value_set(a, ret, STR("kind"), value_string(type->name));
+    (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
+    defaults_apply(a, type, ret);
+    return 0;
+}
+
+/* ---- The verb ---- */
+
+static int change(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                  struct err *err)
+{
+    struct patch *p = u->arg;
+    struct call *c = p->call;
+    struct value stored = value_borrow(&now->obj), doc, patched;
+    const struct kind_type *type = c->req.resource->type;
+    int r = convert_object(c->arena, c->stored->type, type, &stored, &doc, err);
+    if (r == 0)
+        r = patch_object(p, type, &doc, &patched, err);
+    if (r == 0)
+        r = update_check_name(c, &patched, err);
+    if (r == 0)
+        r = convert_object(c->arena, type, c->stored->type, &patched, ret, err);
+    return r;
+}
+
+static int patch(struct call *c, struct value *ret, struct err *err)
+{
+    struct write_options options;
+    struct patch p;
+    int r = options_read(c, "PatchOptions", &options, err);
+    if (r == 0)
+        r = patch_read(c, options.validation, &p, err);
+    if (r < 0)
+        return r;
+    struct registry_update u = {
+        .change = change,
+        .arg = &p,
+        .sub = c->req.sub ? c->req.sub->name : STR(""),
+        .dry_run = options.dry_run,
+        .tries_again = true,
+    };
+    return registry_update(c, c->req.name, &u, ret, err);
+}
+
+void verb_patch(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct value obj;
+    if (patch(c, &obj, &err) < 0)
+        call_fail(c, &err);
+    else
+        call_object(c, 200, c->stored->type, &obj);
+}
