@@ -67,8 +67,13 @@ int patch_read(struct call *c, enum decode_validation validation, struct patch *
         return r;
     if (json_read(c->arena, c->http->body, NULL, &ret->body, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "invalid JSON patch");
-    if (ret->kind != PATCH_JSON)
+    if (ret->kind != PATCH_JSON) {
+        struct str path = value_find_duplicate(c->arena, &ret->body);
+        if (path.n)
+            ret->notes.notes[ret->notes.n++] =
+                arena_printf(c->arena, "duplicate field \"" STR_FMT "\"", STR_ARG(path));
         return check_merge(ret, err);
+    }
     return json_patch_check(c->arena, &ret->body, validation == DECODE_IGNORE ? NULL : &ret->notes,
                             err);
 }
@@ -104,20 +109,28 @@ static int not_an_object(struct patch *p, const struct value *doc, struct str wh
     return field_errors_report(&e, STR(""), STR(""), STR(""), err);
 }
 
+static void add_notes(struct buf *list, struct patch *p, const struct typed_notes *notes)
+{
+    for (size_t i = 0; i < notes->n && i < TYPED_NOTES_MAX; i++) {
+        if (p->validation == DECODE_WARN)
+            call_warn(p->call, notes->notes[i]);
+        buf_printf(list, "%s" STR_FMT, list->n ? ", " : "", STR_ARG(notes->notes[i]));
+    }
+}
+
+/* What is odd about the patch, and then about what it made. */
 static int heed_notes(struct patch *p, const struct value *doc, const struct typed_notes *notes,
                       struct err *err)
 {
-    size_t n = notes->n < TYPED_NOTES_MAX ? notes->n : TYPED_NOTES_MAX;
-    if (p->validation == DECODE_WARN)
-        for (size_t i = 0; i < n; i++)
-            call_warn(p->call, notes->notes[i]);
-    if (p->validation != DECODE_STRICT || !n)
-        return 0;
     autobuf list = { 0 };
-    buf_str_add(&list, STR("strict decoding error: "));
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&list, "%s" STR_FMT, i ? ", " : "", STR_ARG(notes->notes[i]));
-    return not_an_object(p, doc, arena_str(p->call->arena, buf_str(&list)), err);
+    add_notes(&list, p, &p->notes);
+    add_notes(&list, p, notes);
+    if (p->validation != DECODE_STRICT || !list.n)
+        return 0;
+    return not_an_object(
+        p, doc,
+        arena_printf(p->call->arena, "strict decoding error: " STR_FMT, STR_ARG(buf_str(&list))),
+        err);
 }
 
 /* The patch must leave the object what it is. */
@@ -158,7 +171,7 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
         r = check_type(p, type, &patched, err);
     if (r < 0)
         return r;
-    struct typed_notes notes = p->notes; /* and those of what it makes */
+    struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(a);
     if (typed_read(a, type, &patched, &notes, ret, &why) < 0)
         return not_an_object(p, &patched, why.msg, err);
