@@ -7,8 +7,11 @@
 
 static const struct validate_rules *const tables[] = {
     validate__core,
+    validate__certificates,
+    validate__certificates_pod,
     validate__coordination,
     validate__pod,
+    validate__batch,
     validate__stateful,
     validate__apps,
     validate__rbac,

@@ -1,4 +1,5 @@
 /* The small kinds of the core group: Namespace, ConfigMap, Secret, ServiceAccount. */
+#include "api/certificate.h"
 #include "api/validate_parts.h"
 #include "base/base64.h"
 #include "base/buf.h"
@@ -197,6 +198,30 @@ static void update_secret(struct field_errors *e, const struct value *obj,
     create_secret(e, obj);
 }
 
+/* What Go's TLS says of a pair without a certificate or a key. Whether they fit is not looked at.
+ */
+static void warn_of_secret(struct validate_warnings *w, const struct value *obj,
+                           const struct value *old_obj)
+{
+    static const struct {
+        struct str key;
+        const char *name;
+    } parts[] = { { STR("tls.crt"), "certificate" }, { STR("tls.key"), "key" } };
+    (void)old_obj;
+    if (!str_eq(text_of(obj, "type"), STR("kubernetes.io/tls")))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        autobuf text = { 0 };
+        autopem block = { 0 };
+        (void)base64_decode(&text, value_str(value_get(value_get(obj, STR("data")), parts[i].key)));
+        struct str pem = buf_str(&text);
+        if (pem_next(&pem, &block))
+            continue;
+        validate__add_warning(w, "tls: failed to find any PEM data in %s input", parts[i].name);
+        return;
+    }
+}
+
 /* ---- ServiceAccount ---- */
 
 static void warn_of_account(struct validate_warnings *w, const struct value *obj,
@@ -215,7 +240,8 @@ const struct validate_rules validate__core[] = {
     { STR(""), STR("Namespace"), .create = create_namespace, .update = update_namespace,
       .update_sub = update_namespace_sub },
     { STR(""), STR("ConfigMap"), .create = create_config_map, .update = update_config_map },
-    { STR(""), STR("Secret"), .create = create_secret, .update = update_secret },
+    { STR(""), STR("Secret"), .create = create_secret, .update = update_secret,
+      .warn = warn_of_secret },
     { STR(""), STR("ServiceAccount"), .warn = warn_of_account },
     { .kind = { NULL, 0 } },
 };

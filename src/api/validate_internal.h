@@ -15,8 +15,11 @@ struct validate_rules {
 
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
 extern const struct validate_rules validate__core[];
+extern const struct validate_rules validate__certificates[];
+extern const struct validate_rules validate__certificates_pod[];
 extern const struct validate_rules validate__coordination[];
 extern const struct validate_rules validate__pod[];
+extern const struct validate_rules validate__batch[];
 extern const struct validate_rules validate__stateful[];
 extern const struct validate_rules validate__apps[];
 extern const struct validate_rules validate__rbac[];
