@@ -78,8 +78,6 @@ static int add_condition(struct registry_update *u, const struct registry_entry 
     if (r < 0)
         return r;
     *ret = value_borrow(&now->obj);
-    /* Of whichever revision: what the client asks for was looked at. */
-    (void)value_remove(a, value_ensure(a, ret, STR("metadata")), STR("resourceVersion"));
     subresource_set_condition(
         ev->call, value_ensure(a, ret, STR("status")),
         &(struct subresource_condition){ .type = STR("DisruptionTarget"),
@@ -95,7 +93,9 @@ static int delete_pod(struct eviction *ev, struct err *err)
     struct delete_options options = ev->options;
     struct value pod;
     bool gone;
-    struct registry_update u = { .change = add_condition, .arg = ev, .sub = STR("status") };
+    struct registry_update u = {
+        .change = add_condition, .arg = ev, .sub = STR("status"), .tries_again = true
+    };
     int r = options.dry_run ? 0 : registry_update(ev->call, ev->name, &u, &pod, err);
     if (r < 0)
         return r;
@@ -249,15 +249,14 @@ static int take_from_budget(struct eviction *ev, struct err *err)
 {
     struct call budgets = subresource_call(ev->call, STR("policy"), STR("poddisruptionbudgets"));
     struct registry_update u = {
-        .change = count_down, .arg = ev, .sub = STR("status"), .dry_run = ev->options.dry_run
+        .change = count_down,
+        .arg = ev,
+        .sub = STR("status"),
+        .dry_run = ev->options.dry_run,
+        .tries_again = true,
     };
-    int r = -ERR_CONFLICT;
-    for (int i = 0; r == -ERR_CONFLICT && i < EVICTION_TRIES; i++) {
-        struct value budget;
-        err_clear(err);
-        r = registry_update(&budgets, ev->budget, &u, &budget, err);
-    }
-    return r;
+    struct value budget;
+    return registry_update(&budgets, ev->budget, &u, &budget, err);
 }
 
 /* The budgets that cover the pod: how many, and one of them in `ret`. */
