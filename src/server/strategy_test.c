@@ -24,7 +24,7 @@ static const struct kind_resource *resource_of(const char *group, const char *pl
 static struct value read_as(struct arena *a, const struct kind_resource *r, const char *text)
 {
     struct err err = ERR_INIT(a);
-    struct value given, obj;
+    struct value given, obj = value_null();
     char *quoted = arena_dup(a, text, strlen(text));
     for (size_t i = 0; text[i]; i++)
         if (quoted[i] == '\'')
