@@ -76,6 +76,12 @@ has "if enough are healthy the sick go" '"status":"Success"' "$(evict sick)"
 pod waiting Pending False
 budget 0 0 1
 has "what does not run is not counted" '"status":"Success"' "$(evict waiting)"
+for i in 1 2 3 4 5 6; do pod "race-$i" Running True; done
+budget 2 6 4
+for i in 1 2 3 4 5 6; do evict "race-$i" >"$dir/race-$i" & done
+wait
+check "of six at once as many go as may" 2 "$(cat "$dir"/race-* | grep -c '"status":"Success"')"
+has "and all are counted" '"disruptionsAllowed":0' "$(get $policy/b)"
 pod wrong Running True
 budget 1 2 1
 has "not another one than meant" "does not match the UID in record" \

@@ -73,6 +73,20 @@ static void drop_cluster_ips(struct arena *a, struct value *spec, const struct v
         (void)value_remove(a, spec, STR("ipFamilyPolicy"));
 }
 
+/* A name has no traffic of its own. A policy that is none is left to be refused. */
+static void drop_internal_policy(struct arena *a, struct value *spec)
+{
+    struct str field = STR("internalTrafficPolicy"), policy = value_str(value_get(spec, field));
+    if (is_type(spec, "ExternalName") &&
+        (str_eq(policy, STR("Cluster")) || str_eq(policy, STR("Local"))))
+        (void)value_remove(a, spec, field);
+}
+
+static void create_service(const struct strategy *s, struct value *obj)
+{
+    drop_internal_policy(s->arena, value_ensure(s->arena, obj, STR("spec")));
+}
+
 static void update_service(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
     struct arena *a = s->arena;
@@ -93,12 +107,13 @@ static void update_service(const struct strategy *s, struct value *obj, const st
     if (is_external(old_spec) && !is_external(spec) &&
         same(spec, old_spec, STR("externalTrafficPolicy")))
         (void)value_remove(a, spec, STR("externalTrafficPolicy"));
+    drop_internal_policy(a, spec);
     if (!balanced)
         (void)value_set(a, value_ensure(a, obj, STR("status")), STR("loadBalancer"),
                         value_object());
 }
 
 const struct strategy_rules strategy__service[] = {
-    { STR(""), STR("services"), .update = update_service },
+    { STR(""), STR("services"), .create = create_service, .update = update_service },
     { .resource = { NULL, 0 } },
 };

@@ -369,6 +369,10 @@ static void cluster_kinds(void **state)
           "'deprecatedTopology':{'kubernetes.io/hostname':'h'}}]}",
           "{'metadata':{'name':'n','generation':1},'addressType':'IPv4','endpoints':["
           "{'addresses':['1.2.3.4']}]}" },
+        { "", "services", NULL, NULL,
+          "{'metadata':{'name':'n'},'spec':{'type':'ExternalName','internalTrafficPolicy':"
+          "'Cluster'}}",
+          "{'metadata':{'name':'n'},'spec':{'type':'ExternalName'}}" },
         { "", "services", "",
           "{'metadata':{'name':'n'},'spec':{'type':'LoadBalancer','clusterIP':'10.0.0.9',"
           "'clusterIPs':['10.0.0.9'],'ports':[{'port':80,'nodePort':30001}],"
