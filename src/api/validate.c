@@ -7,6 +7,7 @@
 
 static const struct validate_rules *const tables[] = {
     validate__core,
+    validate__apiregistration,
     validate__certificates,
     validate__certificates_pod,
     validate__coordination,
@@ -20,6 +21,7 @@ static const struct validate_rules *const tables[] = {
     validate__storage,
     validate__endpoints,
     validate__event,
+    validate__flowcontrol,
     validate__ingress,
     validate__network,
     validate__node,

@@ -15,6 +15,7 @@ struct validate_rules {
 
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
 extern const struct validate_rules validate__core[];
+extern const struct validate_rules validate__apiregistration[];
 extern const struct validate_rules validate__certificates[];
 extern const struct validate_rules validate__certificates_pod[];
 extern const struct validate_rules validate__coordination[];
@@ -28,6 +29,7 @@ extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
 extern const struct validate_rules validate__endpoints[];
 extern const struct validate_rules validate__event[];
+extern const struct validate_rules validate__flowcontrol[];
 extern const struct validate_rules validate__ingress[];
 extern const struct validate_rules validate__network[];
 extern const struct validate_rules validate__node[];
