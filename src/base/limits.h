@@ -62,6 +62,10 @@
 #define LIMIT_STORE_TXN_OPS     128u
 #define LIMIT_STORE_TXN_BYTES   (16u << 20)
 
+/* Services: what one has is written and deleted in one transaction */
+#define LIMIT_SERVICE_NODE_PORTS 120u
+#define LIMIT_SERVICE_CLAIMS     (LIMIT_STORE_TXN_OPS - 2) /* taken or given back at once */
+
 /* Validation */
 #define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
 #define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include "base/limits.h"
 #include "server/registry_internal.h"
 #include "server/service_claim_internal.h"
 #include "server/stored.h"
@@ -279,6 +280,10 @@ static int with_snapshot(struct claim *cl, struct value *obj)
     if (r == 0)
         r = service_claim__ports(cl);
     store_snap_end(cl->snap);
+    if (r == 0 && cl->extra->n > LIMIT_SERVICE_CLAIMS)
+        return err_set(cl->err, ERR_TOO_LARGE,
+                       "this changes %zu addresses and node ports; %u at once can be changed",
+                       cl->extra->n, LIMIT_SERVICE_CLAIMS);
     return r;
 }
 

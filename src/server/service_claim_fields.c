@@ -1,6 +1,7 @@
 /* What the fields of a Service ask for: families, addresses, node ports, the port for health
  * checks; and what it keeps of the one it replaces. Upstream's order and words. */
 #include "api/validate_service.h"
+#include "base/limits.h"
 #include "server/registry_internal.h"
 #include "server/service_claim_internal.h"
 #include "base/banned.h"
@@ -503,9 +504,20 @@ static int assign_health_port(struct claim *cl)
     return r;
 }
 
+/* Whatever a Service has must be given back in one transaction when it is deleted. */
+static int check_count(struct claim *cl)
+{
+    if (!has_node_ports(cl->spec) || count(cl->spec, "ports") <= LIMIT_SERVICE_NODE_PORTS)
+        return 0;
+    return err_set(cl->err, ERR_TOO_LARGE, "a Service with node ports can have %u ports at most",
+                   LIMIT_SERVICE_NODE_PORTS);
+}
+
 int service_claim__ports(struct claim *cl)
 {
-    int r = has_node_ports(cl->spec) ? assign_ports(cl) : 0;
+    int r = check_count(cl);
+    if (r == 0 && has_node_ports(cl->spec))
+        r = assign_ports(cl);
     if (r == 0)
         r = assign_health_port(cl);
     if (r == 0 && cl->old_spec)

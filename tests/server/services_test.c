@@ -13,6 +13,7 @@
 #include "api/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "server/bootstrap.h"
 #include "server/registry.h"
 #include "server/registry_internal.h"
@@ -313,6 +314,39 @@ static void two_families_give_two_addresses(void **state)
     stop(&p);
 }
 
+static const char *many_ports(struct arena *a, size_t n, int64_t first_node_port)
+{
+    autobuf spec = { 0 };
+    buf_str_add(&spec, STR("{\"type\":\"NodePort\",\"ports\":["));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&spec, "%s{\"name\":\"p%zu\",\"port\":%zu,\"nodePort\":%lld}", i ? "," : "", i,
+                   i + 1, first_node_port ? (long long)first_node_port + (long long)i : 0);
+    buf_str_add(&spec, STR("]}"));
+    return str_cstr(a, buf_str(&spec));
+}
+
+static void node_ports_are_bounded(void **state)
+{
+    struct plane p;
+    struct value obj;
+    struct str msg;
+    start(&p, "10.0.0.0/16", "30000-32767");
+    (void)state;
+    assert_int_equal(create(&p, &p.arena, "a",
+                            many_ports(&p.arena, LIMIT_SERVICE_NODE_PORTS + 1, 0), false, &obj,
+                            &msg),
+                     -ERR_TOO_LARGE);
+    (void)created(&p, "a", many_ports(&p.arena, LIMIT_SERVICE_NODE_PORTS, 30000));
+    assert_int_equal(PORTS(&p), LIMIT_SERVICE_NODE_PORTS);
+    assert_int_equal(
+        update(&p, "a", many_ports(&p.arena, LIMIT_SERVICE_NODE_PORTS, 31000), &obj, &msg),
+        -ERR_TOO_LARGE);
+    assert_int_equal(PORTS(&p), LIMIT_SERVICE_NODE_PORTS);
+    delete (&p, "a");
+    assert_int_equal(PORTS(&p), 0);
+    stop(&p);
+}
+
 /* ---- Many at once ---- */
 
 enum { THREADS = 8, EACH = 25 };
@@ -431,6 +465,7 @@ int main(void)
         cmocka_unit_test(node_ports_follow_the_type),
         cmocka_unit_test(a_node_port_is_given_once),
         cmocka_unit_test(two_families_give_two_addresses),
+        cmocka_unit_test(node_ports_are_bounded),
         cmocka_unit_test(many_at_once_get_different_ones),
         cmocka_unit_test(a_small_range_is_given_away_to_the_last),
     };
