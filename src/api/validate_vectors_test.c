@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "api/convert.h"
 #include "api/defaults.h"
 #include "api/meta.h"
 #include "api/quote.h"
@@ -91,8 +92,19 @@ static bool matches(struct str want, struct str got)
 
 struct target {
     struct str group, plural, ns, name, sub;
-    const struct kind_resource *res; /* NULL for custom resources */
+    const struct kind_resource *res;    /* NULL for custom resources */
+    const struct kind_resource *stored; /* in the version that the rules are of */
 };
+
+static const struct kind_resource *resource_of(struct str group, struct str version,
+                                               struct str plural)
+{
+    const struct kind_version *v = kind_version_find(group, version);
+    for (size_t i = 0; v && i < v->n_resources; i++)
+        if (str_eq(v->resources[i].plural, plural))
+            return &v->resources[i];
+    return NULL;
+}
 
 /* /api/v1/..., /apis/GROUP/VERSION/...; then [namespaces/NAME/] PLURAL [/NAME [/SUB]]. */
 static struct target target_of(struct str path)
@@ -111,10 +123,9 @@ static struct target target_of(struct str path)
     }
     t.name = str_cut(&rest, '/');
     t.sub = rest;
-    const struct kind_version *v = kind_version_find(t.group, version);
-    for (size_t i = 0; v && i < v->n_resources; i++)
-        if (str_eq(v->resources[i].plural, t.plural))
-            t.res = &v->resources[i];
+    t.res = resource_of(t.group, version, t.plural);
+    t.stored = t.res ? resource_of(t.group, t.res->storage_version, t.plural) : NULL;
+    t.stored = t.stored ? t.stored : t.res;
     return t;
 }
 
@@ -163,6 +174,8 @@ static void prepare_job(struct arena *a, struct value *obj)
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     struct value *meta = value_ensure(a, value_ensure(a, spec, STR("template")), STR("metadata"));
     struct value *labels = meta ? value_ensure(a, meta, STR("labels")) : NULL;
+    const struct value *own = value_dig(obj, "metadata", "labels");
+    bool shares = !own || value_eq(own, labels); /* they were taken from the template */
     if (!labels)
         return;
     static const struct str names[] = { STR("batch.kubernetes.io/job-name"), STR("job-name") };
@@ -174,6 +187,10 @@ static void prepare_job(struct arena *a, struct value *obj)
         if (!value_get(labels, uids[i]))
             put_text(a, labels, uids[i], uid);
     }
+    if (shares)
+        (void)value_set(a, value_edit(a, obj, STR("metadata")), STR("labels"),
+                        value_clone(a, labels));
+    spec = value_edit(a, obj, STR("spec"));
     struct value *selector = value_ensure(a, spec, STR("selector"));
     struct value *match = value_ensure(a, selector, STR("matchLabels"));
     if (match && !value_get(match, uids[0]))
@@ -218,6 +235,18 @@ static void prepare_service(struct arena *a, struct value *obj)
         (void)value_set(a, spec, STR("healthCheckNodePort"), value_int(30001));
 }
 
+/* A field of a feature that is off. */
+static void prepare_pod(struct arena *a, struct value *obj)
+{
+    struct value *list = value_edit(a, value_ensure(a, obj, STR("spec")), STR("containers"));
+    for (size_t i = 0; value_is(list, VALUE_ARRAY) && i < list->n; i++) {
+        struct value *container = value_edit_at(a, list, i);
+        struct value *lifecycle = value_edit(a, container, STR("lifecycle"));
+        if (value_is(lifecycle, VALUE_OBJECT))
+            (void)value_remove(a, lifecycle, STR("stopSignal"));
+    }
+}
+
 static void prepare_create(struct arena *a, const struct target *t, struct value *obj)
 {
     struct value *meta = value_ensure(a, obj, STR("metadata"));
@@ -233,6 +262,8 @@ static void prepare_create(struct arena *a, const struct target *t, struct value
         (void)value_remove(a, value_edit(a, obj, STR("spec")), STR("configSource"));
     if (str_eq(t->plural, STR("jobs")))
         prepare_job(a, obj);
+    if (str_eq(t->plural, STR("pods")))
+        prepare_pod(a, obj);
     if (str_eq(t->plural, STR("persistentvolumeclaims")))
         prepare_claim(a, obj);
     if (str_eq(t->plural, STR("services")))
@@ -308,7 +339,7 @@ static void check_warnings(struct arena *a, const char *id, const struct target 
                            const struct value *want)
 {
     struct validate_warnings w = { .arena = a };
-    validate_warn(&w, t->res, obj, old_obj);
+    validate_warn(&w, t->stored, obj, old_obj);
     size_t n = 0, found = 0;
     value_each_item (it, want) {
         struct str text = value_str(it);
@@ -344,11 +375,11 @@ static void check(struct arena *a, const char *id, const struct target *t, struc
     else
         meta_validate_create(&e, &rules, obj);
     if (old_obj && t->sub.n)
-        validate_update_sub(&e, t->res, t->sub, obj, old_obj);
+        validate_update_sub(&e, t->stored, t->sub, obj, old_obj);
     else if (old_obj)
-        validate_update(&e, t->res, obj, old_obj);
+        validate_update(&e, t->stored, obj, old_obj);
     else
-        validate_create(&e, t->res, obj);
+        validate_create(&e, t->stored, obj);
     /* Events of both groups are refused as what they are stored as. */
     bool event = str_eq(t->plural, STR("events"));
     (void)field_errors_report(&e, event ? STR("") : t->group, t->res->type->name,
@@ -411,6 +442,27 @@ static bool read_object(struct arena *a, const struct kind_type *type, const str
     return typed_read(a, type, &read, NULL, ret, &err) == 0;
 }
 
+/* The rules are those of the version that is stored. */
+static bool as_stored(struct arena *a, const struct target *t, struct value *obj)
+{
+    struct err err = ERR_INIT(a);
+    struct value given = *obj;
+    return t->stored == t->res ||
+           convert_object(a, t->res->type, t->stored->type, &given, obj, &err) == 0;
+}
+
+static const struct value *old_as_stored(struct arena *a, const struct target *t,
+                                         const struct value *seen)
+{
+    struct value *old_obj = arena_new(a, struct value);
+    struct err err = ERR_INIT(a);
+    if (t->stored == t->res)
+        return seen;
+    return typed_read(a, t->res->type, seen, NULL, old_obj, &err) == 0 && as_stored(a, t, old_obj)
+               ? old_obj
+               : NULL;
+}
+
 /* A subresource that takes the object itself. */
 static bool takes_object(const struct target *t)
 {
@@ -438,11 +490,15 @@ static void check_step(struct arena *a, const char *id, const struct value *step
         score(t.res->type->name, false);
         return;
     }
+    if (!as_stored(a, &t, &read) || (update && !(old_obj = old_as_stored(a, &t, old_obj)))) {
+        score(t.res->type->name, false);
+        return;
+    }
     if (update)
         prepare_update(a, &t, old_obj, &read);
     else
         prepare_create(a, &t, &read);
-    if (typed_read(a, t.res->type, &read, NULL, &obj, &err) == 0)
+    if (typed_read(a, t.stored->type, &read, NULL, &obj, &err) == 0)
         check(a, id, &t, &obj, old_obj, value_get(step, STR("expect")), refused);
 }
 
