@@ -3,10 +3,10 @@
  *
  * Few types have such a field at or below them. Which ones is found once, so that for all others
  * nothing is walked. */
+#include <assert.h>
 #include <pthread.h>
 
 #include "server/strategy_internal.h"
-#include "base/mem.h"
 #include "base/banned.h"
 
 static const struct str gates_off[] = {
@@ -46,8 +46,10 @@ static bool is_off(struct str gate)
 
 /* ---- Which types to look into ---- */
 
-/* By place in kind_types; made once and kept until the process ends. */
-static bool *reaches;
+enum { TYPES_MAX = 4096 };
+
+/* By place in kind_types; filled once. */
+static bool reaches[TYPES_MAX];
 static pthread_once_t reaches_once = PTHREAD_ONCE_INIT;
 
 static bool type_reaches(const struct kind_type *t)
@@ -75,7 +77,7 @@ static bool spread_once(void)
 
 static void find_reaches(void)
 {
-    reaches = mem_array(n_kind_types, sizeof(*reaches));
+    assert(n_kind_types <= TYPES_MAX);
     while (spread_once())
         continue;
 }
