@@ -34,8 +34,50 @@ static struct str abbreviation_of(struct str name)
     return STR("");
 }
 
-static struct str go_name(struct arena *a, struct str name)
+/* Names that are quite others in Go; of an empty type wherever they stand. */
+static const struct {
+    struct str type, json, go;
+} renamed[] = {
+    { STR("PodSpec"), STR("serviceAccount"), STR("DeprecatedServiceAccount") },
+    { STR(""), STR("tty"), STR("TTY") },
+    { STR(""), STR("gid"), STR("GID") },
+    { STR(""), STR("wwids"), STR("WWIDs") },
+    { STR(""), STR("iqn"), STR("IQN") },
+    { STR(""), STR("chapAuthDiscovery"), STR("DiscoveryCHAPAuth") },
+    { STR(""), STR("chapAuthSession"), STR("SessionCHAPAuth") },
+    { STR(""), STR("cephfs"), STR("CephFS") },
+    { STR(""), STR("storageos"), STR("StorageOS") },
+    { STR(""), STR("sslEnabled"), STR("SSLEnabled") },
+    { STR(""), STR("gmsaCredentialSpecName"), STR("GMSACredentialSpecName") },
+    { STR(""), STR("gmsaCredentialSpec"), STR("GMSACredentialSpec") },
+    { STR("AzureDiskVolumeSource"), STR("diskURI"), STR("DataDiskURI") },
+    { STR("PhotonPersistentDiskVolumeSource"), STR("pdID"), STR("PdID") },
+    { STR("ContainerStatus"), STR("lastState"), STR("LastTerminationState") },
+    { STR("GlusterfsVolumeSource"), STR("endpoints"), STR("EndpointsName") },
+    { STR("GlusterfsPersistentVolumeSource"), STR("endpoints"), STR("EndpointsName") },
+    { STR("RBDVolumeSource"), STR("monitors"), STR("CephMonitors") },
+    { STR("RBDVolumeSource"), STR("image"), STR("RBDImage") },
+    { STR("RBDVolumeSource"), STR("pool"), STR("RBDPool") },
+    { STR("RBDVolumeSource"), STR("user"), STR("RadosUser") },
+    { STR("RBDPersistentVolumeSource"), STR("monitors"), STR("CephMonitors") },
+    { STR("RBDPersistentVolumeSource"), STR("image"), STR("RBDImage") },
+    { STR("RBDPersistentVolumeSource"), STR("pool"), STR("RBDPool") },
+    { STR("RBDPersistentVolumeSource"), STR("user"), STR("RadosUser") },
+};
+
+static struct str renamed_as(struct str type, struct str name)
 {
+    for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+        if (str_eq(renamed[i].json, name) && (!renamed[i].type.n || str_eq(renamed[i].type, type)))
+            return renamed[i].go;
+    return STR("");
+}
+
+static struct str go_name(struct arena *a, struct str type, struct str name)
+{
+    struct str other = renamed_as(type, name);
+    if (other.n)
+        return other;
     struct str start = abbreviation_of(name);
     if (start.n) {
         struct str rest = str_skip(name, start.n);
@@ -115,7 +157,7 @@ static void add_fields(struct arena *a, struct value *out, const struct kind_typ
         struct value inner = !field || field->type == VALUE_NULL ? inner_unset(a, f)
                              : f->shape == KIND_SINGLE           ? inner_one(a, f, field)
                                                                  : inner_items(a, f, field);
-        value_add(a, out, go_name(a, f->name), inner);
+        value_add(a, out, go_name(a, t->name, f->name), inner);
     }
 }
 
