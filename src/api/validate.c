@@ -7,6 +7,7 @@
 
 static const struct validate_rules *const tables[] = {
     validate__core,
+    validate__admission,
     validate__apiregistration,
     validate__certificates,
     validate__certificates_pod,
@@ -22,6 +23,7 @@ static const struct validate_rules *const tables[] = {
     validate__resource,
     validate__persistent,
     validate__storage,
+    validate__webhook,
     validate__endpoints,
     validate__event,
     validate__flowcontrol,

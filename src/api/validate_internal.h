@@ -15,6 +15,7 @@ struct validate_rules {
 
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
 extern const struct validate_rules validate__core[];
+extern const struct validate_rules validate__admission[];
 extern const struct validate_rules validate__apiregistration[];
 extern const struct validate_rules validate__certificates[];
 extern const struct validate_rules validate__certificates_pod[];
@@ -30,6 +31,7 @@ extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
 extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
+extern const struct validate_rules validate__webhook[];
 extern const struct validate_rules validate__endpoints[];
 extern const struct validate_rules validate__event[];
 extern const struct validate_rules validate__flowcontrol[];
