@@ -1,6 +1,6 @@
 /* typed_bench - a Pod of about 4 KB: parse, read as its kind, fill in defaults, write; and each
- * step alone. Defaults are filled in twice: into what a server stored, which has them all, and into
- * what somebody would write by hand.
+ * step alone; and the rules for a new one. Defaults are filled in twice: into what a server stored,
+ * which has them all, and into what somebody would write by hand.
  *
  * The best of many rounds counts, so that a busy machine disturbs little. The document comes twice:
  * in the order in which servers write, and shuffled, which is what the lookup of names likes
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #include "api/defaults.h"
+#include "api/meta.h"
 #include "api/typed.h"
+#include "api/validate.h"
 #include "base/clock.h"
 #include "base/json.h"
 
@@ -83,11 +85,12 @@ static const char manifest_text[] =
     "\"registry.example/proxy\"}]}}";
 
 static struct str text;
-static struct value tree, typed, manifest;
+static struct value tree, typed, manifest, complete; /* with its defaults */
 static struct arena tree_arena, arena;
 static struct typed_notes notes;
 static struct buf out;
 static const struct kind_type *pod;
+static const struct kind_resource *pods;
 
 static void must(bool good, const char *what)
 {
@@ -123,6 +126,23 @@ static void once_default_manifest(void)
     arena_reset(&arena);
     struct value v = value_borrow(&manifest);
     defaults_apply(&arena, pod, &v);
+}
+
+static void once_validate(void)
+{
+    static const struct meta_rules rules = { NAME_SUBDOMAIN, true, true };
+    arena_reset(&arena);
+    struct field_errors e = FIELD_ERRORS_INIT(&arena);
+    meta_validate_create(&e, &rules, &complete);
+    validate_create(&e, pods, &complete);
+    must(e.n == 0, "validate_create");
+}
+
+static void once_warn(void)
+{
+    arena_reset(&arena);
+    struct validate_warnings w = { .arena = &arena };
+    validate_warn(&w, pods, &complete, NULL);
 }
 
 static void once_write(void)
@@ -166,9 +186,10 @@ static void report(const char *order)
         const char *name;
         void (*once)(void);
     } steps[] = {
-        { "json_read", once_read },   { "typed_read", once_typed },
-        { "default", once_default },  { "manifest", once_default_manifest },
-        { "json_write", once_write }, { "all three", once_all },
+        { "json_read", once_read },    { "typed_read", once_typed },
+        { "default", once_default },   { "manifest", once_default_manifest },
+        { "validate", once_validate }, { "warn", once_warn },
+        { "json_write", once_write },  { "all three", once_all },
     };
     printf("Pod of %zu bytes, fields %s\n", text.n, order);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
@@ -180,6 +201,18 @@ static void prepare(struct str json)
     text = json;
     must(json_read(&tree_arena, text, NULL, &tree, NULL) == 0, "json_read");
     must(typed_read(&tree_arena, pod, &tree, NULL, &typed, NULL) == 0, "typed_read");
+    struct value filled = value_clone(&tree_arena, &typed);
+    defaults_apply(&tree_arena, pod, &filled);
+    must(typed_read(&tree_arena, pod, &filled, NULL, &complete, NULL) == 0, "typed_read");
+}
+
+static const struct kind_resource *find_pods(void)
+{
+    const struct kind_version *v = kind_version_find(STR(""), STR("v1"));
+    for (size_t i = 0; v && i < v->n_resources; i++)
+        if (v->resources[i].type == pod)
+            return &v->resources[i];
+    return NULL;
 }
 
 static uint32_t next_random(uint32_t below)
@@ -212,6 +245,8 @@ int main(void)
     autobuf mixed = { 0 };
     pod = kind_type_find(STR(""), STR("v1"), STR("Pod"));
     must(pod, "kind_type_find");
+    pods = find_pods();
+    must(pods, "find_pods");
     arena_init(&tree_arena);
     arena_init(&arena);
     prepare(str_of(manifest_text));

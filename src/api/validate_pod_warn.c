@@ -217,10 +217,9 @@ struct file {
 
 struct files {
     struct validate_warnings *w;
-    struct str volume;
-    const char *kind;
+    struct str volume, kind;
     struct file *list;
-    size_t n;
+    size_t n, cap;
 };
 
 enum { FILES_COMPARED = 500 };
@@ -239,6 +238,14 @@ static bool is_below(struct str path, struct str folder)
     return str_starts(path, folder) && (path.n == folder.n || path.p[folder.n] == '/');
 }
 
+static void warn_of_overlap(struct files *f, const struct file *file, const struct file *other)
+{
+    struct str one = file_text(f, file), two = file_text(f, other), name = quoted(f->w, f->volume);
+    validate__add_warning(
+        f->w, "volume " STR_FMT " (" STR_FMT "): overlapping paths: " STR_FMT " with " STR_FMT,
+        STR_ARG(name), STR_ARG(f->kind), STR_ARG(one), STR_ARG(two));
+}
+
 static void add_file(struct files *f, struct str path, struct str source)
 {
     while (str_ends(path, STR("/")))
@@ -248,13 +255,14 @@ static void add_file(struct files *f, struct str path, struct str source)
         return;
     for (size_t i = 0; path.n && i < f->n; i++) {
         const struct file *other = &f->list[i];
-        if (!other->path.n || (!is_below(path, other->path) && !is_below(other->path, path)))
-            continue;
-        struct str one = file_text(f, &file), two = file_text(f, other),
-                   name = quoted(f->w, f->volume);
-        validate__add_warning(
-            f->w, "volume " STR_FMT " (%s): overlapping paths: " STR_FMT " with " STR_FMT,
-            STR_ARG(name), f->kind, STR_ARG(one), STR_ARG(two));
+        if (other->path.n && (is_below(path, other->path) || is_below(other->path, path)))
+            warn_of_overlap(f, &file, other);
+    }
+    if (f->n == f->cap) {
+        size_t cap = f->cap ? 2 * f->cap : 8;
+        f->list = arena_grow(f->w->arena, f->list, f->cap * sizeof(file), cap * sizeof(file),
+                             alignof(struct file));
+        f->cap = cap;
     }
     f->list[f->n++] = file;
 }
@@ -304,28 +312,39 @@ static void add_projection(struct files *f, const struct value *source)
     }
 }
 
+static void warn_of_projected(struct validate_warnings *w, struct files *f,
+                              const struct value *projected)
+{
+    f->kind = STR("Projected");
+    value_each_item (it, value_get(projected, STR("sources"))) {
+        if (validate__count(it)) {
+            add_projection(f, it);
+            continue;
+        }
+        struct str name = quoted(w, f->volume);
+        validate__add_warning(w, "volume " STR_FMT " (Projected) has no sources provided",
+                              STR_ARG(name));
+    }
+}
+
 static void warn_of_files(struct validate_warnings *w, const struct value *volume)
 {
     const struct value *config = member(volume, "configMap"), *secret = member(volume, "secret"),
                        *downward = member(volume, "downwardAPI"),
                        *projected = member(volume, "projected");
-    if (!config && !secret && !downward && !projected)
-        return;
     struct files f = { .w = w, .volume = text_of(volume, "name") };
-    f.list = arena_array(w->arena, struct file, FILES_COMPARED);
-    struct str kind = config ? named(w, "ConfigMap", text_of(config, "name"))
-                             : named(w, "Secret", text_of(secret, "secretName"));
-    f.kind = downward ? "DownwardAPI" : projected ? "Projected" : str_cstr(w->arena, kind);
-    add_items(&f, config ? config : secret ? secret : downward, STR(""));
-    value_each_item (it, value_get(projected, STR("sources"))) {
-        if (validate__count(it)) {
-            add_projection(&f, it);
-            continue;
-        }
-        struct str name = quoted(w, f.volume);
-        validate__add_warning(w, "volume " STR_FMT " (Projected) has no sources provided",
-                              STR_ARG(name));
+    if (count_of(config, "items")) {
+        f.kind = named(w, "ConfigMap", text_of(config, "name"));
+        add_items(&f, config, STR(""));
     }
+    if (count_of(secret, "items")) {
+        f.kind = named(w, "Secret", text_of(secret, "secretName"));
+        add_items(&f, secret, STR(""));
+    }
+    f.kind = STR("DownwardAPI");
+    add_items(&f, downward, STR(""));
+    if (projected)
+        warn_of_projected(w, &f, projected);
 }
 
 /* ---- Lists that repeat themselves ---- */
@@ -385,49 +404,78 @@ static void warn_of_env(struct validate_warnings *w, const struct field_path *pa
 
 /* ---- Ports ---- */
 
+/* A port and where it stands. */
 struct port {
     const struct value *port;
-    struct str path;
+    size_t list, container, index;
 };
 
 struct ports {
-    struct port *list;
+    const struct field_path *spec_path;
+    struct port *all;
     size_t n;
 };
 
 enum { PORTS_COMPARED = 500 };
 
-static void warn_of_port(struct validate_warnings *w, struct ports *ports,
-                         const struct field_path *path, const struct value *port)
+static struct str port_path(struct validate_warnings *w, const struct ports *ports,
+                            const struct port *p)
 {
-    struct str host_ip = text_of(port, "hostIP");
-    int64_t host_port = int_of(port, "hostPort"), number = int_of(port, "containerPort");
-    if (host_ip.n && !host_port)
-        warn_at(w, path,
-                "hostIP set without hostPort: {Name:" STR_FMT " HostPort:0 ContainerPort:%ld "
-                "Protocol:" STR_FMT " HostIP:" STR_FMT "}",
-                STR_ARG(text_of(port, "name")), (long)number, STR_ARG(text_of(port, "protocol")),
-                STR_ARG(host_ip));
-    for (size_t i = 0; i < ports->n; i++) {
-        const struct value *other = ports->list[i].port;
-        if (int_of(other, "containerPort") != number ||
-            !str_eq(text_of(other, "protocol"), text_of(port, "protocol")))
-            continue;
-        struct str other_ip = text_of(other, "hostIP");
-        int64_t other_port = int_of(other, "hostPort");
-        const char *words = NULL;
-        if (str_eq(other_ip, host_ip) && other_port == host_port)
-            words = "duplicate";
-        else if (!host_port || !other_port)
-            words = "overlapping";
-        else if (host_port == other_port && !host_ip.n != !other_ip.n)
-            words = "dangerously ambiguous";
-        if (words)
-            warn_at(w, path, "%s port definition with " STR_FMT, words,
-                    STR_ARG(ports->list[i].path));
+    struct field_path list = field_child(ports->spec_path, pod_container_lists[p->list]);
+    return field_path_text(w->arena,
+                           path_item(path_at(path_item(&list, p->container), "ports"), p->index));
+}
+
+static const char *overlap_of(const struct value *port, const struct value *other)
+{
+    struct str host_ip = text_of(port, "hostIP"), other_ip = text_of(other, "hostIP");
+    int64_t host_port = int_of(port, "hostPort"), other_port = int_of(other, "hostPort");
+    if (int_of(port, "containerPort") != int_of(other, "containerPort") ||
+        !str_eq(text_of(port, "protocol"), text_of(other, "protocol")))
+        return NULL;
+    if (str_eq(other_ip, host_ip) && other_port == host_port)
+        return "duplicate";
+    if (!host_port || !other_port)
+        return "overlapping";
+    return host_port == other_port && !host_ip.n != !other_ip.n ? "dangerously ambiguous" : NULL;
+}
+
+static void warn_of_port(struct validate_warnings *w, const struct ports *ports, size_t n)
+{
+    const struct port *p = &ports->all[n];
+    struct str host_ip = text_of(p->port, "hostIP");
+    if (host_ip.n && !int_of(p->port, "hostPort")) {
+        struct str at = port_path(w, ports, p);
+        validate__add_warning(
+            w,
+            STR_FMT ": hostIP set without hostPort: {Name:" STR_FMT
+                    " HostPort:0 ContainerPort:%ld Protocol:" STR_FMT " HostIP:" STR_FMT "}",
+            STR_ARG(at), STR_ARG(text_of(p->port, "name")), (long)int_of(p->port, "containerPort"),
+            STR_ARG(text_of(p->port, "protocol")), STR_ARG(host_ip));
     }
-    if (ports->n < PORTS_COMPARED)
-        ports->list[ports->n++] = (struct port){ port, field_path_text(w->arena, path) };
+    for (size_t i = 0; i < n && w->n < VALIDATE_WARNINGS_MAX; i++) {
+        const char *words = overlap_of(p->port, ports->all[i].port);
+        if (!words)
+            continue;
+        struct str at = port_path(w, ports, p), other = port_path(w, ports, &ports->all[i]);
+        validate__add_warning(w, STR_FMT ": %s port definition with " STR_FMT, STR_ARG(at), words,
+                              STR_ARG(other));
+    }
+}
+
+static void warn_of_port_name(struct validate_warnings *w, const struct ports *ports,
+                              struct text_set *names, const struct port *port)
+{
+    struct str name = text_of(port->port, "name");
+    if (!name.n || text_set_add(names, name, port))
+        return;
+    struct str at = port_path(w, ports, port), shown = quoted(w, name),
+               first = port_path(w, ports, text_set_get(names, name));
+    validate__add_warning(w,
+                          STR_FMT
+                          ": duplicate port name " STR_FMT " with " STR_FMT
+                          ", services and probes that select ports by name will use " STR_FMT,
+                          STR_ARG(at), STR_ARG(shown), STR_ARG(first), STR_ARG(first));
 }
 
 static size_t count_ports(const struct value *spec)
@@ -436,48 +484,33 @@ static size_t count_ports(const struct value *spec)
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++)
         value_each_item (it, value_get(spec, pod_container_lists[k]))
             n += count_of(it, "ports");
-    return n;
-}
-
-static void warn_of_port_name(struct validate_warnings *w, struct text_set *names,
-                              const struct port *port)
-{
-    struct str name = text_of(port->port, "name");
-    if (!name.n || text_set_add(names, name, port))
-        return;
-    const struct port *first = text_set_get(names, name);
-    struct str shown = quoted(w, name);
-    validate__add_warning(
-        w,
-        STR_FMT ": duplicate port name " STR_FMT " with " STR_FMT
-                ", services and probes that select ports by name will use " STR_FMT,
-        STR_ARG(port->path), STR_ARG(shown), STR_ARG(first->path), STR_ARG(first->path));
+    return n < PORTS_COMPARED ? n : (size_t)PORTS_COMPARED;
 }
 
 static void warn_of_ports(struct validate_warnings *w, const struct field_path *spec_path,
                           const struct value *spec)
 {
-    size_t n = count_ports(spec);
-    struct ports ports = { 0 };
-    if (n < 1)
+    size_t cap = count_ports(spec);
+    struct ports ports = { .spec_path = spec_path };
+    if (!cap)
         return;
-    ports.list =
-        arena_array(w->arena, struct port, n < PORTS_COMPARED ? n : (size_t)PORTS_COMPARED);
+    ports.all = arena_array(w->arena, struct port, cap);
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
-        struct field_path list = field_child(spec_path, pod_container_lists[k]);
         size_t i = 0;
         value_each_item (it, value_get(spec, pod_container_lists[k])) {
-            const struct field_path *at = path_at(path_item(&list, i), "ports");
             size_t m = 0;
-            i++;
             value_each_item (port, value_get(it, STR("ports")))
-                warn_of_port(w, &ports, path_item(at, m++), port);
+                if (ports.n < cap)
+                    ports.all[ports.n++] = (struct port){ port, k, i, m++ };
+            i++;
         }
     }
     autoset names;
     text_set_init(&names);
     for (size_t i = 0; i < ports.n; i++)
-        warn_of_port_name(w, &names, &ports.list[i]);
+        warn_of_port(w, &ports, i);
+    for (size_t i = 0; i < ports.n; i++)
+        warn_of_port_name(w, &ports, &names, &ports.all[i]);
 }
 
 /* ---- Addresses ---- */

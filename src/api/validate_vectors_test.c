@@ -335,19 +335,20 @@ static void prepare_update(struct arena *a, const struct target *t, const struct
                            struct value *obj)
 {
     static const struct str absent[] = { STR("uid"), STR("resourceVersion"),
+                                         STR("deletionTimestamp"),
                                          STR("deletionGracePeriodSeconds") };
-    static const struct str always[] = { STR("creationTimestamp"), STR("deletionTimestamp"),
-                                         STR("generation") };
+    static const struct str always[] = { STR("creationTimestamp"), STR("generation") };
     struct value *meta = value_ensure(a, obj, STR("metadata"));
     const struct value *old_meta = value_get(old_obj, STR("metadata"));
     prepare_meta(a, t, meta);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         /* ${uid} stands for what an earlier answer had */
         if (str_starts(value_str(value_get(meta, absent[i])), STR("${")))
             (void)value_remove(a, meta, absent[i]);
         carry(a, meta, old_meta, absent[i], true);
-        carry(a, meta, old_meta, always[i], false);
     }
+    for (size_t i = 0; i < 2; i++)
+        carry(a, meta, old_meta, always[i], false);
     bool is_status = str_eq(t->sub, STR("status"));
     if (is_status || !t->sub.n)
         carry(a, obj, old_obj, is_status ? STR("spec") : STR("status"), false);
