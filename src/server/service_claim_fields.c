@@ -371,25 +371,37 @@ static void keep_allocated(struct claim *cl)
         copy(cl, "healthCheckNodePort");
 }
 
+static bool has_node_ports(const struct value *spec)
+{
+    return is_type(spec, "NodePort") || is_type(spec, "LoadBalancer");
+}
+
+/* Whatever a Service has must be given back in one transaction when it is deleted. */
+static int check_count(struct claim *cl)
+{
+    if (!has_node_ports(cl->spec) || count(cl->spec, "ports") <= LIMIT_SERVICE_NODE_PORTS)
+        return 0;
+    return err_set(cl->err, ERR_TOO_LARGE, "a Service with node ports can have %u ports at most",
+                   LIMIT_SERVICE_NODE_PORTS);
+}
+
 int service_claim__addresses(struct claim *cl)
 {
+    int r = check_count(cl);
+    if (r < 0)
+        return r;
     if (cl->old_spec)
         keep_allocated(cl);
     normalize_addresses(cl);
     if (is_settled_preference(cl))
         return 0;
-    int r = is_type(cl->spec, "ExternalName") ? 0 : init_families(cl);
+    r = is_type(cl->spec, "ExternalName") ? 0 : init_families(cl);
     if (r < 0)
         return r;
     return cl->old_spec ? update_addresses(cl) : allocate_addresses(cl);
 }
 
 /* ---- Node ports ---- */
-
-static bool has_node_ports(const struct value *spec)
-{
-    return is_type(spec, "NodePort") || is_type(spec, "LoadBalancer");
-}
 
 static int refuse_port(struct claim *cl, size_t i, int64_t port, struct str why)
 {
@@ -504,20 +516,9 @@ static int assign_health_port(struct claim *cl)
     return r;
 }
 
-/* Whatever a Service has must be given back in one transaction when it is deleted. */
-static int check_count(struct claim *cl)
-{
-    if (!has_node_ports(cl->spec) || count(cl->spec, "ports") <= LIMIT_SERVICE_NODE_PORTS)
-        return 0;
-    return err_set(cl->err, ERR_TOO_LARGE, "a Service with node ports can have %u ports at most",
-                   LIMIT_SERVICE_NODE_PORTS);
-}
-
 int service_claim__ports(struct claim *cl)
 {
-    int r = check_count(cl);
-    if (r == 0 && has_node_ports(cl->spec))
-        r = assign_ports(cl);
+    int r = has_node_ports(cl->spec) ? assign_ports(cl) : 0;
     if (r == 0)
         r = assign_health_port(cl);
     if (r == 0 && cl->old_spec)

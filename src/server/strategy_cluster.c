@@ -1,6 +1,7 @@
 /* The kinds that a cluster itself consists of: namespaces, nodes, accounts, requests for
  * certificates, addresses. */
 #include "api/names.h"
+#include "base/map.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
 
@@ -141,35 +142,47 @@ static void keep_conditions(struct arena *a, struct value *conditions,
     }
 }
 
-static struct value transition_time(const struct strategy *s, const struct value *condition,
-                                    const struct value *old_conditions)
-{
-    value_each_item (it, old_conditions)
-        if (strategy__same(value_get(it, STR("type")), value_get(condition, STR("type"))) &&
-            strategy__same(value_get(it, STR("status")), value_get(condition, STR("status"))) &&
-            value_get(it, STR("lastTransitionTime")))
-            return value_borrow(value_get(it, STR("lastTransitionTime")));
-    return value_string(s->now);
-}
-
 static bool is_unset(const struct value *time)
 {
     return !time || time->type == VALUE_NULL;
 }
 
+/* A condition is the same one as long as its type and status are. */
+static struct str identity(struct arena *a, const struct value *condition)
+{
+    return arena_printf(a, STR_FMT " " STR_FMT,
+                        STR_ARG(value_str(value_get(condition, STR("type")))),
+                        STR_ARG(value_str(value_get(condition, STR("status")))));
+}
+
+static void index_times(struct arena *a, const struct value *conditions, struct map *ret)
+{
+    value_each_item (it, conditions) {
+        const struct value *time = value_get(it, STR("lastTransitionTime"));
+        struct str key = identity(a, it);
+        if (!is_unset(time) && !map_get(ret, key))
+            (void)map_set(ret, key, (void *)(uintptr_t)time);
+    }
+}
+
 static void fill_times(const struct strategy *s, struct value *conditions,
                        const struct value *old_conditions)
 {
+    struct map times = { 0 };
+    index_times(s->arena, old_conditions, &times);
     for (size_t i = 0; value_is(conditions, VALUE_ARRAY) && i < conditions->n; i++) {
         struct value *condition = value_edit_at(s->arena, conditions, i);
         if (condition->type != VALUE_OBJECT)
             continue;
         if (is_unset(value_get(condition, STR("lastUpdateTime"))))
             (void)value_set(s->arena, condition, STR("lastUpdateTime"), value_string(s->now));
-        if (is_unset(value_get(condition, STR("lastTransitionTime"))))
-            (void)value_set(s->arena, condition, STR("lastTransitionTime"),
-                            transition_time(s, condition, old_conditions));
+        if (!is_unset(value_get(condition, STR("lastTransitionTime"))))
+            continue;
+        const struct value *time = map_get(&times, identity(s->arena, condition));
+        (void)value_set(s->arena, condition, STR("lastTransitionTime"),
+                        time ? value_borrow(time) : value_string(s->now));
     }
+    map_done(&times);
 }
 
 static void update_request_status(const struct strategy *s, struct value *obj,

@@ -36,12 +36,20 @@ static const struct str gates_off[] = {
     STR("WorkloadWithJob"),
 };
 
+enum { GATES = sizeof(gates_off) / sizeof(gates_off[0]) };
+
+/* Its place in the table, or GATES if it is on. */
+static size_t find_off(struct str gate)
+{
+    size_t i = 0;
+    while (i < GATES && !(gate.n && str_eq(gate, gates_off[i])))
+        i++;
+    return i;
+}
+
 static bool is_off(struct str gate)
 {
-    for (size_t i = 0; gate.n && i < sizeof(gates_off) / sizeof(gates_off[0]); i++)
-        if (str_eq(gate, gates_off[i]))
-            return true;
-    return false;
+    return gate.n && find_off(gate) < GATES;
 }
 
 /* ---- Which types to look into ---- */
@@ -124,11 +132,22 @@ struct drop {
     struct arena *arena;
     const struct kind_type *root;
     const struct value *old_obj;
+    enum { NOT_ASKED, USED, UNUSED } by_old[GATES]; /* found out once, however often it matters */
 };
 
-static void drop_in(const struct drop *d, const struct kind_type *t, struct value *obj);
+static bool is_unused(struct drop *d, struct str gate)
+{
+    size_t i = find_off(gate);
+    if (i == GATES)
+        return false;
+    if (d->by_old[i] == NOT_ASKED)
+        d->by_old[i] = uses(d->root, d->old_obj, gate) ? USED : UNUSED;
+    return d->by_old[i] == UNUSED;
+}
 
-static void drop_below(const struct drop *d, const struct kind_field *f, struct value *v)
+static void drop_in(struct drop *d, const struct kind_type *t, struct value *obj);
+
+static void drop_below(struct drop *d, const struct kind_field *f, struct value *v)
 {
     if (f->shape == KIND_SINGLE) {
         drop_in(d, f->type, v);
@@ -148,7 +167,7 @@ static bool goes_when_empty(const struct kind_field *f)
     return f->shape == KIND_SINGLE && str_eq(f->type->name, STR("Lifecycle"));
 }
 
-static void drop_in(const struct drop *d, const struct kind_type *t, struct value *obj)
+static void drop_in(struct drop *d, const struct kind_type *t, struct value *obj)
 {
     if (!type_reaches(t) || obj->type != VALUE_OBJECT)
         return;
@@ -162,7 +181,7 @@ static void drop_in(const struct drop *d, const struct kind_type *t, struct valu
         }
         if (!value_get(obj, f->name))
             continue;
-        if (is_off(f->gate) && !uses(d->root, d->old_obj, f->gate)) {
+        if (f->gate.n && is_unused(d, f->gate)) {
             (void)value_remove(d->arena, obj, f->name);
             continue;
         }

@@ -1,8 +1,21 @@
 /* Pods: what they start with, what of them an update may change, and the two paths that change a
  * running one. */
 #include "api/quantity.h"
+#include "base/map.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
+
+static size_t count(const struct value *list)
+{
+    return value_is(list, VALUE_ARRAY) ? list->n : 0;
+}
+
+/* A map by its keys, where many of them may be asked for. */
+static void index_map(const struct value *obj, struct map *ret)
+{
+    value_each_field (f, obj)
+        (void)map_set(ret, f->key, (void *)(uintptr_t)&f->val);
+}
 
 /* ---- Quality of service ---- */
 
@@ -101,7 +114,7 @@ static void add_gated_condition(const struct strategy *s, const struct value *sp
 
 /* Adds to the selector of `term` what the pod's own labels are for the listed keys. */
 static void apply_label_keys(struct arena *a, struct value *term, struct str keys,
-                             struct str operator, const struct value * labels)
+                             struct str relation, const struct map *labels)
 {
     const struct value *list = value_get(term, keys);
     struct value *selector = value_edit(a, term, STR("labelSelector"));
@@ -109,13 +122,13 @@ static void apply_label_keys(struct arena *a, struct value *term, struct str key
         return;
     struct value *expressions = NULL;
     value_each_item (key, list) {
-        const struct value *label = value_get(labels, value_str(key));
+        const struct value *label = map_get(labels, value_str(key));
         if (!label)
             continue;
         struct value expression = value_object(), values = value_array();
         (void)value_push(a, &values, value_borrow(label));
         (void)value_add(a, &expression, STR("key"), value_borrow(key));
-        (void)value_add(a, &expression, STR("operator"), value_string(operator));
+        (void)value_add(a, &expression, STR("operator"), value_string(relation));
         (void)value_add(a, &expression, STR("values"), values);
         expressions = value_edit(a, selector, STR("matchExpressions"));
         if (!value_is(expressions, VALUE_ARRAY))
@@ -125,7 +138,7 @@ static void apply_label_keys(struct arena *a, struct value *term, struct str key
 }
 
 static void apply_to_terms(struct arena *a, struct value *affinity, struct str list,
-                           struct str inner, const struct value *labels)
+                           struct str inner, const struct map *labels)
 {
     struct value *terms = value_edit(a, affinity, list);
     for (size_t i = 0; value_is(terms, VALUE_ARRAY) && i < terms->n; i++) {
@@ -139,7 +152,7 @@ static void apply_to_terms(struct arena *a, struct value *affinity, struct str l
     }
 }
 
-static void apply_affinity(struct arena *a, struct value *spec, const struct value *labels)
+static void apply_affinity(struct arena *a, struct value *spec, const struct map *labels)
 {
     static const struct str kinds[] = { STR("podAffinity"), STR("podAntiAffinity") };
     struct value *affinity = value_edit(a, spec, STR("affinity"));
@@ -152,6 +165,18 @@ static void apply_affinity(struct arena *a, struct value *spec, const struct val
         apply_to_terms(a, one, STR("requiredDuringSchedulingIgnoredDuringExecution"), STR(""),
                        labels);
     }
+}
+
+/* Selectors may look at the labels that the pod itself has. */
+static void apply_own_labels(struct arena *a, struct value *spec, const struct value *labels)
+{
+    struct map index = { 0 };
+    if (!value_get(spec, STR("affinity")) && !value_get(spec, STR("topologySpreadConstraints")))
+        return;
+    index_map(labels, &index);
+    apply_affinity(a, spec, &index);
+    apply_to_terms(a, spec, STR("topologySpreadConstraints"), STR(""), &index);
+    map_done(&index);
 }
 
 /* ---- AppArmor, said by annotation in older manifests ---- */
@@ -181,13 +206,15 @@ static struct value apparmor_field(struct arena *a, struct str annotation)
     return profile;
 }
 
-static void sync_apparmor(const struct strategy *s, const struct value *annotations,
+static const struct str apparmor_prefix = STR("container.apparmor.security.beta.kubernetes.io/");
+
+/* `profiles` has the annotations by the name of the container they are for. */
+static void sync_apparmor(const struct strategy *s, const struct map *profiles,
                           const struct value *pod_profile, struct value *container)
 {
     struct arena *a = s->arena;
-    struct str key = arena_printf(a, "container.apparmor.security.beta.kubernetes.io/" STR_FMT,
-                                  STR_ARG(value_str(value_get(container, STR("name")))));
-    const struct value *annotation = value_get(annotations, key);
+    struct str name = value_str(value_get(container, STR("name")));
+    const struct value *annotation = map_get(profiles, name);
     if (!annotation || value_dig(container, "securityContext", "appArmorProfile"))
         return;
     struct value field = apparmor_field(a, value_str(annotation));
@@ -198,28 +225,41 @@ static void sync_apparmor(const struct strategy *s, const struct value *annotati
                         STR("appArmorProfile"), field);
     if (s->warn)
         s->warn(s->arg, arena_printf(a,
-                                     "metadata.annotations[" STR_FMT
+                                     "metadata.annotations[" STR_FMT STR_FMT
                                      "]: deprecated since v1.30; use the \"appArmorProfile\" "
                                      "field instead",
-                                     STR_ARG(key)));
+                                     STR_ARG(apparmor_prefix), STR_ARG(name)));
+}
+
+static void sync_containers(const struct strategy *s, const struct map *profiles,
+                            struct value *spec)
+{
+    static const struct str lists[] = { STR("initContainers"), STR("containers"),
+                                        STR("ephemeralContainers") };
+    const struct value *profile = value_dig(spec, "securityContext", "appArmorProfile");
+    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
+        struct value *list = value_edit(s->arena, spec, lists[l]);
+        for (size_t i = 0; i < count(list); i++) {
+            struct value *container = value_edit_at(s->arena, list, i);
+            if (container->type == VALUE_OBJECT)
+                sync_apparmor(s, profiles, profile, container);
+        }
+    }
 }
 
 static void sync_all_apparmor(const struct strategy *s, const struct value *annotations,
                               struct value *spec)
 {
-    static const struct str lists[] = { STR("initContainers"), STR("containers"),
-                                        STR("ephemeralContainers") };
-    const struct value *profile = value_dig(spec, "securityContext", "appArmorProfile");
-    if (!annotations || str_eq(value_str(value_dig(spec, "os", "name")), STR("windows")))
+    struct map profiles = { 0 };
+    if (str_eq(value_str(value_dig(spec, "os", "name")), STR("windows")))
         return;
-    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
-        struct value *list = value_edit(s->arena, spec, lists[l]);
-        for (size_t i = 0; value_is(list, VALUE_ARRAY) && i < list->n; i++) {
-            struct value *container = value_edit_at(s->arena, list, i);
-            if (container->type == VALUE_OBJECT)
-                sync_apparmor(s, annotations, profile, container);
-        }
-    }
+    value_each_field (f, annotations)
+        if (str_starts(f->key, apparmor_prefix))
+            (void)map_set(&profiles, str_skip(f->key, apparmor_prefix.n),
+                          (void *)(uintptr_t)&f->val);
+    if (profiles.n)
+        sync_containers(s, &profiles, spec);
+    map_done(&profiles);
 }
 
 static void create_pod(const struct strategy *s, struct value *obj)
@@ -231,11 +271,9 @@ static void create_pod(const struct strategy *s, struct value *obj)
     /* Both are there now, so neither moves when the other is edited. */
     struct value *status = value_ensure(a, obj, STR("status")),
                  *spec = value_ensure(a, obj, STR("spec"));
-    const struct value *labels = value_dig(obj, "metadata", "labels");
     (void)value_set(a, status, STR("phase"), value_string(STR("Pending")));
     add_gated_condition(s, spec, status);
-    apply_affinity(a, spec, labels);
-    apply_to_terms(a, spec, STR("topologySpreadConstraints"), STR(""), labels);
+    apply_own_labels(a, spec, value_dig(obj, "metadata", "labels"));
     sync_all_apparmor(s, value_dig(obj, "metadata", "annotations"), spec);
     strategy__fill_pod_resources(a, spec);
     (void)value_set(a, status, STR("qosClass"), value_string(strategy_qos_class(obj)));
@@ -265,32 +303,51 @@ static void keep_if_absent(struct arena *a, struct value *obj, const struct valu
         strategy__keep(a, obj, old_obj, field);
 }
 
-/* The `nth` condition of a type, counted from 0. */
-static const struct value *nth_condition(const struct value *conditions, struct str type,
-                                         size_t nth)
+/* Old conditions of one type, in order. */
+struct old_condition {
+    const struct value *condition;
+    struct old_condition *next;
+};
+
+static void index_conditions(struct arena *a, const struct value *conditions, struct map *ret)
 {
-    value_each_item (it, conditions)
-        if (str_eq(value_str(value_get(it, STR("type"))), type) && nth-- == 0)
-            return it;
-    return NULL;
+    for (size_t i = count(conditions); i-- > 0;) {
+        struct old_condition *old = arena_new(a, struct old_condition);
+        old->condition = value_at(conditions, i);
+        struct str type = value_str(value_get(old->condition, STR("type")));
+        old->next = map_get(ret, type);
+        (void)map_set(ret, type, old);
+    }
+}
+
+/* The next old condition of that type, or NULL. */
+static const struct value *take_condition(struct map *index, struct str type)
+{
+    struct old_condition *old = map_get(index, type);
+    if (!old)
+        return NULL;
+    if (old->next)
+        (void)map_set(index, value_str(value_get(old->next->condition, STR("type"))), old->next);
+    else
+        (void)map_remove(index, type);
+    return old->condition;
 }
 
 static void keep_observed_generations(struct arena *a, struct value *status,
                                       const struct value *old_status)
 {
-    const struct value *old_conditions = value_get(old_status, STR("conditions"));
+    struct map index = { 0 };
+    index_conditions(a, value_get(old_status, STR("conditions")), &index);
     keep_if_absent(a, status, old_status, STR("observedGeneration"));
     struct value *conditions = value_edit(a, status, STR("conditions"));
     for (size_t i = 0; value_is(conditions, VALUE_ARRAY) && i < conditions->n; i++) {
         struct value *condition = value_edit_at(a, conditions, i);
         struct str type = value_str(value_get(condition, STR("type")));
-        size_t before = 0;
-        for (size_t k = 0; k < i; k++)
-            before += str_eq(value_str(value_get(value_at(conditions, k), STR("type"))), type);
-        const struct value *old_condition = nth_condition(old_conditions, type, before);
+        const struct value *old_condition = take_condition(&index, type);
         if (old_condition && condition->type == VALUE_OBJECT)
             keep_if_absent(a, condition, old_condition, STR("observedGeneration"));
     }
+    map_done(&index);
 }
 
 static void update_pod_status(const struct strategy *s, struct value *obj,
@@ -329,11 +386,6 @@ void strategy__ephemeral_containers(const struct strategy *s, struct value *obj,
     else
         (void)value_set(a, spec, STR("ephemeralContainers"), given);
     strategy__drop_gated(a, s->resource->type, obj, old_obj);
-}
-
-static size_t count(const struct value *list)
-{
-    return value_is(list, VALUE_ARRAY) ? list->n : 0;
 }
 
 /* The old containers with the new resources and resize policies; the new ones as they are where

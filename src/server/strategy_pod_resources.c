@@ -5,6 +5,9 @@
 #include "server/strategy_internal.h"
 #include "base/banned.h"
 
+/* Processor, memory, and the few sizes that pages have. Whoever names more is not served. */
+enum { RESOURCES_MAX = 64 };
+
 static bool is_huge_page(struct str resource)
 {
     return str_starts(resource, STR("hugepages-"));
@@ -20,7 +23,7 @@ static void add_list(struct arena *a, struct value *sum, const struct value *lis
 {
     value_each_field (f, list) {
         struct str was = value_str(value_get(sum, f->key)), more = value_str(&f->val);
-        if (more.n)
+        if (more.n && strategy__is_pod_level(f->key) && (was.n || sum->n < RESOURCES_MAX))
             (void)value_set(a, sum, f->key,
                             value_string(was.n ? quantity_add(a, was, more) : more));
     }
@@ -30,7 +33,7 @@ static void max_list(struct arena *a, struct value *most, const struct value *li
 {
     value_each_field (f, list) {
         struct str was = value_str(value_get(most, f->key)), more = value_str(&f->val);
-        if (more.n && (!was.n || quantity_cmp(more, was) > 0))
+        if (more.n && (was.n ? quantity_cmp(more, was) > 0 : most->n < RESOURCES_MAX))
             (void)value_set(a, most, f->key, value_string(more));
     }
 }
@@ -103,16 +106,16 @@ static void fill_limits(struct arena *a, struct value *resources, const struct v
     }
 }
 
-static bool is_empty(const struct value *list)
+static size_t count(const struct value *list)
 {
-    return !value_is(list, VALUE_OBJECT) || !list->n;
+    return value_is(list, VALUE_OBJECT) ? list->n : 0;
 }
 
 void strategy__fill_pod_resources(struct arena *a, struct value *spec)
 {
     const struct value *given = value_get(spec, STR("resources"));
-    if (!value_is(given, VALUE_OBJECT) ||
-        (is_empty(value_get(given, STR("requests"))) && is_empty(value_get(given, STR("limits")))))
+    size_t n = count(value_get(given, STR("requests"))) + count(value_get(given, STR("limits")));
+    if (n == 0 || n > RESOURCES_MAX)
         return;
     struct value requests = aggregate(a, spec, STR("requests")),
                  limits = aggregate(a, spec, STR("limits"));

@@ -1,5 +1,6 @@
 /* Jobs, whose pods are found by labels that the server makes, DaemonSets, whose templates are
  * counted, and claims of devices. */
+#include "base/map.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
 
@@ -91,21 +92,24 @@ static void update_daemon_set_status(const struct strategy *s, struct value *obj
 
 /* ---- Device claims ---- */
 
-static bool same_device(const struct value *v, const struct value *w)
+/* Which device, of which share. */
+static struct str device_key(struct arena *a, const struct value *device)
 {
-    static const struct str keys[] = { STR("driver"), STR("pool"), STR("device"), STR("shareID") };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (!str_eq(value_str(value_get(v, keys[i])), value_str(value_get(w, keys[i]))))
-            return false;
-    return true;
+    return arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT,
+                        STR_ARG(value_str(value_get(device, STR("driver")))),
+                        STR_ARG(value_str(value_get(device, STR("pool")))),
+                        STR_ARG(value_str(value_get(device, STR("device")))),
+                        STR_ARG(value_str(value_get(device, STR("shareID")))));
 }
 
-static bool is_allocated(const struct value *status, const struct value *device)
+/* The devices that the old status has and the new one has no longer. */
+static void find_given_back(struct arena *a, const struct value *status,
+                            const struct value *old_status, struct map *ret)
 {
+    value_each_item (it, value_dig(old_status, "allocation", "devices", "results"))
+        (void)map_set(ret, device_key(a, it), (void *)(uintptr_t)it);
     value_each_item (it, value_dig(status, "allocation", "devices", "results"))
-        if (same_device(it, device))
-            return true;
-    return false;
+        (void)map_remove(ret, device_key(a, it));
 }
 
 /* The status of a device goes when the device is given back. */
@@ -113,13 +117,16 @@ static void update_claim_status(const struct strategy *s, struct value *obj,
                                 const struct value *old_obj)
 {
     const struct value *status = value_get(obj, STR("status")),
-                       *old_status = value_get(old_obj, STR("status"));
+                       *devices = value_get(status, STR("devices"));
     struct value kept = value_array();
-    value_each_item (device, value_get(status, STR("devices")))
-        if (!is_allocated(old_status, device) || is_allocated(status, device))
-            (void)value_push(s->arena, &kept, value_borrow(device));
-    if (!value_get(status, STR("devices")))
+    struct map given_back = { 0 };
+    if (!devices)
         return;
+    find_given_back(s->arena, status, value_get(old_obj, STR("status")), &given_back);
+    value_each_item (device, devices)
+        if (!map_get(&given_back, device_key(s->arena, device)))
+            (void)value_push(s->arena, &kept, value_borrow(device));
+    map_done(&given_back);
     struct value *edited = value_ensure(s->arena, obj, STR("status"));
     if (kept.n)
         (void)value_set(s->arena, edited, STR("devices"), kept);

@@ -1,4 +1,5 @@
 /* POST to pods/NAME/binding, or to bindings: a scheduler gives a pod its node. */
+#include "base/map.h"
 #include "server/decode.h"
 #include "server/errors.h"
 #include "server/options.h"
@@ -66,8 +67,18 @@ static int check_pod(const struct binding *b, const struct value *pod, struct er
 
 static void merge(struct arena *a, struct value *meta, const struct value *from, struct str field)
 {
+    struct map given = { 0 };
+    struct value merged = value_object();
     value_each_field (f, value_get(from, field))
-        (void)value_set(a, value_ensure(a, meta, field), f->key, value_borrow(&f->val));
+        (void)map_set(&given, f->key, (void *)(uintptr_t)&f->val);
+    value_each_field (f, value_get(meta, field))
+        if (!map_get(&given, f->key))
+            (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+    value_each_field (f, value_get(from, field))
+        (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+    if (given.n)
+        (void)value_set(a, meta, field, merged);
+    map_done(&given);
 }
 
 /* The conditions that the binding names are those that the new object names: checked by the
