@@ -29,12 +29,14 @@ static const char usage[] =
     "                      with a comma one network of each IP family)\n"
     "  --service-node-port-range FIRST-LAST\n"
     "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
+    "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
 
 struct up {
     const char *dir, *listen, *kubeconfig, *service_cidr, *service_ports;
+    int64_t event_ttl_ns; /* 0: the server's default */
     enum store_engine engine;
     enum log_format log_format;
     enum log_level log_level;
@@ -42,6 +44,19 @@ struct up {
 };
 
 /* 0, or an exit status + 1. */
+/* A number and s, m or h. */
+static bool read_time(const char *text, int64_t *ret_ns)
+{
+    struct str s = str_of(text);
+    uint64_t n;
+    char unit = s.n ? s.p[s.n - 1] : '\0';
+    int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+    if (!seconds || !str_to_u64(str_take(s, s.n - 1), &n) || !n || n > 1000000)
+        return false;
+    *ret_ns = (int64_t)n * seconds * NS_PER_SEC;
+    return true;
+}
+
 static int parse_flags(int argc, char **argv, struct up *ret)
 {
     static const struct option flags[] = {
@@ -51,6 +66,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "kubeconfig", required_argument, NULL, 'k' },
         { "service-cidr", required_argument, NULL, 'c' },
         { "service-node-port-range", required_argument, NULL, 'p' },
+        { "event-ttl", required_argument, NULL, 'e' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -79,6 +95,13 @@ static int parse_flags(int argc, char **argv, struct up *ret)
             break;
         case 'p':
             ret->service_ports = optarg;
+            break;
+        case 'e':
+            if (!read_time(optarg, &ret->event_ttl_ns)) {
+                fprintf(stderr, "sampan up: --event-ttl is a time like 90s, 30m or 1h, not '%s'\n",
+                        optarg);
+                return 3;
+            }
             break;
         case 'D':
             ret->detach = true;
@@ -236,7 +259,8 @@ static int start(const struct up *up, struct arena *a, struct server **ret,
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
             .listen = listen,
             .tls = tls,
-            .services = services },
+            .services = services,
+            .event_ttl_ns = up->event_ttl_ns },
         ret, err);
     tls_context_unref(tls);
     return r;

@@ -13,6 +13,7 @@
 #include "server/bootstrap.h"
 #include "server/call.h"
 #include "server/discovery.h"
+#include "server/expire.h"
 #include "server/health.h"
 #include "server/list_counts.h"
 #include "server/metrics.h"
@@ -29,6 +30,7 @@ enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096 };
 struct server {
     struct api api;
     struct http_server *http;
+    struct expire *expire;
     pthread_t threads[API_LOOPS_MAX];
     size_t n_threads;
     struct arena arena; /* address */
@@ -202,6 +204,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         api->loops[api->n_loops] = loop;
         api->hubs[api->n_loops] = watch_hub_new(api, loop);
     }
+    s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_request = on_request },
         .loops = api->loops,
@@ -261,6 +264,7 @@ struct server *server_stop(struct server *s)
         pthread_join(s->threads[i], NULL);
     http_server_free(s->http);
     workers_free(s->api.workers);
+    expire_free(s->expire);
     tally_free(s->api.tally);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);

@@ -1,0 +1,213 @@
+#include "server/expire.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api/gotime.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/stored.h"
+#include "base/banned.h"
+
+#define LOOK_NS (60 * NS_PER_SEC)
+
+enum { PAGE_OBJECTS = 512, AT_ONCE = 64 };
+
+/* ---- What is due ---- */
+
+static void later(const struct value *time, int64_t *sec)
+{
+    struct gotime t;
+    struct str text = value_str(time);
+    if (text.n && (gotime_parse(text, false, &t, NULL) == 0) && t.sec > *sec)
+        *sec = t.sec;
+}
+
+/* When it was last seen, as far as it says; its creation at least. */
+static int64_t last_seen_sec(const struct value *event)
+{
+    int64_t sec = 0;
+    later(value_dig(event, "metadata", "creationTimestamp"), &sec);
+    later(value_get(event, STR("lastTimestamp")), &sec);
+    later(value_get(event, STR("eventTime")), &sec);
+    later(value_dig(event, "series", "lastObservedTime"), &sec);
+    return sec;
+}
+
+static const struct kind_resource *events(void)
+{
+    const struct kind_version *core = kind_version_find(STR(""), STR("v1"));
+    for (size_t i = 0; i < core->n_resources; i++)
+        if (str_eq(core->resources[i].plural, STR("events")))
+            return &core->resources[i];
+    return NULL;
+}
+
+struct due {
+    struct store_op ops[PAGE_OBJECTS];
+    size_t n;
+};
+
+/* The next page: what of it is due, and where to go on; 1 if there is more. */
+static int read_page(struct api *api, struct arena *a, int64_t before_sec, struct buf *start,
+                     struct due *ret, struct err *err)
+{
+    struct store_snap *snap;
+    struct store_entry e;
+    int r = store_snap_begin(api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    size_t looked = 0;
+    ret->n = 0;
+    store_range_begin(snap, stored_key(a, events(), STR(""), STR("")),
+                      arena_str(a, buf_str(start)));
+    while (looked < PAGE_OBJECTS && (r = store_range_next(snap, &e, err)) == 1) {
+        struct value event;
+        looked++;
+        buf_reset(start);
+        buf_str_add(start, e.key);
+        buf_byte(start, '\0');
+        if (stored_read(a, events()->type, &e, &event, NULL) == 0 &&
+            last_seen_sec(&event) < before_sec)
+            ret->ops[ret->n++] = (struct store_op){
+                .type = STORE_DELETE,
+                .key = arena_str(a, e.key),
+                .expect_rev = e.mod_rev, /* whoever was seen again meanwhile stays */
+            };
+    }
+    store_snap_end(snap);
+    return r < 0 ? r : looked == PAGE_OBJECTS;
+}
+
+/* ---- Deleting, many at once, so that they become durable together ---- */
+
+struct gate {
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t passed;
+    size_t open, deleted;
+};
+
+static void on_done(struct store_txn *t) /* thread: store */
+{
+    struct gate *g = t->owner;
+    pthread_mutex_lock(&g->lock);
+    g->open--;
+    g->deleted += t->result == 0;
+    pthread_cond_signal(&g->passed);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static size_t delete_due(struct api *api, struct due *due)
+{
+    struct gate g = { .open = 0 };
+    struct store_txn *txns = mem_zalloc(PAGE_OBJECTS * sizeof(*txns));
+    pthread_mutex_init(&g.lock, NULL);
+    pthread_cond_init(&g.passed, NULL);
+    pthread_mutex_lock(&g.lock);
+    for (size_t i = 0; i < due->n; i++) {
+        while (g.open >= AT_ONCE)
+            pthread_cond_wait(&g.passed, &g.lock);
+        g.open++;
+        txns[i] =
+            (struct store_txn){ .ops = &due->ops[i], .n_ops = 1, .done = on_done, .owner = &g };
+        pthread_mutex_unlock(&g.lock);
+        store_submit(api->store, &txns[i]);
+        pthread_mutex_lock(&g.lock);
+    }
+    while (g.open)
+        pthread_cond_wait(&g.passed, &g.lock);
+    pthread_mutex_unlock(&g.lock);
+    pthread_mutex_destroy(&g.lock);
+    pthread_cond_destroy(&g.passed);
+    free(txns);
+    return g.deleted;
+}
+
+size_t expire_run(struct api *api, int64_t ttl_ns)
+{
+    struct arena a;
+    arena_init(&a);
+    autobuf start = { 0 };
+    autofree struct due *due = mem_new(struct due);
+    int64_t before_sec = (clock_wall_ns(api->clock) - ttl_ns) / NS_PER_SEC;
+    size_t deleted = 0;
+    int more = 1;
+    while (more > 0) {
+        struct err err = ERR_INIT(&a);
+        more = read_page(api, &a, before_sec, &start, due, &err);
+        if (more >= 0)
+            deleted += delete_due(api, due);
+        else
+            log_warn("events are not looked through", LOG_STR("error", err.msg));
+        arena_reset(&a);
+    }
+    arena_done(&a);
+    return deleted;
+}
+
+/* ---- From time to time ---- */
+
+struct expire {
+    struct api *api;
+    struct loop *loop;
+    int64_t ttl_ns;
+    struct loop_timer timer;
+    struct work work;
+    pthread_mutex_t lock; /* of `busy` */
+    pthread_cond_t idle;
+    bool busy;
+};
+
+static void run(struct work *w) /* thread: worker */
+{
+    struct expire *x = (struct expire *)((char *)w - offsetof(struct expire, work));
+    (void)expire_run(x->api, x->ttl_ns);
+    pthread_mutex_lock(&x->lock);
+    x->busy = false;
+    pthread_cond_signal(&x->idle);
+    pthread_mutex_unlock(&x->lock);
+}
+
+static void on_fire(struct loop_timer *t)
+{
+    struct expire *x = (struct expire *)((char *)t - offsetof(struct expire, timer));
+    pthread_mutex_lock(&x->lock);
+    bool start = !x->busy;
+    x->busy = true;
+    pthread_mutex_unlock(&x->lock);
+    if (start && !workers_submit(x->api->workers, &x->work)) {
+        pthread_mutex_lock(&x->lock);
+        x->busy = false; /* everybody is at work: the next time */
+        pthread_mutex_unlock(&x->lock);
+    }
+    loop_timer_set(x->loop, &x->timer, loop_now_ns(x->loop) + LOOK_NS);
+}
+
+struct expire *expire_new(struct api *api, struct loop *loop, int64_t ttl_ns)
+{
+    struct expire *x = mem_new(struct expire);
+    x->api = api;
+    x->loop = loop;
+    x->ttl_ns = ttl_ns ? ttl_ns : EXPIRE_EVENT_NS;
+    x->timer.on_fire = on_fire;
+    x->work.run = run;
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->idle, NULL);
+    loop_timer_set(loop, &x->timer, loop_now_ns(loop) + LOOK_NS);
+    return x;
+}
+
+struct expire *expire_free(struct expire *x)
+{
+    if (!x)
+        return NULL;
+    pthread_mutex_lock(&x->lock);
+    while (x->busy)
+        pthread_cond_wait(&x->idle, &x->lock);
+    pthread_mutex_unlock(&x->lock);
+    loop_timer_cancel(&x->timer);
+    pthread_mutex_destroy(&x->lock);
+    pthread_cond_destroy(&x->idle);
+    free(x);
+    return NULL;
+}
