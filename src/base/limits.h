@@ -55,6 +55,7 @@
 /* Patches */
 #define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
 #define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
+#define LIMIT_PATCH_DEPTH      500u       /* objects that a strategic patch merges into each other */
 
 /* Store */
 #define LIMIT_STORE_KEY_BYTES   480u
@@ -70,4 +71,5 @@
 #define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
 #define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
+#define LIMIT_SCHEMA_DEPTH      500u /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
