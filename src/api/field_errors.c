@@ -1,5 +1,7 @@
 #include "api/field_errors.h"
 
+#include <stdlib.h>
+
 #include "api/quote.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -142,6 +144,32 @@ void field_errors_unique(struct field_errors *e)
     }
     for (e->last = &e->first; *e->last;)
         e->last = &(*e->last)->next;
+}
+
+static int by_words(const void *x, const void *y)
+{
+    const struct err_cause *a = *(const struct err_cause *const *)x;
+    const struct err_cause *b = *(const struct err_cause *const *)y;
+    int c = str_cmp(a->field, b->field);
+    return c ? c : str_cmp(a->msg, b->msg);
+}
+
+void field_errors_add_sorted(struct field_errors *e, struct field_errors *from)
+{
+    size_t n = 0, i = 0;
+    for (const struct err_cause *c = from->first; c; c = c->next)
+        n++;
+    struct err_cause **all = arena_array(e->arena, struct err_cause *, n);
+    for (struct err_cause *c = from->first; c; c = c->next)
+        all[i++] = c;
+    if (n)
+        qsort(all, n, sizeof(all[0]), by_words);
+    for (i = 0; i < n && !is_full(e); i++) {
+        keep(e, all[i]->reason, all[i]->field, all[i]->msg);
+        e->n++;
+    }
+    e->n += n - i + (from->n - n);
+    *from = FIELD_ERRORS_INIT(from->arena);
 }
 
 int field_errors_report(const struct field_errors *e, struct str group, struct str kind,

@@ -147,6 +147,29 @@ static void repeated_faults_can_be_forgotten(void **state)
     arena_done(&a);
 }
 
+static void faults_can_be_sorted_in(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct field_errors e = FIELD_ERRORS_INIT(&a), more = FIELD_ERRORS_INIT(&a);
+    struct field_path b = field_child(&spec, STR("b")), c = field_child(&spec, STR("c"));
+    field_required(&e, &c, "");
+    field_errors_add_sorted(&e, &more);
+    assert_int_equal(e.n, 1);
+    field_required(&more, &c, "z");
+    field_required(&more, &b, "");
+    field_required(&more, &c, "a");
+    field_errors_add_sorted(&e, &more);
+    assert_int_equal(e.n, 4);
+    assert_int_equal(more.n, 0);
+    assert_text(e.first->field, "spec.c");
+    assert_text(e.first->next->field, "spec.b");
+    assert_text(e.first->next->next->msg, "Required value: a");
+    assert_text(e.first->next->next->next->msg, "Required value: z");
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +179,7 @@ int main(void)
         cmocka_unit_test(every_type_has_its_words),
         cmocka_unit_test(faults_past_the_limits_are_only_counted),
         cmocka_unit_test(repeated_faults_can_be_forgotten),
+        cmocka_unit_test(faults_can_be_sorted_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

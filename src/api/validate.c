@@ -24,6 +24,7 @@ static const struct validate_rules *const tables[] = {
     validate__persistent,
     validate__storage,
     validate__webhook,
+    validate__definition,
     validate__endpoints,
     validate__event,
     validate__flowcontrol,

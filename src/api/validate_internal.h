@@ -32,6 +32,7 @@ extern const struct validate_rules validate__resource[];
 extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
 extern const struct validate_rules validate__webhook[];
+extern const struct validate_rules validate__definition[];
 extern const struct validate_rules validate__endpoints[];
 extern const struct validate_rules validate__event[];
 extern const struct validate_rules validate__flowcontrol[];
