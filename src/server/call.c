@@ -15,8 +15,9 @@ enum { HEADERS_MAX = 3, WARNINGS_MAX = 100 };
 
 void call_warn(struct call *c, struct str text)
 {
+    size_t n = 0;
     for (struct call_warning *w = c->warnings; w; w = w->next)
-        if (str_eq(w->text, text))
+        if (str_eq(w->text, text) || ++n == WARNINGS_MAX)
             return;
     struct call_warning *w = arena_new(c->arena, struct call_warning);
     w->text = text;

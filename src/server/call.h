@@ -35,7 +35,8 @@ struct call {
 bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
                 const struct request *req);
 
-/* A Warning header of the answer; each text once. It lives as long as the call. */
+/* A Warning header of the answer; each text once, and no more than a hundred. It lives as long as
+ * the call. */
 void call_warn(struct call *c, struct str text);
 
 /* The answers. Each ends the exchange. */

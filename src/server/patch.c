@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "merge/json_patch.h"
 #include "merge/merge_patch.h"
+#include "merge/strategic.h"
 #include "server/registry.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -91,11 +92,13 @@ static int apply(struct patch *p, const struct kind_type *type, struct value *do
             merge_patch_apply(a, &p->body, doc);
         return 0;
     case PATCH_STRATEGIC:
+        if (p->body.type == VALUE_NULL)
+            return 0;
+        return strategic_apply(a, &strategic_kinds, type, &p->body, doc, err);
     case PATCH_APPLY:
         break;
     }
-    (void)type;
-    return err_set(err, ERR_UNIMPLEMENTED, "this kind of patch is not served yet");
+    return err_set(err, ERR_UNIMPLEMENTED, "server-side apply is not served yet");
 }
 
 /* What was made of the document is no object of its kind. */
