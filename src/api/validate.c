@@ -21,6 +21,7 @@ static const struct validate_rules *const tables[] = {
     validate__apps,
     validate__rbac,
     validate__resource,
+    validate__review,
     validate__persistent,
     validate__storage,
     validate__webhook,

@@ -131,15 +131,26 @@ static void create_pod_request(struct field_errors *e, const struct value *obj)
                       "must be set");
 }
 
+/* The spec as upstream shows it: with the two fields that only older versions have. */
+static struct str shown_spec(struct field_errors *e, const struct value *spec)
+{
+    struct str text =
+        inner_json(e, STR("certificates.k8s.io/v1"), STR("PodCertificateRequestSpec"), spec);
+    const char *stub = text.n ? memmem(text.p, text.n, "\"StubPKCS10Request\":", 20) : NULL;
+    if (!stub)
+        return text;
+    size_t before = (size_t)(stub - text.p);
+    return arena_printf(e->arena,
+                        STR_FMT "\"PKIXPublicKey\":null,\"ProofOfPossession\":null," STR_FMT,
+                        STR_ARG(str_take(text, before)), STR_ARG(str_skip(text, before)));
+}
+
 static void update_pod_request(struct field_errors *e, const struct value *obj,
                                const struct value *old_obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
     if (!is_same(spec, value_get(old_obj, STR("spec"))))
-        field_error(
-            e, FIELD_INVALID, path_root("spec"),
-            inner_json(e, STR("certificates.k8s.io/v1"), STR("PodCertificateRequestSpec"), spec),
-            "field is immutable");
+        field_error(e, FIELD_INVALID, path_root("spec"), shown_spec(e, spec), "field is immutable");
 }
 
 static void check_pod_conditions(struct field_errors *e, const struct value *conditions)

@@ -29,6 +29,7 @@ extern const struct validate_rules validate__stateful[];
 extern const struct validate_rules validate__apps[];
 extern const struct validate_rules validate__rbac[];
 extern const struct validate_rules validate__resource[];
+extern const struct validate_rules validate__review[];
 extern const struct validate_rules validate__persistent[];
 extern const struct validate_rules validate__storage[];
 extern const struct validate_rules validate__webhook[];

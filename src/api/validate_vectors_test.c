@@ -331,6 +331,43 @@ static void prepare_resize(struct arena *a, struct value *obj, const struct valu
     }
 }
 
+/* A Service keeps its addresses and families unless it says otherwise; clusterIPs follow clusterIP.
+ */
+static void prepare_service_update(struct arena *a, struct value *obj, const struct value *old_obj)
+{
+    static const struct str kept_fields[] = { STR("clusterIP"), STR("clusterIPs"),
+                                              STR("ipFamilies"), STR("ipFamilyPolicy"),
+                                              STR("healthCheckNodePort") };
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    const struct value *old = value_get(old_obj, STR("spec"));
+    struct str external = STR("ExternalName");
+    if (!spec || str_eq(value_str(value_get(spec, STR("type"))), external) ||
+        str_eq(value_str(value_get(old, STR("type"))), external))
+        return;
+    for (size_t i = 0; i < 5; i++)
+        carry(a, spec, old, kept_fields[i], true);
+    const struct value *ip = value_get(spec, STR("clusterIP"));
+    const struct value *ips = value_get(spec, STR("clusterIPs"));
+    const struct value *old_ips = value_get(old, STR("clusterIPs"));
+    if (ip && ips && old_ips && value_eq(ips, old_ips) && !value_eq(ip, value_at(ips, 0))) {
+        struct value changed = value_array();
+        (void)value_push(a, &changed, *ip);
+        (void)value_set(a, spec, STR("clusterIPs"), changed);
+    }
+}
+
+/* Where the old object has a mark, it had what the new one has. */
+static void unmark(struct arena *a, struct value *old, const struct value *obj)
+{
+    if (value_is(old, VALUE_STRING) && value_is(obj, VALUE_STRING) && mark_bytes(value_str(old)))
+        *old = *obj;
+    for (size_t i = 0; value_is(old, VALUE_OBJECT) && i < old->n; i++) {
+        struct str key = old->fields[i].key;
+        if (value_get(obj, key))
+            unmark(a, value_edit(a, old, key), value_get(obj, key));
+    }
+}
+
 static void prepare_update(struct arena *a, const struct target *t, const struct value *old_obj,
                            struct value *obj)
 {
@@ -356,6 +393,10 @@ static void prepare_update(struct arena *a, const struct target *t, const struct
         prepare_pod_update(a, obj, old_obj);
     if (str_eq(t->sub, STR("resize")))
         prepare_resize(a, obj, old_obj);
+    if (str_eq(t->plural, STR("services")) && !t->sub.n)
+        prepare_service_update(a, obj, old_obj);
+    if (str_eq(t->plural, STR("persistentvolumeclaims")) && !t->sub.n)
+        prepare_claim(a, obj);
 }
 
 /* ---- Comparing ---- */
@@ -526,10 +567,39 @@ static bool takes_object(const struct target *t)
     return !t->sub.n;
 }
 
+/* Reviews of access are not stored, and have neither metadata nor, when refused, a kind. */
+static void check_review(struct arena *a, const char *id, const struct target *t,
+                         const struct value *step)
+{
+    struct value obj;
+    bool refused;
+    struct field_errors e = FIELD_ERRORS_INIT(a);
+    struct err err = ERR_INIT(a);
+    const struct value *answer = value_dig(step, "expect", "body");
+    if (!is_about_fields(step, &refused) ||
+        !read_object(a, t->res->type, value_get(step, STR("body")), &obj))
+        return;
+    struct value *meta = value_ensure(a, &obj, STR("metadata"));
+    if (t->ns.n)
+        put_text(a, meta, STR("namespace"), t->ns);
+    else
+        (void)value_remove(a, meta, STR("namespace"));
+    validate_create(&e, t->res, &obj);
+    (void)field_errors_report(&e, t->group, STR(""), STR(""), &err);
+    bool good = !refused ? e.n == 0
+                         : same_causes(value_dig(answer, "details", "causes"), err.causes) &&
+                               matches(value_str(value_get(answer, STR("message"))), err.msg);
+    score(t->res->type->name, good);
+    if (!good && is_shown(t->res->type->name))
+        printf("FAILED %s\n  have: " STR_FMT "\n", id, STR_ARG(err.msg));
+}
+
 static void check_step(struct arena *a, const char *id, const struct value *steps, size_t i)
 {
     const struct value *step = value_at(steps, i), *body = value_get(step, STR("body"));
     struct target t = target_of(value_str(value_get(step, STR("path"))));
+    if (t.res && str_eq(t.group, STR("authorization.k8s.io")))
+        check_review(a, id, &t, step);
     struct str method = value_str(value_get(step, STR("method")));
     bool update = str_eq(method, STR("PUT")), refused;
     if ((!update && !str_eq(method, STR("POST"))) || update != (t.name.n > 0) ||
@@ -547,6 +617,12 @@ static void check_step(struct arena *a, const char *id, const struct value *step
     if (!as_stored(a, &t, &read) || (update && !(old_obj = old_as_stored(a, &t, old_obj)))) {
         score(t.res->type->name, false);
         return;
+    }
+    if (update && value_dig(old_obj, "spec")) {
+        struct value *marked = arena_dup(a, old_obj, sizeof(*old_obj));
+        *marked = value_clone(a, old_obj);
+        unmark(a, value_edit(a, marked, STR("spec")), value_get(&read, STR("spec")));
+        old_obj = marked;
     }
     if (update)
         prepare_update(a, &t, old_obj, &read);
