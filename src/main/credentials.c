@@ -93,6 +93,7 @@ static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_s
     const struct str groups[] = { STR("system:masters") };
     return pki_issue(a, ca,
                      &(struct pki_leaf){ .common_name = STR("admin"),
+                                         .uid = STR("admin"),
                                          .organizations = groups,
                                          .n_organizations = 1,
                                          .client = true,

@@ -326,6 +326,18 @@ static int cert_not_after(X509 *cert, int64_t *ret, struct err *err)
     return 0;
 }
 
+static int add_uid(X509_NAME *to, struct str uid, struct err *err)
+{
+    int r = check_name("uid", uid, err);
+    if (r < 0)
+        return r;
+    ASN1_OBJECT *oid = OBJ_txt2obj(PKI_UID_OID, 1);
+    int added = oid && X509_NAME_add_entry_by_OBJ(to, oid, MBSTRING_UTF8,
+                                                  (const unsigned char *)uid.p, (int)uid.n, -1, 0);
+    ASN1_OBJECT_free(oid);
+    return added ? 0 : fail(err, ERR_INVALID, "uid");
+}
+
 static int set_subject(X509 *cert, const struct pki_leaf *leaf, struct err *err)
 {
     X509_NAME *name = X509_get_subject_name(cert);
@@ -334,7 +346,8 @@ static int set_subject(X509 *cert, const struct pki_leaf *leaf, struct err *err)
         if (r < 0)
             return r;
     }
-    return add_name(name, NID_commonName, "common name", leaf->common_name, err);
+    int r = leaf->uid.n ? add_uid(name, leaf->uid, err) : 0;
+    return r < 0 ? r : add_name(name, NID_commonName, "common name", leaf->common_name, err);
 }
 
 static const char *extended_usage(const struct pki_leaf *leaf)

@@ -13,8 +13,12 @@ struct pki_pair {
 int pki_make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_t days,
                 struct pki_pair *ret, struct err *err);
 
+/* The subject's attribute that Kubernetes reads a user's uid from. */
+#define PKI_UID_OID "1.3.6.1.4.1.57683.2"
+
 struct pki_leaf {
     struct str common_name;
+    struct str uid; /* empty: none */
     const struct str *organizations;
     size_t n_organizations;
     const struct str *dns_names; /* subject alternative names */

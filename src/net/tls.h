@@ -26,6 +26,7 @@ struct tls_context *tls_context_unref(struct tls_context *c);
 struct tls_peer {
     bool verified;
     struct str common_name;
+    struct str uid; /* empty: none */
     const struct str *organizations;
     size_t n_organizations;
     struct str fingerprint; /* SHA-256 of the certificate, hex */

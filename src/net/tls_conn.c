@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
+#include "net/pki.h"
 #include "net/tls_internal.h"
 #include "base/banned.h"
 
@@ -282,6 +283,14 @@ static void copy_organizations(struct arena *a, const X509_NAME *subject, struct
     ret->n_organizations = n;
 }
 
+static struct str uid_copy(struct arena *a, const X509_NAME *subject)
+{
+    ASN1_OBJECT *oid = OBJ_txt2obj(PKI_UID_OID, 1);
+    int i = oid ? X509_NAME_get_index_by_OBJ(subject, oid, -1) : -1;
+    ASN1_OBJECT_free(oid);
+    return i >= 0 ? entry_copy(a, subject, i) : STR("");
+}
+
 static int copy_not_after(const X509 *cert, struct tls_peer *ret, struct err *err)
 {
     struct tm tm;
@@ -324,6 +333,7 @@ int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *re
     if (last >= 0)
         peer.common_name = entry_copy(a, subject, last);
     copy_organizations(a, subject, &peer);
+    peer.uid = uid_copy(a, subject);
     peer.fingerprint = fingerprint(a, cert);
     peer.verified = true;
     int r = copy_not_after(cert, &peer, err);

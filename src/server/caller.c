@@ -13,6 +13,7 @@ bool caller_find(struct call *c, struct strategy_user *ret)
     groups[cert->n_organizations] = STR("system:authenticated");
     *ret = (struct strategy_user){
         .name = cert->common_name,
+        .uid = cert->uid,
         .groups = groups,
         .n_groups = cert->n_organizations + 1,
     };

@@ -226,6 +226,9 @@ static void handle_whoami(struct http_exchange *x)
     for (size_t i = 0; i < peer->cert.n_organizations; i++)
         text = arena_printf(http_arena(x), STR_FMT " o=" STR_FMT, STR_ARG(text),
                             STR_ARG(peer->cert.organizations[i]));
+    if (peer->cert.uid.n)
+        text = arena_printf(http_arena(x), STR_FMT " uid=" STR_FMT, STR_ARG(text),
+                            STR_ARG(peer->cert.uid));
     text = arena_printf(http_arena(x), STR_FMT " verified=%d fp=%zu", STR_ARG(text),
                         peer->cert.verified, peer->cert.fingerprint.n);
     reply_text(x, text);
@@ -332,6 +335,7 @@ static void make_certificates(struct harness *h)
                                .now_sec = now,
                                .days = 2 };
     struct pki_leaf client = { .common_name = STR("skipper"),
+                               .uid = STR("u-7"),
                                .organizations = organizations,
                                .n_organizations = 2,
                                .client = true,

@@ -233,7 +233,7 @@ static void the_peer_is_named(void **state)
     client_use(ctx, cert_of(h.client_pair.cert_pem), key_of(h.client_pair.key_pem));
     assert_true(ask(&h, ctx, &reply));
     assert_true(str_eq(h1_body(buf_str(&reply)),
-                       STR("tls cn=skipper o=system:masters o=crew verified=1 fp=64")));
+                       STR("tls cn=skipper o=system:masters o=crew uid=u-7 verified=1 fp=64")));
     buf_reset(&reply);
     assert_true(ask(&h, client_new(&h), &reply));
     assert_true(str_eq(h1_body(buf_str(&reply)), STR("tls cn= verified=0 fp=0")));
