@@ -486,7 +486,7 @@ static void check_spec(struct field_errors *e, const struct value *spec,
 static struct value stored_versions(struct arena *a, const struct value *obj, bool created)
 {
     const struct value *told = created ? NULL : value_dig(obj, "status", "storedVersions");
-    struct value stored = told ? value_clone(a, told) : value_array();
+    struct value stored = value_is(told, VALUE_ARRAY) ? value_clone(a, told) : value_array();
     value_each_item (it, value_dig(obj, "spec", "versions")) {
         if (!is_true(value_get(it, STR("storage"))))
             continue;
