@@ -1,83 +1,8 @@
 /* Objects that nobody would write: of random shapes, and very large. */
 #include "api/defaults_check_test.h"
+#include "api/random_object_test.h"
 
 enum { HOSTILE_ROUNDS = 8, HOSTILE_DEPTH = 9 };
-
-static uint32_t random_below(uint32_t n)
-{
-    static uint64_t state = 20260102;
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33) % n;
-}
-
-/* Any value at all; strings are now and then those that rules ask for. */
-static struct value random_leaf(const struct kind_field *f)
-{
-    static const char *const texts[] = {
-        "", "RollingUpdate", "ClientIP", "LoadBalancer", "Container", "1u", "Webhook", "a:latest"
-    };
-    switch (random_below(9)) {
-    case 0:
-        return value_null();
-    case 1:
-        return value_bool(random_below(2));
-    case 2:
-        return value_int((int64_t)random_below(3) - 1);
-    case 3:
-        return value_array();
-    case 4:
-        return value_object();
-    case 5:
-        return value_number(STR("1.5"));
-    case 6:
-        if (f->n_values)
-            return value_string(f->values[random_below(f->n_values)]);
-        __attribute__((fallthrough));
-    default:
-        return value_string(str_of(texts[random_below(8)]));
-    }
-}
-
-static struct value random_struct(struct arena *a, const struct kind_type *t, unsigned depth);
-
-static struct value random_one(struct arena *a, const struct kind_field *f, unsigned depth)
-{
-    if (f->scalar == KIND_STRUCT && depth && random_below(8))
-        return random_struct(a, f->type, depth - 1);
-    return random_leaf(f);
-}
-
-static struct value random_value(struct arena *a, const struct kind_field *f, unsigned depth)
-{
-    if (f->shape == KIND_SINGLE || !random_below(8))
-        return random_one(a, f, depth);
-    struct value v = f->shape == KIND_LIST ? value_array() : value_object();
-    for (uint32_t n = random_below(4); n; n--) {
-        struct str key = arena_printf(a, "%c", 'a' + (int)random_below(4)); /* in no order */
-        if (f->shape == KIND_LIST)
-            (void)value_push(a, &v, random_one(a, f, depth));
-        else
-            (void)value_add(a, &v, key, random_one(a, f, depth));
-    }
-    return v;
-}
-
-static void add_random_fields(struct arena *a, const struct kind_type *t, unsigned depth,
-                              struct value *obj)
-{
-    for (size_t i = 0; i < t->n_fields; i++)
-        if (t->fields[i].flags & KIND_INLINE)
-            add_random_fields(a, t->fields[i].type, depth, obj);
-        else if (random_below(3))
-            (void)value_add(a, obj, t->fields[i].name, random_value(a, &t->fields[i], depth));
-}
-
-static struct value random_struct(struct arena *a, const struct kind_type *t, unsigned depth)
-{
-    struct value obj = value_object();
-    add_random_fields(a, t, depth, &obj);
-    return obj;
-}
 
 /* Nothing of it is what typed_read() would leave; where that takes it, what comes out is defaulted
  * once and for all. */
