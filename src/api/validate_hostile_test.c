@@ -2,7 +2,7 @@
 #include "api/random_object_test.h"
 #include "api/validate_check_test.h"
 
-enum { ROUNDS = 12, DEPTH = 9, LARGE = 20000 };
+enum { ROUNDS = 40, DEPTH = 9, LARGE = 20000 };
 
 static void look_at(struct arena *a, const struct kind_resource *r, const struct value *obj,
                     const struct value *old_obj)
