@@ -366,7 +366,7 @@ static bool is_allowed(const struct replay *r, struct str id)
     struct str lines = r->allow;
     while (lines.n) {
         struct str line = str_cut(&lines, '\n');
-        if (str_eq(str_cut(&line, ' '), id))
+        if (str_eq(str_cut(&line, '\t'), id))
             return true;
     }
     return false;
