@@ -133,3 +133,11 @@ bool kind_shows_deleted(const struct kind_resource *r)
             return true;
     return false;
 }
+
+const struct kind_resource *kind_resource_find(const struct kind_version *v, struct str plural)
+{
+    for (size_t i = 0; i < v->n_resources; i++)
+        if (str_eq(v->resources[i].plural, plural))
+            return &v->resources[i];
+    return NULL;
+}

@@ -183,4 +183,5 @@ const struct kind_type *kind_type_find(struct str group, struct str version, str
  * at, since custom resources bring their own. Whether a version is served is another question. */
 const struct kind_type *kind_find(struct str api_version, struct str kind);
 const struct kind_version *kind_version_find(struct str group, struct str version);
+const struct kind_resource *kind_resource_find(const struct kind_version *v, struct str plural);
 const struct kind_version *kind_group_find(struct str group); /* its preferred version */

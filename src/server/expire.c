@@ -36,11 +36,7 @@ static int64_t last_seen_sec(const struct value *event)
 
 static const struct kind_resource *events(void)
 {
-    const struct kind_version *core = kind_version_find(STR(""), STR("v1"));
-    for (size_t i = 0; i < core->n_resources; i++)
-        if (str_eq(core->resources[i].plural, STR("events")))
-            return &core->resources[i];
-    return NULL;
+    return kind_resource_find(kind_version_find(STR(""), STR("v1")), STR("events"));
 }
 
 struct due {

@@ -86,14 +86,6 @@ static void split(struct str path, struct segments *ret)
     ret->rest = path;
 }
 
-static const struct kind_resource *find_resource(const struct kind_version *v, struct str plural)
-{
-    for (size_t i = 0; i < v->n_resources; i++)
-        if (str_eq(v->resources[i].plural, plural))
-            return &v->resources[i];
-    return NULL;
-}
-
 static const struct kind_subresource *find_sub(const struct kind_resource *r, struct str name)
 {
     for (size_t i = 0; i < r->n_subresources; i++)
@@ -109,7 +101,7 @@ static size_t take_namespace(const struct kind_version *v, const struct segments
 {
     if (s->n - at < 3 || !str_eq(s->at[at], STR("namespaces")))
         return at;
-    const struct kind_resource *namespaces = find_resource(v, STR("namespaces"));
+    const struct kind_resource *namespaces = kind_resource_find(v, STR("namespaces"));
     if (namespaces && s->n - at == 3 && find_sub(namespaces, s->at[at + 2]))
         return at;
     ret->ns = s->at[at + 1];
@@ -172,7 +164,7 @@ static enum request_place find_place(const struct segments *s, struct request *r
     if (at >= s->n)
         return REQUEST_NO_RESOURCE;
     at = take_namespace(v, s, at, ret);
-    ret->resource = find_resource(v, s->at[at]);
+    ret->resource = kind_resource_find(v, s->at[at]);
     if (!ret->resource || !take_rest(s, at + 1, ret) || !fits(ret) || (ret->watch && ret->sub))
         return REQUEST_NO_RESOURCE;
     return REQUEST_FOUND;
