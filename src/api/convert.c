@@ -1,5 +1,6 @@
 #include "api/convert.h"
 
+#include "api/convert_internal.h"
 #include "api/typed.h"
 #include "base/banned.h"
 
@@ -47,6 +48,7 @@ static const struct {
 } changes[] = {
     { { "", 0 }, { "Event", 5 }, rename_event },
     { { "events.k8s.io", 13 }, { "Event", 5 }, rename_event },
+    { { "autoscaling", 11 }, { "HorizontalPodAutoscaler", 23 }, convert__autoscaler },
 };
 
 int convert_object(struct arena *a, const struct kind_type *from, const struct kind_type *to,
