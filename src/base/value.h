@@ -92,15 +92,17 @@ const struct value *value_dig_path(const struct value *v, const char *const *pat
 bool value_eq(const struct value *a, const struct value *b);
 
 /* `obj` and `arr` may be absent or of another type: then there is nothing to visit. */
-#define value_each_field(f, obj)                                                            \
-    for (const struct value *f##_of = (obj); value_is(f##_of, VALUE_OBJECT); f##_of = NULL) \
-        for (const struct value_field *f = f##_of->fields,                                  \
-                                      *f##_end = f##_of->n ? f + f##_of->n : f;             \
+#define value_each_field(f, obj)                                                     \
+    for (const struct value *f##_of = (obj); f##_of && f##_of->type == VALUE_OBJECT; \
+         f##_of = NULL)                                                              \
+        for (const struct value_field *f = f##_of->fields,                           \
+                                      *f##_end = f##_of->n ? f + f##_of->n : f;      \
              f != f##_end; f++)
-#define value_each_item(it, arr)                                                              \
-    for (const struct value *it##_of = (arr); value_is(it##_of, VALUE_ARRAY); it##_of = NULL) \
-        for (const struct value *it = it##_of->items,                                         \
-                                *it##_end = it##_of->n ? it + it##_of->n : it;                \
+#define value_each_item(it, arr)                                                       \
+    for (const struct value *it##_of = (arr); it##_of && it##_of->type == VALUE_ARRAY; \
+         it##_of = NULL)                                                               \
+        for (const struct value *it = it##_of->items,                                  \
+                                *it##_end = it##_of->n ? it + it##_of->n : it;         \
              it != it##_end; it++)
 
 /* Copying. */
