@@ -20,9 +20,8 @@ bool is_deletion_cost(const struct value *annotations)
     int64_t n;
     if (!cost)
         return true;
-    bool starts_well = text.n && (text.p[0] == '-' || text.p[0] != '0' || text.n == 1);
-    return starts_well && text.p[0] != '+' && str_to_i64(text, &n) && n >= INT32_MIN &&
-           n <= INT32_MAX;
+    bool starts_well = text.n && text.p[0] != '+' && (text.p[0] != '0' || text.n == 1);
+    return starts_well && str_to_i64(text, &n) && n >= INT32_MIN && n <= INT32_MAX;
 }
 
 static void check_old_tolerations(struct field_errors *e, const struct field_path *path,

@@ -163,7 +163,7 @@ static void check_windows_user(struct field_errors *e, const struct field_path *
 static void check_windows_options(struct field_errors *e, const struct field_path *path,
                                   const struct value *options)
 {
-    enum { SPEC_MAX_KIB = 64 };
+    enum { SPEC_MAX_KIB = 64, SPEC_MAX = SPEC_MAX_KIB * 1024 };
     const struct value *name = member(options, "gmsaCredentialSpecName"),
                        *spec = member(options, "gmsaCredentialSpec"),
                        *user = member(options, "runAsUserName");
@@ -173,7 +173,7 @@ static void check_windows_options(struct field_errors *e, const struct field_pat
     if (spec && !value_str(spec).n)
         fault_value(e, path_at(path, "gmsaCredentialSpec"), spec,
                     "gmsaCredentialSpec cannot be an empty string");
-    else if (value_str(spec).n > SPEC_MAX_KIB * 1024)
+    else if (value_str(spec).n > SPEC_MAX)
         fault_value(e, path_at(path, "gmsaCredentialSpec"), spec,
                     "gmsaCredentialSpec size must be under %d KiB", SPEC_MAX_KIB);
     if (user)
