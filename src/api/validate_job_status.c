@@ -255,7 +255,7 @@ void check_job_status(struct field_errors *e, const struct value *job, const str
         fault_int(e, path_at(STATUS, "terminating"), terminating,
                   "terminating>0 is invalid for finished job");
     if ((changed(&now, &was, STR("ready")) || changed(&now, &was, STR("active"))) &&
-        ready > int_of(now.status, "active"))
+        member(now.status, "ready") && ready > int_of(now.status, "active"))
         fault_int(e, path_at(STATUS, "ready"), ready, "cannot set more ready pods than active");
     check_success(e, &now, spec);
     check_one_way(e, job, old_job);

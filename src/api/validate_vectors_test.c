@@ -27,21 +27,21 @@ static const struct {
     size_t floor;
 } floors[] = {
     { "ControllerRevision", 30 },
-    { "CronJob", 105 },
-    { "DaemonSet", 60 },
-    { "Deployment", 141 },
-    { "HorizontalPodAutoscaler", 92 },
-    { "Job", 155 },
+    { "CronJob", 106 },
+    { "DaemonSet", 62 },
+    { "Deployment", 146 },
+    { "HorizontalPodAutoscaler", 95 },
+    { "Job", 158 },
     { "LimitRange", 28 },
-    { "Pod", 605 },
-    { "PodDisruptionBudget", 24 },
+    { "Pod", 611 },
+    { "PodDisruptionBudget", 26 },
     { "PodTemplate", 27 },
     { "PriorityClass", 13 },
-    { "ReplicaSet", 50 },
-    { "ReplicationController", 27 },
-    { "ResourceQuota", 44 },
+    { "ReplicaSet", 53 },
+    { "ReplicationController", 28 },
+    { "ResourceQuota", 45 },
     { "RuntimeClass", 25 },
-    { "StatefulSet", 67 },
+    { "StatefulSet", 71 },
 };
 
 enum { KINDS_MAX = 128 };
@@ -131,8 +131,10 @@ static struct target target_of(struct str path)
     t.group = core ? STR("") : str_cut(&rest, '/');
     struct str version = str_cut(&rest, '/');
     t.plural = str_cut(&rest, '/');
-    if (str_eq(t.plural, STR("namespaces")) && str_find(rest, '/') >= 0 &&
-        !str_ends(rest, STR("/status")) && !str_ends(rest, STR("/finalize"))) {
+    struct str after = rest;
+    (void)str_cut(&after, '/');
+    bool own = str_eq(after, STR("status")) || str_eq(after, STR("finalize"));
+    if (str_eq(t.plural, STR("namespaces")) && after.p && !own) {
         t.ns = str_cut(&rest, '/');
         t.plural = str_cut(&rest, '/');
     }
@@ -391,6 +393,9 @@ static void prepare_update(struct arena *a, const struct target *t, const struct
         carry(a, obj, old_obj, is_status ? STR("spec") : STR("status"), false);
     if (str_eq(t->plural, STR("pods")) && !t->sub.n)
         prepare_pod_update(a, obj, old_obj);
+    if (str_eq(t->plural, STR("pods")) && is_status)
+        carry(a, value_ensure(a, obj, STR("status")), value_get(old_obj, STR("status")),
+              STR("qosClass"), true);
     if (str_eq(t->sub, STR("resize")))
         prepare_resize(a, obj, old_obj);
     if (str_eq(t->plural, STR("services")) && !t->sub.n)
