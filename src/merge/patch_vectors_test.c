@@ -16,7 +16,6 @@ static const struct {
     { "[{\"op\":\"add\",\"path\":\"/bar/-1\",\"value\":\"5\"}]", "{\"bar\":[1,2,\"5\"]}" },
     { "[{\"op\":\"add\",\"path\":\"/-\"}]", "[1,null]" },
     { "[{\"op\":\"replace\",\"path\":\"/0\"}]", "[null]" },
-    { "[{\"op\":\"test\",\"path\":\"/0\"}]", "[null]" },
     { "[{\"op\":\"copy\",\"from\":\"/bar\",\"path\":\"/foo\"}]", "{\"foo\":null}" },
     { "[{\"op\":\"test\",\"path\":\"/00\",\"value\":\"foo\"}]", "[\"foo\",\"bar\"]" },
     { "[{\"op\":\"test\",\"path\":\"/01\",\"value\":\"bar\"}]", "[\"foo\",\"bar\"]" },
@@ -45,6 +44,9 @@ static const char *wanted(struct arena *a, const struct value *c)
     for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
         if (str_eq(patch, str_of(differences[i].patch)))
             return differences[i].result;
+    if (str_eq(patch, STR("[{\"op\":\"test\",\"path\":\"/0\"}]")) &&
+        value_at(value_get(c, STR("doc")), 0)->type == VALUE_NULL)
+        return "[null]"; /* a missing value is null */
     if (value_get(c, STR("error")))
         return NULL;
     const struct value *result = value_get(c, STR("expected"));

@@ -169,16 +169,6 @@ static int diff_object_lists(struct diff *d, const struct strategic_field *f,
 
 /* ---- lists of scalars ---- */
 
-static bool is_sorted_form(const struct entries *sorted, const struct value *list)
-{
-    if (sorted->n != list->n)
-        return false;
-    for (size_t i = 0; i < sorted->n; i++)
-        if (!value_eq(sorted->p[i].item, &list->items[i]))
-            return false;
-    return true;
-}
-
 static int diff_scalars(struct diff *d, const struct value *original, const struct value *modified,
                         struct list_diff *ret)
 {
@@ -198,10 +188,9 @@ static int diff_scalars(struct diff *d, const struct value *original, const stru
         j += side >= 0;
     }
     int r = strategic__sort_like(d->s, &ret->patch, modified, STR(""));
-    /* Upstream has sorted the original before it compares the two, so that it tells an order that
-     * is as it was, and misses a change to the sorted one. Only the latter leads to a wrong result.
-     */
-    bool is_new_order = !is_sorted_form(&from, modified) || !value_eq(original, modified);
+    /* Upstream compares with the sorted original: it tells an order that has not changed, and
+     * misses a change to the sorted one. */
+    bool is_new_order = !value_eq(original, modified);
     if (d->options.with_order && (ret->deleted.n || (!d->options.without_changes && is_new_order)))
         ret->order = value_borrow(modified);
     return r;
@@ -245,7 +234,8 @@ static int diff_objects(struct diff *d, const struct sorted_step *step)
     if (r)
         return r < 0 ? r : 0;
     if (f.replace) {
-        set(d, step->key, step->right);
+        if (!value_eq(step->left, step->right)) /* upstream tells it always */
+            set(d, step->key, step->right);
         return 0;
     }
     struct strategic_diff options = d->options;

@@ -1,8 +1,10 @@
 #include "merge/unstructured.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
 
+#include "api/gofloat.h"
 #include "base/mem.h"
 #include "merge/sorted.h"
 #include "base/banned.h"
@@ -28,35 +30,79 @@ static void printer_done(struct printer *p)
     mem_cleanup_free(&p->open);
 }
 
-/* Go's %v: the shortest digits that read back the same, with an exponent of at least two digits
- * below 1e-4 and from 1e6 on. */
-static void print_double(struct buf *out, const struct value *v)
-{
-    double d = 0;
+/* A number's digits without point and leading zeros, and the power of ten of the first one. */
+struct digits {
     char text[32];
-    (void)value_to_double(v, &d);
-    for (int digits = 1; digits <= 17; digits++) {
-        double back;
-        (void)snprintf(text, sizeof(text), "%.*e", digits - 1, d);
-        struct value read = { .type = VALUE_NUMBER, .n = (uint32_t)strlen(text), .text = text };
-        (void)value_to_double(&read, &back);
-        if (back >= d && back <= d)
-            break;
+    int n, exponent;
+};
+
+static struct digits digits_of(struct str number)
+{
+    struct digits d = { .n = 0 };
+    int64_t scale = 0;
+    struct str exponent = number, fraction = str_cut(&exponent, 'e');
+    struct str whole = str_cut(&fraction, '.');
+    (void)str_to_i64(str_starts(exponent, STR("+")) ? str_skip(exponent, 1) : exponent, &scale);
+    d.exponent = (int)scale + (int)whole.n - 1;
+    const struct str parts[] = { whole, fraction };
+    for (size_t part = 0; part < 2; part++) {
+        for (size_t i = 0; i < parts[part].n && d.n < (int)sizeof(d.text); i++) {
+            if (d.n || parts[part].p[i] != '0')
+                d.text[d.n++] = parts[part].p[i];
+            else
+                d.exponent--;
+        }
     }
-    struct str exponent = str_of(text);
-    struct str mantissa = str_cut(&exponent, 'e');
-    int64_t e = 0;
-    (void)str_to_i64(exponent.p[0] == '+' ? str_skip(exponent, 1) : exponent, &e);
-    if (e < -4 || e >= 6) {
-        buf_str_add(out, str_of(text));
-        return;
-    }
-    int behind = (int)mantissa.n - (mantissa.p[0] == '-') - 2 - (int)e;
-    buf_printf(out, "%.*f", behind > 0 ? behind : 0, d);
+    while (d.n > 1 && d.text[d.n - 1] == '0')
+        d.n--;
+    return d;
 }
 
-static void print_scalar(struct buf *out, const struct value *v)
+static void print_plain(struct buf *out, const struct digits *d)
 {
+    for (int i = d->exponent < 0 ? d->exponent : 0; i < d->n || i <= d->exponent; i++) {
+        if (i == d->exponent + 1)
+            buf_byte(out, '.');
+        buf_byte(out, i >= 0 && i < d->n ? d->text[i] : '0');
+    }
+}
+
+static void print_with_exponent(struct buf *out, const struct digits *d)
+{
+    buf_byte(out, d->text[0]);
+    if (d->n > 1)
+        buf_byte(out, '.');
+    buf_add(out, d->text + 1, (size_t)d->n - 1);
+    buf_printf(out, "e%c%02d", d->exponent < 0 ? '-' : '+', abs(d->exponent));
+}
+
+/* Go's %v: the shortest digits that read back the same, with an exponent below 1e-4 and from 1e6
+ * on. */
+static void print_double(struct printer *p, const struct value *v)
+{
+    double d = 0;
+    (void)value_to_double(v, &d);
+    if (!isfinite(d)) {
+        buf_add(p->out, v->text, v->n);
+        return;
+    }
+    struct str number = gofloat_text(&p->scratch, d);
+    if (str_starts(number, STR("-"))) {
+        buf_byte(p->out, '-');
+        number = str_skip(number, 1);
+    }
+    struct digits digits = digits_of(number);
+    if (!digits.n)
+        buf_byte(p->out, '0');
+    else if (digits.exponent < -4 || digits.exponent >= 6)
+        print_with_exponent(p->out, &digits);
+    else
+        print_plain(p->out, &digits);
+}
+
+static void print_scalar(struct printer *p, const struct value *v)
+{
+    struct buf *out = p->out;
     switch ((enum value_type)v->type) {
     case VALUE_NULL:
         buf_str_add(out, STR("<nil>"));
@@ -68,7 +114,7 @@ static void print_scalar(struct buf *out, const struct value *v)
         buf_printf(out, "%" PRId64, v->i);
         return;
     case VALUE_NUMBER:
-        print_double(out, v);
+        print_double(p, v);
         return;
     default:
         buf_str_add(out, value_str(v));
@@ -79,7 +125,7 @@ static void print_scalar(struct buf *out, const struct value *v)
 static void print_leaf(struct printer *p, const struct value *v)
 {
     if (!p->as_string || v->type == VALUE_STRING) {
-        print_scalar(p->out, v);
+        print_scalar(p, v);
         return;
     }
     if (v->type == VALUE_NULL) {
@@ -87,7 +133,7 @@ static void print_leaf(struct printer *p, const struct value *v)
         return;
     }
     buf_printf(p->out, "%%!s(%s=", unstructured_type(v));
-    print_scalar(p->out, v);
+    print_scalar(p, v);
     buf_byte(p->out, ')');
 }
 
