@@ -1,0 +1,204 @@
+/* merge_bench - a Deployment of about 4 KB: what each type of patch takes to be applied to it, and
+ * a strategic one to be made. No I/O: documents are parsed before.
+ *
+ * The best of many rounds counts, so that a busy machine disturbs little. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "merge/json_patch.h"
+#include "merge/merge_patch.h"
+#include "merge/strategic.h"
+
+enum { ROUNDS = 15, ROUND_MS = 60 };
+
+static const char deployment_text[] =
+    "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"orders\","
+    "\"namespace\":\"shop\",\"uid\":\"5b0f6c1e-8f1d-4c58-9a57-0f1c9c5d3b7e\",\"resourceVersion\":"
+    "\"184467\",\"generation\":7,\"creationTimestamp\":\"2026-03-01T08:15:42Z\",\"labels\":{"
+    "\"app\":\"orders\",\"app.kubernetes.io/component\":\"backend\","
+    "\"app.kubernetes.io/part-of\":\"shop\"},\"annotations\":{"
+    "\"deployment.kubernetes.io/revision\":\"7\",\"team\":\"checkout\"},\"finalizers\":["
+    "\"shop.example/orders\"]},\"spec\":{\"replicas\":3,\"selector\":{\"matchLabels\":{\"app\":"
+    "\"orders\"}},\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":"
+    "\"25%\",\"maxSurge\":\"25%\"}},\"revisionHistoryLimit\":10,\"progressDeadlineSeconds\":600,"
+    "\"template\":{\"metadata\":{\"labels\":{\"app\":\"orders\",\"app.kubernetes.io/component\":"
+    "\"backend\"},\"annotations\":{\"prometheus.io/port\":\"9090\",\"prometheus.io/scrape\":"
+    "\"true\"}},\"spec\":{\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":"
+    "\"orders-config\",\"defaultMode\":420}},{\"name\":\"cache\",\"emptyDir\":{\"sizeLimit\":"
+    "\"256Mi\"}},{\"name\":\"tls\",\"secret\":{\"secretName\":\"orders-tls\",\"defaultMode\":420"
+    "}}],\"initContainers\":[{\"name\":\"migrate\",\"image\":"
+    "\"registry.example/shop/orders-migrate:1.42.0\",\"command\":[\"/bin/migrate\"],\"env\":[{"
+    "\"name\":\"DATABASE_HOST\",\"value\":\"orders-db.shop.svc\"}],\"resources\":{},"
+    "\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\","
+    "\"imagePullPolicy\":\"IfNotPresent\"}],\"containers\":[{\"name\":\"server\",\"image\":"
+    "\"registry.example/shop/orders:1.42.0\",\"args\":[\"--listen=0.0.0.0:8080\","
+    "\"--log-level=info\",\"--cache-dir=/var/cache/orders\"],\"ports\":[{\"name\":\"http\","
+    "\"containerPort\":8080,\"protocol\":\"TCP\"},{\"name\":\"metrics\",\"containerPort\":9090,"
+    "\"protocol\":\"TCP\"}],\"env\":[{\"name\":\"DATABASE_HOST\",\"value\":\"orders-db.shop.svc\""
+    "},{\"name\":\"DATABASE_PASSWORD\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"orders-db\","
+    "\"key\":\"password\"}}},{\"name\":\"POD_IP\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":"
+    "\"v1\",\"fieldPath\":\"status.podIP\"}}},{\"name\":\"CURRENCY\",\"value\":\"EUR\"}],"
+    "\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"250m\","
+    "\"memory\":\"512Mi\"}},\"volumeMounts\":[{\"name\":\"config\",\"readOnly\":true,"
+    "\"mountPath\":\"/etc/orders\"},{\"name\":\"cache\",\"mountPath\":\"/var/cache/orders\"},{"
+    "\"name\":\"tls\",\"mountPath\":\"/etc/tls\"}],\"livenessProbe\":{\"httpGet\":{\"path\":"
+    "\"/livez\",\"port\":8080,\"scheme\":\"HTTP\"},\"initialDelaySeconds\":10,\"timeoutSeconds\":"
+    "1,\"periodSeconds\":10,\"successThreshold\":1,\"failureThreshold\":3},\"readinessProbe\":{"
+    "\"httpGet\":{\"path\":\"/readyz\",\"port\":8080,\"scheme\":\"HTTP\"},\"timeoutSeconds\":1,"
+    "\"periodSeconds\":5,\"successThreshold\":1,\"failureThreshold\":3},"
+    "\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\","
+    "\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"runAsUser\":1000,"
+    "\"runAsNonRoot\":true,\"readOnlyRootFilesystem\":true,\"allowPrivilegeEscalation\":false}},{"
+    "\"name\":\"proxy\",\"image\":\"registry.example/mesh/proxy:2.7.1\",\"ports\":[{\"name\":"
+    "\"admin\",\"containerPort\":15000,\"protocol\":\"TCP\"}],\"resources\":{\"requests\":{"
+    "\"cpu\":\"50m\",\"memory\":\"64Mi\"}},\"terminationMessagePath\":\"/dev/termination-log\","
+    "\"terminationMessagePolicy\":\"File\",\"imagePullPolicy\":\"IfNotPresent\"}],"
+    "\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":"
+    "\"ClusterFirst\",\"serviceAccountName\":\"orders\",\"serviceAccount\":\"orders\","
+    "\"securityContext\":{\"fsGroup\":2000},\"schedulerName\":\"default-scheduler\","
+    "\"tolerations\":[{\"key\":\"dedicated\",\"operator\":\"Equal\",\"value\":\"shop\","
+    "\"effect\":\"NoSchedule\"}]}}},\"status\":{\"observedGeneration\":7,\"replicas\":3,"
+    "\"updatedReplicas\":3,\"readyReplicas\":3,\"availableReplicas\":3,\"conditions\":[{\"type\":"
+    "\"Available\",\"status\":\"True\",\"lastUpdateTime\":\"2026-03-01T08:16:02Z\","
+    "\"lastTransitionTime\":\"2026-03-01T08:16:02Z\",\"reason\":\"MinimumReplicasAvailable\","
+    "\"message\":\"Deployment has minimum availability.\"},{\"type\":\"Progressing\",\"status\":"
+    "\"True\",\"lastUpdateTime\":\"2026-03-01T08:16:02Z\",\"lastTransitionTime\":"
+    "\"2026-03-01T08:15:42Z\",\"reason\":\"NewReplicaSetAvailable\",\"message\":"
+    "\"ReplicaSet orders has successfully progressed.\"}]}}";
+
+/* As `kubectl apply` makes one of several changes. */
+static const char strategic_text[] =
+    "{\"metadata\":{\"annotations\":{\"deployment.kubernetes.io/revision\":\"8\",\"team\":null}},"
+    "\"spec\":{\"replicas\":5,\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"Recreate\","
+    "\"rollingUpdate\":null},\"template\":{\"spec\":{\"$setElementOrder/containers\":[{\"name\":"
+    "\"server\"},{\"name\":\"proxy\"}],\"containers\":[{\"name\":\"server\",\"image\":"
+    "\"registry.example/shop/orders:1.43.0\",\"$setElementOrder/env\":[{\"name\":"
+    "\"DATABASE_HOST\"},{\"name\":\"POD_IP\"},{\"name\":\"CURRENCY\"},{\"name\":\"LOCALE\"}],"
+    "\"env\":[{\"name\":\"CURRENCY\",\"value\":\"CHF\"},{\"name\":\"LOCALE\",\"value\":\"de\"},{"
+    "\"name\":\"DATABASE_PASSWORD\",\"$patch\":\"delete\"}]}],\"volumes\":[{\"name\":\"cache\","
+    "\"$retainKeys\":[\"name\",\"hostPath\"],\"hostPath\":{\"path\":\"/var/cache\"},\"emptyDir\":"
+    "null}]}}}}";
+
+static const char merge_text[] =
+    "{\"metadata\":{\"annotations\":{\"deployment.kubernetes.io/revision\":\"8\",\"team\":null}},"
+    "\"spec\":{\"replicas\":5,\"template\":{\"metadata\":{\"annotations\":{"
+    "\"prometheus.io/port\":\"9091\"}},\"spec\":{\"nodeSelector\":{\"disk\":\"ssd\"}}}}}";
+
+static const char json_text[] =
+    "[{\"op\":\"test\",\"path\":\"/spec/replicas\",\"value\":3},{\"op\":\"replace\",\"path\":"
+    "\"/spec/replicas\",\"value\":5},{\"op\":\"replace\",\"path\":"
+    "\"/spec/template/spec/containers/0/image\",\"value\":\"registry.example/shop/orders:1.43.0\""
+    "},{\"op\":\"remove\",\"path\":\"/spec/template/spec/containers/0/env/1\"},{\"op\":\"add\","
+    "\"path\":\"/spec/template/spec/containers/0/env/-\",\"value\":{\"name\":\"LOCALE\","
+    "\"value\":\"de\"}}]";
+
+static struct arena documents, arena;
+static struct value deployment, changed, strategic_patch, merge_patch, json_patch;
+static const struct kind_type *type;
+
+static void must(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "merge_bench: %s failed\n", what);
+        exit(1);
+    }
+}
+
+static void once_strategic(void)
+{
+    arena_reset(&arena);
+    struct value doc = value_borrow(&deployment);
+    must(strategic_apply(&arena, &strategic_kinds, type, &strategic_patch, &doc, NULL) == 0,
+         "strategic_apply");
+}
+
+static void once_two_way(void)
+{
+    struct value patch;
+    arena_reset(&arena);
+    must(strategic_two_way(&arena, &strategic_kinds, type, &deployment, &changed, &patch, NULL) ==
+             0,
+         "strategic_two_way");
+}
+
+static void once_three_way(void)
+{
+    struct value patch;
+    arena_reset(&arena);
+    must(strategic_three_way(&arena, &strategic_kinds, type, &deployment, &changed, &deployment,
+                             true, &patch, NULL) == 0,
+         "strategic_three_way");
+}
+
+static void once_merge(void)
+{
+    arena_reset(&arena);
+    struct value doc = value_borrow(&deployment);
+    merge_patch_apply(&arena, &merge_patch, &doc);
+}
+
+static void once_json(void)
+{
+    arena_reset(&arena);
+    struct value doc = value_borrow(&deployment);
+    must(json_patch_apply(&arena, &json_patch, &doc, NULL) == 0, "json_patch_apply");
+}
+
+/* Microseconds of one call, best of the rounds. */
+static double measure(void (*once)(void))
+{
+    double best = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t start = clock_mono_ns(&clock_system), now = start;
+        size_t calls = 0;
+        while (now - start < ROUND_MS * NS_PER_MS) {
+            for (int i = 0; i < 100; i++)
+                once();
+            calls += 100;
+            now = clock_mono_ns(&clock_system);
+        }
+        double us = (double)(now - start) / 1000 / (double)calls;
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
+static struct value read(const char *text)
+{
+    struct value v;
+    must(json_read(&documents, str_of(text), NULL, &v, NULL) == 0, "json_read");
+    return v;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *name;
+        void (*once)(void);
+    } steps[] = {
+        { "strategic merge patch (50 us wanted)", once_strategic },
+        { "JSON merge patch", once_merge },
+        { "JSON patch", once_json },
+        { "two-way strategic patch made", once_two_way },
+        { "three-way strategic patch made", once_three_way },
+    };
+    arena_init(&documents);
+    arena_init(&arena);
+    type = kind_find(STR("apps/v1"), STR("Deployment"));
+    deployment = read(deployment_text);
+    strategic_patch = read(strategic_text);
+    merge_patch = read(merge_text);
+    json_patch = read(json_text);
+    changed = value_share(&deployment);
+    must(strategic_apply(&documents, &strategic_kinds, type, &strategic_patch, &changed, NULL) == 0,
+         "strategic_apply");
+
+    printf("patches of a Deployment of %zu bytes\n", sizeof(deployment_text) - 1);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        printf("  %-36s %6.2f us\n", steps[i].name, measure(steps[i].once));
+    arena_done(&arena);
+    arena_done(&documents);
+    return 0;
+}
