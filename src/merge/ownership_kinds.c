@@ -1,0 +1,119 @@
+/* What the kind tables say of server-side apply. */
+#include "merge/ownership.h"
+
+#include "base/banned.h"
+
+enum mode {
+    ANYTHING, /* objects field by field, everything else as a leaf; `at` is NULL */
+    TYPE,     /* a struct kind_type */
+    FIELD,    /* all of a struct kind_field */
+    ITEM,     /* an item of its list or map */
+};
+
+static const struct ownership_place anything = { NULL, ANYTHING };
+
+struct ownership_place ownership_kind(const struct kind_type *type)
+{
+    return (struct ownership_place){ type, TYPE };
+}
+
+/* The type of a single struct that stands there; NULL if it is none, or has no fields in JSON. */
+static const struct kind_type *type_at(struct ownership_place place)
+{
+    const struct kind_type *t = NULL;
+    const struct kind_field *f = place.at;
+    if (place.mode == TYPE)
+        t = place.at;
+    else if (place.mode == ITEM || (place.mode == FIELD && f->shape == KIND_SINGLE))
+        t = f->scalar == KIND_STRUCT ? f->type : NULL;
+    return t;
+}
+
+static bool is_free_form(const struct kind_field *f)
+{
+    return f->scalar == KIND_RAW || f->scalar == KIND_ANY || f->scalar == KIND_FIELDS_V1;
+}
+
+static enum ownership_form form_of_object(const struct value *v)
+{
+    return !v || v->type == VALUE_OBJECT || v->type == VALUE_NULL ? OWNERSHIP_FIELDS
+                                                                  : OWNERSHIP_LEAF;
+}
+
+static enum ownership_form form_of_single(struct ownership_place place, const struct value *v)
+{
+    const struct kind_type *t = type_at(place);
+    const struct kind_field *f = place.mode == FIELD || place.mode == ITEM ? place.at : NULL;
+    enum kind_merge merge = place.mode == FIELD ? f->merge : KIND_MERGE_UNSAID;
+    if (merge == KIND_MERGE_ATOMIC || (f && !t && !is_free_form(f)))
+        return OWNERSHIP_LEAF;
+    if (!t)
+        return form_of_object(v);
+    if (t->form == KIND_FORM_STRINGS || (merge == KIND_MERGE_UNSAID && (t->flags & KIND_ATOMIC)))
+        return OWNERSHIP_LEAF;
+    return t->form == KIND_FORM_OBJECT ? OWNERSHIP_FIELDS : form_of_object(v);
+}
+
+static struct ownership_shape shape(struct ownership_place place, const struct value *v)
+{
+    const struct kind_field *f = place.mode == FIELD ? place.at : NULL;
+    if (f && f->shape == KIND_LIST && f->merge == KIND_MERGE_SET)
+        return (struct ownership_shape){ .form = OWNERSHIP_SET };
+    if (f && f->shape == KIND_LIST && f->merge == KIND_MERGE_MAP)
+        return (struct ownership_shape){ OWNERSHIP_KEYED, f->list_keys, f->n_list_keys };
+    if (f && f->shape == KIND_LIST)
+        return (struct ownership_shape){ .form = OWNERSHIP_LEAF };
+    if (f && f->shape == KIND_MAP)
+        return (struct ownership_shape){ .form = f->merge == KIND_MERGE_ATOMIC ? OWNERSHIP_LEAF
+                                                                               : OWNERSHIP_FIELDS };
+    return (struct ownership_shape){ .form = form_of_single(place, v) };
+}
+
+static bool is_type_meta(const struct kind_type *t, struct str name)
+{
+    return (t->flags & KIND_HAS_TYPE_META) &&
+           (str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")));
+}
+
+static bool field(struct ownership_place place, struct str name, struct ownership_place *ret)
+{
+    static const struct kind_field text = { .scalar = KIND_STRING };
+    const struct kind_type *t = type_at(place);
+    const struct kind_field *outer = place.at, *f = NULL;
+    *ret = anything;
+    if (t && t->form == KIND_FORM_OBJECT)
+        f = is_type_meta(t, name) ? &text : kind_field_find(t, name);
+    else if (place.mode == FIELD && outer->shape == KIND_MAP)
+        *ret = (struct ownership_place){ outer, ITEM };
+    if (f)
+        *ret = (struct ownership_place){ f, FIELD };
+    return f;
+}
+
+static struct ownership_place item(struct ownership_place list)
+{
+    return list.mode == FIELD ? (struct ownership_place){ list.at, ITEM } : anything;
+}
+
+/* OpenAPI tells a default also of fields that an encoder always writes: the zero value. */
+static const struct value *zero_of(const struct kind_field *f)
+{
+    static const struct value empty = { .type = VALUE_STRING, .text = "" };
+    static const struct value zero = { .type = VALUE_INT };
+    if (f->flags & (KIND_POINTER | KIND_OMIT_EMPTY) || f->shape != KIND_SINGLE)
+        return NULL;
+    if (f->scalar == KIND_STRING)
+        return &empty;
+    return f->scalar == KIND_INT32 || f->scalar == KIND_INT64 ? &zero : NULL;
+}
+
+static const struct value *key_default(struct ownership_place list, struct str key)
+{
+    const struct kind_type *t = type_at(item(list));
+    const struct kind_field *f = t ? kind_field_find(t, key) : NULL;
+    if (!f)
+        return NULL;
+    return f->default_value && (f->flags & KIND_DEFAULT_TOLD) ? f->default_value : zero_of(f);
+}
+
+const struct ownership_schema ownership_kinds = { shape, field, item, key_default };
