@@ -217,12 +217,11 @@ static int merge_ordered(struct strategic *s, const struct strategic_field *f,
                          struct value *ret_live)
 {
     *ret_live = live ? value_borrow(live) : value_array();
-    if (!patch) {
-        *ret = value_borrow(live);
+    *ret = *ret_live;
+    if (!patch)
         return 0;
-    }
     if (!live) {
-        (void)strategic__clean(s->arena, patch, true, ret);
+        (void)strategic__clean(s->arena, patch, true, ret); /* a list is no directive */
         return 0;
     }
     if (f->merge)
@@ -237,7 +236,7 @@ static int merge_in_order(struct merging *m, struct str name, const struct value
     const struct value none = value_array(), *live = NULL, *patch = NULL;
     const struct slot *slot = find_slot(m, name);
     size_t at = find_in_patch(m, name);
-    struct strategic_field f;
+    struct strategic_field f = { 0 };
     int r = list_in(s, slot ? &slot->v : NULL, &live);
     if (r == 0)
         r = list_in(s, at < m->patch.n ? &m->patch.fields[at]->val : NULL, &patch);
@@ -248,7 +247,7 @@ static int merge_in_order(struct merging *m, struct str name, const struct value
     if (r < 0 || (!live && !patch))
         return r;
 
-    struct value merged, order_before, sorted;
+    struct value merged = none, order_before = none, sorted = none;
     r = merge_ordered(s, &f, live, patch, &merged, &order_before);
     if (r == 0)
         r = strategic__set_order(s, &f, &merged, order, &order_before, patch ? patch : &none,
@@ -301,7 +300,7 @@ static int merge_objects(struct merging *m, struct slot *slot, const struct valu
         slot->v = value_borrow(patch);
         return 0;
     }
-    struct value merged;
+    struct value merged = value_null();
     r = strategic__merge(m->s, f.below, &slot->v, patch, &merged);
     if (r == 0)
         slot->v = merged;
@@ -319,7 +318,7 @@ static int merge_lists(struct merging *m, struct slot *slot, const struct value 
         slot->v = value_borrow(patch);
         return 0;
     }
-    struct value merged;
+    struct value merged = value_null();
     r = strategic__merge_lists(m->s, &f, &slot->v, patch, is_delete_list, &merged, NULL);
     if (r == 0)
         slot->v = merged;
@@ -330,7 +329,7 @@ static int merge_lists(struct merging *m, struct slot *slot, const struct value 
 static void replace_field(struct merging *m, struct slot *slot, struct str key,
                           const struct value *patch)
 {
-    struct value v;
+    struct value v = value_null();
     if (strategic__clean(m->s->arena, patch, m->s->onto_patch, &v))
         set(m, key, v);
     else if (slot)

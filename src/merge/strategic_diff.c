@@ -92,7 +92,7 @@ static void add_deletion(struct diff *d, struct value *list, struct str merge_ke
 static int diff_items(struct diff *d, const struct strategic_field *f, const struct entry *from,
                       const struct entry *to, struct value *list)
 {
-    struct value patch;
+    struct value patch = value_null();
     int r = strategic__diff(d->s, f->below, from->item, to->item, d->options, &patch);
     if (r < 0 || !patch.n)
         return r;
@@ -147,7 +147,7 @@ static int diff_object_lists(struct diff *d, const struct strategic_field *f,
                              const struct value *original, const struct value *modified,
                              struct list_diff *ret)
 {
-    struct entries from, to;
+    struct entries from = { 0 }, to = { 0 };
     int r = sorted_entries(d->s, original, true, f->merge_key, &from);
     if (r == 0)
         r = sorted_entries(d->s, modified, true, f->merge_key, &to);
@@ -173,7 +173,7 @@ static int diff_scalars(struct diff *d, const struct value *original, const stru
                         struct list_diff *ret)
 {
     struct arena *a = d->s->arena;
-    struct entries from, to;
+    struct entries from = { 0 }, to = { 0 };
     (void)sorted_entries(d->s, original, false, STR(""), &from);
     (void)sorted_entries(d->s, modified, false, STR(""), &to);
     for (size_t i = 0, j = 0; i < from.n || j < to.n;) {
@@ -229,7 +229,7 @@ static int field_rules(struct diff *d, const struct sorted_step *step, struct st
 
 static int diff_objects(struct diff *d, const struct sorted_step *step)
 {
-    struct strategic_field f;
+    struct strategic_field f = { 0 };
     int r = field_rules(d, step, &f);
     if (r)
         return r < 0 ? r : 0;
@@ -240,7 +240,7 @@ static int diff_objects(struct diff *d, const struct sorted_step *step)
     }
     struct strategic_diff options = d->options;
     options.names_kept_fields = f.retain_keys;
-    struct value patch;
+    struct value patch = value_null();
     r = strategic__diff(d->s, f.below, step->left, step->right, options, &patch);
     if (r == 0 && patch.n)
         (void)value_add(d->s->arena, &d->patch, step->key, patch);
@@ -255,7 +255,7 @@ static struct str directive(struct arena *a, struct str name, struct str field)
 static int diff_lists(struct diff *d, const struct sorted_step *step)
 {
     struct arena *a = d->s->arena;
-    struct strategic_field f;
+    struct strategic_field f = { 0 };
     int r = field_rules(d, step, &f);
     if (r)
         return r < 0 ? r : 0;

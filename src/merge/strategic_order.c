@@ -76,7 +76,7 @@ static int same_item(struct strategic *s, struct strategic_ids *ids, const struc
 {
     if (merge_key.n && in_order->type != VALUE_OBJECT)
         return strategic__bad_type(s, VALUE_OBJECT, in_order);
-    uint32_t left, right;
+    uint32_t left = STRATEGIC_NO_ID, right = STRATEGIC_NO_ID;
     int r = strategic__item_id(s, ids, item, merge_key, &left);
     if (r == 0)
         r = strategic__item_id(s, ids, in_order, merge_key, &right);
@@ -169,7 +169,7 @@ int strategic__set_order(struct strategic *s, const struct strategic_field *f,
             return err_set(s->err, ERR_UNKNOWN, "value for key %u is not a map", first_bad);
         strategic__add_item(&items, value_borrow(it), id);
     }
-    enum value_type type;
+    enum value_type type = VALUE_NULL;
     int r = strategic__item_type(s, live, patch, &type);
     if (r == 0 && type == VALUE_OBJECT)
         r = check_keys(s, order, f->merge_key);
