@@ -1,6 +1,7 @@
 #include "api/declared.h"
 
 #include "api/names.h"
+#include "api/validate_common.h"
 #include "base/buf.h"
 #include "base/banned.h"
 
@@ -12,7 +13,7 @@ static void invalid(struct field_errors *e, const struct field_path *path, struc
     field_error(e, FIELD_INVALID, path, field_quoted(e, shown), "%s%s", prefix, why);
 }
 
-static void check_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+static void check_part(struct field_errors *e, const struct field_path *path, enum name_rule rule,
                        const char *prefix, struct str text)
 {
     struct name_faults faults = { 0 };
@@ -87,7 +88,7 @@ static void check_pool_name(struct field_errors *e, const struct field_path *pat
         if (part.n == 0)
             invalid(e, path, text, words, "must not be empty");
         else
-            check_name(e, path, NAME_LONG, words, part);
+            check_part(e, path, NAME_LONG, words, part);
     }
 }
 
@@ -122,7 +123,7 @@ static void check_full_name(struct field_errors *e, const struct field_path *pat
     if (domain.n > NAME_LABEL_MAX)
         field_too_long(e, path, NAME_LABEL_MAX);
     if (domain.n)
-        check_name(e, path, NAME_LONG, "prefix: ", domain);
+        check_part(e, path, NAME_LONG, "prefix: ", domain);
     if (name.n == 0)
         invalid(e, path, STR(""), "", "name must not be empty");
     else
@@ -158,13 +159,13 @@ void declared_check_format(struct field_errors *e, const struct field_path *path
         check_short_name(e, path, text);
         break;
     case DECLARED_LONG_NAME:
-        check_name(e, path, NAME_LONG, "", text);
+        check_part(e, path, NAME_LONG, "", text);
         break;
     case DECLARED_LONG_NAME_CASELESS:
         check_caseless(e, path, text);
         break;
     case DECLARED_LABEL_KEY:
-        check_name(e, path, NAME_QUALIFIED, "", text);
+        check_part(e, path, NAME_QUALIFIED, "", text);
         break;
     case DECLARED_UUID:
         if (!is_uuid(text))
@@ -220,10 +221,11 @@ static bool is_same_item(const struct declared_field *f, const struct value *a,
     return true;
 }
 
+enum { COMPARED_MAX = 1000 }; /* items that each is compared with; the lists are short */
+
 static void check_unique(struct field_errors *e, const struct field_path *path,
                          const struct declared_field *f, const struct value *list)
 {
-    enum { COMPARED_MAX = 1000 }; /* items that each is compared with; the lists are short */
     for (size_t i = 1; i < list->n; i++)
         for (size_t k = 0; k < i && k < COMPARED_MAX; k++) {
             const struct value *item = &list->items[i];
@@ -268,12 +270,17 @@ static void check_value(struct field_errors *e, const struct field_path *path,
         field_not_supported(e, path, field_json(e, v), f->values, n);
 }
 
+/* The old item that the new one at that index was; it is mostly still there. */
 static const struct value *paired_item(const struct declared_field *f, const struct value *old_list,
-                                       const struct value *item)
+                                       const struct value *item, size_t index)
 {
-    value_each_item (old, old_list)
-        if (is_same_item(f, old, item))
-            return old;
+    if (!value_is(old_list, VALUE_ARRAY))
+        return NULL;
+    if (index < old_list->n && is_same_item(f, &old_list->items[index], item))
+        return &old_list->items[index];
+    for (size_t i = 0; i < old_list->n && i < COMPARED_MAX; i++)
+        if (is_same_item(f, &old_list->items[i], item))
+            return &old_list->items[i];
     return NULL;
 }
 
@@ -284,8 +291,9 @@ static void check_items(struct field_errors *e, const struct field_path *path,
     bool paired = old_list && (f->keys[0].p || !f->type);
     size_t i = 0;
     value_each_item (item, list) {
-        struct field_path at = field_index(path, i++);
-        const struct value *old = paired ? paired_item(f, old_list, item) : NULL;
+        struct field_path at = field_index(path, i);
+        const struct value *old = paired ? paired_item(f, old_list, item, i) : NULL;
+        i++;
         if (old && value_eq(item, old))
             continue;
         if (f->format)
@@ -303,7 +311,7 @@ static void check_map(struct field_errors *e, const struct field_path *path,
                       const struct value *old_map)
 {
     value_each_field (entry, map) {
-        const struct value *old = value_get(old_map, entry->key);
+        const struct value *old = map_member(old_map, entry->key);
         if (f->format && !old)
             declared_check_format(e, path, f->format, entry->key);
         struct field_path at = field_key(path, entry->key);

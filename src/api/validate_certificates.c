@@ -49,16 +49,16 @@ struct csr_rules {
 static void check_csr_request(struct field_errors *e, const struct value *spec)
 {
     const struct field_path *path = path_at(path_root("spec"), "request");
-    struct str request = text_of(spec, "request");
+    const struct value *request = value_get(spec, STR("request"));
     autobuf text = { 0 };
     autopem block = { 0 };
     struct certificate csr;
-    (void)base64_decode(&text, request);
+    (void)base64_decode(&text, text_of(spec, "request"));
     struct str pem = buf_str(&text);
     if (!pem_next(&pem, &block) || !str_eq(block.type, STR("CERTIFICATE REQUEST")))
-        fault_text(e, path, request, "PEM block type must be CERTIFICATE REQUEST");
+        fault_value(e, path, request, "PEM block type must be CERTIFICATE REQUEST");
     else if (!certificate_request_read(buf_str(&block.bytes), &csr))
-        fault_text(e, path, request, "asn1: structure error: malformed certificate request");
+        fault_value(e, path, request, "asn1: structure error: malformed certificate request");
 }
 
 static bool has_unknown_usage(const struct value *usages)

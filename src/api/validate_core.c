@@ -73,7 +73,7 @@ static void create_config_map(struct field_errors *e, const struct value *obj)
     value_each_field (f, value_get(obj, STR("data"))) {
         const struct field_path *at = path_key(path_root("data"), f->key);
         check_name(e, at, NAME_CONFIG_KEY, f->key);
-        if (binary && value_get(binary, f->key))
+        if (binary && map_member(binary, f->key))
             fault_text(e, at, f->key, "duplicate of key present in binaryData");
         bytes += value_str(&f->val).n;
     }

@@ -497,31 +497,29 @@ static struct value stored_versions(struct arena *a, const struct value *obj, bo
     return stored;
 }
 
-static const struct value *version_named(const struct value *versions, struct str name)
-{
-    value_each_item (it, versions)
-        if (str_eq(text_of(it, "name"), name))
-            return it;
-    return NULL;
-}
-
 static void check_stored(struct field_errors *e, const struct value *obj, bool created)
 {
     const struct value *versions = value_dig(obj, "spec", "versions");
     const struct field_path *path = path_at(path_root("status"), "storedVersions");
     struct value stored = stored_versions(e->arena, obj, created);
+    autoset stored_names, names;
     size_t i = 0;
+    text_set_init(&stored_names);
+    text_set_init(&names);
     if (!stored.n) {
         fault_value(e, path, NULL, "must have at least one stored version");
         return;
     }
-    value_each_item (it, versions)
-        if (is_true(value_get(it, STR("storage"))) && !list_has(&stored, text_of(it, "name")))
-            fault_value(e, path, &stored, "must have the storage version " STR_FMT,
-                        STR_ARG(text_of(it, "name")));
+    add_texts(&stored_names, &stored);
+    value_each_item (it, versions) {
+        struct str name = text_of(it, "name");
+        (void)text_set_add(&names, name, it);
+        if (is_true(value_get(it, STR("storage"))) && !text_set_has(&stored_names, name))
+            fault_value(e, path, &stored, "must have the storage version " STR_FMT, STR_ARG(name));
+    }
     value_each_item (it, &stored) {
         struct str name = value_str(it);
-        if (!version_named(versions, name))
+        if (!text_set_has(&names, name))
             fault_text(
                 e, path_item(path, i), name,
                 "missing from spec.versions; " STR_FMT

@@ -68,9 +68,12 @@ bool schema_has_loose_keys(const struct value *schema)
         return false;
     if (schema_flag(items, STR("nullable")))
         return true;
+    autoset needed;
+    text_set_init(&needed);
+    add_texts(&needed, value_get(items, STR("required")));
     value_each_item (it, is_map ? value_get(schema, STR("x-kubernetes-list-map-keys")) : NULL) {
-        const struct value *of = value_get(value_get(items, STR("properties")), value_str(it));
-        bool required = list_has(value_get(items, STR("required")), value_str(it));
+        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
+        bool required = text_set_has(&needed, value_str(it));
         if (of && ((!required && !schema_has_default(of)) || schema_flag(of, STR("nullable"))))
             return true;
     }
@@ -122,7 +125,7 @@ static struct str unquoted(struct arena *a, struct str token)
 static const struct value *step_into(const struct value *schema, struct str name)
 {
     const struct value *properties = member(schema, "properties");
-    return properties ? value_get(properties, name) : schema_values(schema);
+    return properties ? map_member(properties, name) : schema_values(schema);
 }
 
 const struct value *schema_at(struct arena *a, const struct value *schema, struct str path,
@@ -281,14 +284,17 @@ static void check_comparable(struct field_errors *e, const struct field_path *pa
         fault_forbidden(e, path_at(at, "nullable"),
                         "cannot be nullable when x-kubernetes-list-type is " STR_FMT,
                         STR_ARG(list_type));
+    autoset needed;
+    text_set_init(&needed);
+    add_texts(&needed, value_get(items, STR("required")));
     value_each_item (it, str_eq(list_type, STR("map"))
                              ? value_get(s, STR("x-kubernetes-list-map-keys"))
                              : NULL) {
-        const struct value *of = value_get(value_get(items, STR("properties")), value_str(it));
+        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
         const struct field_path *key = path_key(path_at(at, "properties"), value_str(it));
         if (!of)
             continue;
-        if (!list_has(value_get(items, STR("required")), value_str(it)) && !schema_has_default(of))
+        if (!text_set_has(&needed, value_str(it)) && !schema_has_default(of))
             fault_required(e, path_at(key, "default"),
                            "this property is in x-kubernetes-list-map-keys, so it must have a "
                            "default or be a required property");

@@ -27,8 +27,8 @@ DECLARED_TYPE(address, { STR("spec"), .flags = DECLARED_STRUCT, .type = &address
 /* ---- NetworkPolicy ---- */
 
 struct policy_scope {
-    const struct value *old; /* the old spec, or NULL */
-    unsigned flags;          /* of selectors */
+    const struct text_set *old_blocks; /* of the old policy, wherever it has them, or NULL */
+    unsigned flags;                    /* of selectors */
 };
 
 static void check_end_port(struct field_errors *e, const struct field_path *path,
@@ -62,24 +62,22 @@ static void check_policy_port(struct field_errors *e, const struct field_path *p
         check_port_name(e, path_at(path, "port"), value_str(port));
 }
 
-static bool peers_have_block(const struct value *rules, struct str peers, struct str block)
+static void add_blocks(struct text_set *set, const struct value *rules, struct str peers)
 {
     value_each_item (rule, rules)
         value_each_item (peer, value_get(rule, peers)) {
             const struct value *of = value_get(peer, STR("ipBlock"));
-            if (of && (str_eq(text_of(of, "cidr"), block) ||
-                       list_has(value_get(of, STR("except")), block)))
-                return true;
+            if (!of)
+                continue;
+            (void)text_set_add(set, text_of(of, "cidr"), of);
+            add_texts(set, value_get(of, STR("except")));
         }
-    return false;
 }
 
 /* A block that the old policy has somewhere is taken as it is. */
 static bool had_block(const struct policy_scope *scope, struct str block)
 {
-    return scope->old &&
-           (peers_have_block(value_get(scope->old, STR("ingress")), STR("from"), block) ||
-            peers_have_block(value_get(scope->old, STR("egress")), STR("to"), block));
+    return scope->old_blocks && text_set_has(scope->old_blocks, block);
 }
 
 static void check_ip_block(struct field_errors *e, const struct field_path *path,
@@ -173,7 +171,11 @@ static void update_policy(struct field_errors *e, const struct value *obj,
 {
     const struct value *old = value_get(old_obj, STR("spec"));
     bool bad = !is_label_selector(member(old, "podSelector"), 0);
-    check_policy(e, obj, &(const struct policy_scope){ old, bad ? SELECTOR_ANY_VALUES : 0 });
+    autoset blocks;
+    text_set_init(&blocks);
+    add_blocks(&blocks, value_get(old, STR("ingress")), STR("from"));
+    add_blocks(&blocks, value_get(old, STR("egress")), STR("to"));
+    check_policy(e, obj, &(const struct policy_scope){ &blocks, bad ? SELECTOR_ANY_VALUES : 0 });
     declared_check(e, NULL, &policy, obj, old_obj);
 }
 

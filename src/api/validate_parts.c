@@ -203,6 +203,12 @@ bool list_has(const struct value *list, struct str text)
     return false;
 }
 
+void add_texts(struct text_set *set, const struct value *list)
+{
+    value_each_item (it, list)
+        (void)text_set_add(set, value_str(it), it);
+}
+
 /* ---- Addresses ---- */
 
 static bool is_zero(const unsigned char *b, size_t n)
@@ -233,14 +239,6 @@ bool check_endpoint_ip(struct field_errors *e, const struct field_path *path, st
     return e->n == before;
 }
 
-static bool had_address(const struct value *old, struct str ip)
-{
-    value_each_item (it, value_get(old, STR("ingress")))
-        if (str_eq(text_of(it, "ip"), ip))
-            return true;
-    return false;
-}
-
 static void check_ip_mode(struct field_errors *e, const struct field_path *path,
                           const struct value *ingress)
 {
@@ -258,11 +256,15 @@ void check_load_balancer(struct field_errors *e, const struct field_path *path,
                          const struct value *status, const struct value *old, bool modes)
 {
     size_t i = 0;
+    autoset old_addresses;
+    text_set_init(&old_addresses);
+    value_each_item (it, value_get(old, STR("ingress")))
+        (void)text_set_add(&old_addresses, text_of(it, "ip"), it);
     value_each_item (it, value_get(status, STR("ingress"))) {
         const struct field_path *at = path_item(path_at(path, "ingress"), i++);
         struct str address = text_of(it, "ip"), host = text_of(it, "hostname");
         struct ip ip;
-        if (address.n && !had_address(old, address))
+        if (address.n && !text_set_has(&old_addresses, address))
             check_ip_legacy(e, path_at(at, "ip"), address, NULL);
         if (modes)
             check_ip_mode(e, at, it);

@@ -2,6 +2,7 @@
  * node selectors, conditions, names of drivers. */
 #pragma once
 
+#include "api/text_set.h"
 #include "api/validate_common.h"
 
 /* What a label of nodes must be; `any_values`: label values are not looked at. */
@@ -22,8 +23,10 @@ bool check_driver(struct field_errors *e, const struct field_path *path, struct 
 /* An item that is there already: its key is noted as a duplicate. */
 bool check_unique_texts(struct field_errors *e, const struct field_path *path,
                         const struct value *list);
-/* Whether a list has this text. */
+/* Whether a list has this text; where it is asked for each item of another list, that list's texts
+ * belong in a set. */
 bool list_has(const struct value *list, struct str text);
+void add_texts(struct text_set *set, const struct value *list);
 
 /* An address that traffic can be sent to: none of the special ranges. Says so too where it is no
  * address at all. */

@@ -86,14 +86,15 @@ void validate__binding_conditions(struct field_errors *e, const struct field_pat
     check_condition_names(e, good_path, good);
     check_condition_names(e, bad_path, bad);
     check_unique_texts(e, good_path, good);
+    autoset good_names, bad_names;
+    text_set_init(&good_names);
+    text_set_init(&bad_names);
+    add_texts(&good_names, good);
     for (size_t i = 0; i < validate__count(bad); i++) {
         struct str name = value_str(value_at(bad, i));
-        bool repeated = false;
-        for (size_t k = 0; k < i; k++)
-            repeated = repeated || str_eq(value_str(value_at(bad, k)), name);
-        if (repeated)
+        if (!text_set_add(&bad_names, name, bad))
             fault_duplicate(e, path_item(bad_path, i), name);
-        if (list_has(good, name))
+        if (text_set_has(&good_names, name))
             fault_text(e, path_item(bad_path, i), name,
                        "bindingFailureConditions must not overlap with bindingConditions");
     }
@@ -397,13 +398,16 @@ static void check_allocation(struct field_errors *e, const struct field_path *pa
                             value_get(allocation, STR("nodeSelector")), false);
 }
 
+/* By their uids, which tell consumers apart. */
 static bool has_new_consumer(const struct value *status, const struct value *old)
 {
+    autoset known;
+    text_set_init(&known);
+    value_each_item (was, value_get(old, STR("reservedFor")))
+        (void)text_set_add(&known, text_of(was, "uid"), was);
     value_each_item (it, value_get(status, STR("reservedFor"))) {
-        bool found = false;
-        value_each_item (was, value_get(old, STR("reservedFor")))
-            found = found || value_eq(it, was);
-        if (!found)
+        const struct value *was = text_set_get(&known, text_of(it, "uid"));
+        if (!was || !value_eq(it, was))
             return true;
     }
     return false;

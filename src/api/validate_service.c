@@ -275,22 +275,17 @@ static void check_external_ips(struct field_errors *e, const struct value *spec,
                                const struct value *old_spec)
 {
     size_t i = 0;
+    autoset old_ips;
+    text_set_init(&old_ips);
+    add_texts(&old_ips, value_get(old_spec, STR("externalIPs")));
     value_each_item (it, value_get(spec, STR("externalIPs"))) {
         const struct field_path *at = path_item(SPEC("externalIPs"), i++);
-        if (check_ip_legacy(e, at, value_str(it), value_get(old_spec, STR("externalIPs"))))
+        if (text_set_has(&old_ips, value_str(it)) || check_ip_legacy(e, at, value_str(it), NULL))
             check_endpoint_ip(e, at, value_str(it));
     }
 }
 
 /* ---- Load balancers ---- */
-
-static bool had_range(const struct value *old_spec, struct str range)
-{
-    value_each_item (it, value_get(old_spec, STR("loadBalancerSourceRanges")))
-        if (str_eq(str_trim(value_str(it)), range))
-            return true;
-    return false;
-}
 
 static void check_noted_ranges(struct field_errors *e, const struct value *obj,
                                const struct value *old_obj)
@@ -316,15 +311,19 @@ static void check_source_ranges(struct field_errors *e, const struct value *obj,
     const struct value *ranges = value_get(spec, STR("loadBalancerSourceRanges"));
     const struct field_path *path = SPEC("LoadBalancerSourceRanges"); /* upstream's name of it */
     size_t i = 0;
+    autoset old_ranges;
+    text_set_init(&old_ranges);
     if (!validate__count(ranges)) {
         check_noted_ranges(e, obj, old_obj);
         return;
     }
     if (!has_type(spec, "LoadBalancer"))
         fault_forbidden(e, path, ONLY_LB);
+    value_each_item (it, value_dig(old_obj, "spec", "loadBalancerSourceRanges"))
+        (void)text_set_add(&old_ranges, str_trim(value_str(it)), it);
     value_each_item (it, ranges) {
         struct str range = str_trim(value_str(it));
-        if (!had_range(value_get(old_obj, STR("spec")), range))
+        if (!text_set_has(&old_ranges, range))
             check_cidr_legacy(e, path_item(path, i), range, NULL);
         i++;
     }

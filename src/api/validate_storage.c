@@ -82,6 +82,8 @@ static void check_topology_term(struct field_errors *e, const struct field_path 
     }
 }
 
+enum { COMPARED_MAX = 100 }; /* terms and their expressions: each is compared with all before it */
+
 /* The last of the expressions with this key counts. */
 static const struct value *values_of(const struct value *expressions, struct str key)
 {
@@ -94,12 +96,17 @@ static const struct value *values_of(const struct value *expressions, struct str
 /* Whether all that one term asks for, the other does too. */
 static bool is_part_of(const struct value *a, const struct value *b)
 {
+    if (validate__count(a) > COMPARED_MAX || validate__count(b) > COMPARED_MAX)
+        return false;
     value_each_item (expression, a) {
         const struct value *other = values_of(b, text_of(expression, "key"));
         if (!other)
             return false;
+        autoset others;
+        text_set_init(&others);
+        add_texts(&others, other);
         value_each_item (it, values_of(a, text_of(expression, "key")))
-            if (!list_has(other, value_str(it)))
+            if (!text_set_has(&others, value_str(it)))
                 return false;
     }
     return true;
@@ -107,7 +114,6 @@ static bool is_part_of(const struct value *a, const struct value *b)
 
 static void check_topologies(struct field_errors *e, const struct value *topologies)
 {
-    enum { COMPARED_MAX = 100 }; /* each is compared with all before it */
     for (size_t i = 0; i < validate__count(topologies); i++) {
         const struct field_path *path =
             path_at(path_item(path_root("allowedTopologies"), i), "matchLabelExpressions");
