@@ -29,9 +29,10 @@ static const struct kind_type *type_at(struct ownership_place place)
     return t;
 }
 
+/* A RawExtension is not: upstream sees in it a Go struct that shows no fields. */
 static bool is_free_form(const struct kind_field *f)
 {
-    return f->scalar == KIND_RAW || f->scalar == KIND_ANY || f->scalar == KIND_FIELDS_V1;
+    return f->scalar == KIND_ANY || f->scalar == KIND_FIELDS_V1;
 }
 
 static enum ownership_form form_of_object(const struct value *v)
@@ -49,7 +50,8 @@ static enum ownership_form form_of_single(struct ownership_place place, const st
         return OWNERSHIP_LEAF;
     if (!t)
         return form_of_object(v);
-    if (t->form == KIND_FORM_STRINGS || (merge == KIND_MERGE_UNSAID && (t->flags & KIND_ATOMIC)))
+    if (t->form == KIND_FORM_STRINGS || t->form == KIND_FORM_ANY ||
+        (merge == KIND_MERGE_UNSAID && (t->flags & KIND_ATOMIC)))
         return OWNERSHIP_LEAF;
     return t->form == KIND_FORM_OBJECT ? OWNERSHIP_FIELDS : form_of_object(v);
 }

@@ -1,0 +1,35 @@
+/* managed.h - metadata.managedFields: which manager owns which fields of an object.
+ *
+ * managed_update() follows a create, update or patch that has made the new object already: whatever
+ * changed belongs to the manager of the request from now on.
+ *
+ * Objects are trees as typed_read() gives them. Results borrow from the inputs, which must
+ * live as long. Entries of other versions of the API are read as if their fields had the same
+ * names. Rules only: no I/O, no clock. */
+#pragma once
+
+#include "merge/ownership.h"
+
+struct managed_request {
+    const struct ownership_schema *schema;
+    struct ownership_place place; /* the type of the object */
+    struct str manager;           /* fieldManager, or the user agent up to its slash */
+    struct str api_version;       /* "apps/v1" */
+    struct str subresource;       /* empty: none */
+    struct str now;               /* RFC 3339 in UTC, seconds */
+    /* The object that has nothing yet, which a create starts from: a struct in Go shows some of its
+     * fields even then. */
+    const struct value *empty;
+    /* Fields that this endpoint sets back (a status, say), with all below them: nobody gets them
+     * here, and nobody loses them. */
+    const struct fieldset *reset;
+    /* Whether objects of this version can be made; managers of others are forgotten. NULL: all. */
+    bool (*knows_version)(struct str api_version);
+};
+
+/* Sets managedFields of `obj`. `live` is NULL on a create. The entries that `obj` brings along
+ * count if they are well formed, else those of `live`; an empty list ends the tracking. Errors are
+ * those of ownership_compare(): upstream then keeps the entries of `live`, and so may the caller.
+ */
+int managed_update(struct arena *a, const struct managed_request *req, const struct value *live,
+                   struct value *obj, struct err *err);
