@@ -8,6 +8,7 @@
 #include "merge/json_patch.h"
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
+#include "merge/unstructured.h"
 #include "server/registry.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -68,15 +69,22 @@ int patch_read(struct call *c, enum decode_validation validation, struct patch *
         return r;
     if (json_read(c->arena, c->http->body, NULL, &ret->body, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "invalid JSON patch");
-    if (ret->kind != PATCH_JSON) {
-        struct str path = value_find_duplicate(c->arena, &ret->body);
-        if (path.n)
-            ret->notes.notes[ret->notes.n++] =
-                arena_printf(c->arena, "duplicate field \"" STR_FMT "\"", STR_ARG(path));
-        return check_merge(ret, err);
-    }
-    return json_patch_check(c->arena, &ret->body, validation == DECODE_IGNORE ? NULL : &ret->notes,
-                            err);
+    return 0;
+}
+
+/* Whether the body is a patch of its kind at all. Only asked about an object that is there. */
+static int check_body(struct patch *p, struct err *err)
+{
+    struct arena *a = p->call->arena;
+    p->notes.n = 0;
+    if (p->kind == PATCH_JSON)
+        return json_patch_check(a, &p->body, p->validation == DECODE_IGNORE ? NULL : &p->notes,
+                                err);
+    struct str path = value_find_duplicate(a, &p->body);
+    if (path.n)
+        p->notes.notes[p->notes.n++] =
+            arena_printf(a, "duplicate field \"" STR_FMT "\"", STR_ARG(path));
+    return check_merge(p, err);
 }
 
 /* ---- Applying ---- */
@@ -101,13 +109,17 @@ static int apply(struct patch *p, const struct kind_type *type, struct value *do
     return err_set(err, ERR_UNIMPLEMENTED, "server-side apply is not served yet");
 }
 
-/* What was made of the document is no object of its kind. */
+/* What was made of the document is no object of its kind. Upstream shows the document, or of a
+ * strategic patch the patch. */
 static int not_an_object(struct patch *p, const struct value *doc, struct str why, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(p->call->arena);
     struct field_path path = { .name = STR("patch") };
     autobuf text = { 0 };
-    json_write(&text, doc);
+    if (p->kind == PATCH_STRATEGIC)
+        unstructured_print(&text, &p->body);
+    else
+        json_write(&text, doc);
     field_error(&e, FIELD_INVALID, &path, field_quoted(&e, buf_str(&text)), STR_FMT, STR_ARG(why));
     return field_errors_report(&e, STR(""), STR(""), STR(""), err);
 }
@@ -169,8 +181,10 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
 {
     struct arena *a = p->call->arena;
     struct value patched = value_borrow(doc);
-    int r = apply(p, type, &patched, err);
+    int r = check_body(p, err);
     if (r == 0)
+        r = apply(p, type, &patched, err);
+    if (r == 0 && p->kind != PATCH_STRATEGIC) /* which is no document and cannot change these */
         r = check_type(p, type, &patched, err);
     if (r < 0)
         return r;

@@ -89,18 +89,19 @@ static int require_revision(struct call *c, struct str name, struct err *err)
     return field_errors_report(&e, c->req.resource->group, c->req.resource->plural, name, err);
 }
 
-static int check_conditions(struct call *c, struct str name, const struct value *obj,
-                            const struct registry_entry *now, bool *ret_exact, struct err *err)
+static int check_conditions(struct call *c, const struct registry_update *u, struct str name,
+                            const struct value *obj, const struct registry_entry *now,
+                            bool *ret_exact, struct err *err)
 {
     struct str uid = value_str(value_dig(obj, "metadata", "uid")),
                now_uid = value_str(value_dig(&now->obj, "metadata", "uid")),
                text = value_str(value_dig(obj, "metadata", "resourceVersion"));
     uint64_t rev = 0;
     if (text.n && !str_to_u64(text, &rev))
-        return err_set(err, ERR_BAD_REQUEST, "invalid resource version \"" STR_FMT "\"",
-                       STR_ARG(text));
+        return err_set(err, ERR_UNKNOWN,
+                       "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(text));
     *ret_exact = rev != 0;
-    if (uid.n && !str_eq(uid, now_uid))
+    if (uid.n && !u->tries_again && !str_eq(uid, now_uid))
         return error_other_uid(err, c->req.resource, name,
                                stored_key(c->arena, c->stored, c->req.ns, name), uid, now_uid);
     if (!rev && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
@@ -188,7 +189,7 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
     uint64_t rev;
     int r = u->change(u, now, ret, err);
     if (r == 0)
-        r = check_conditions(c, name, ret, now, &exact, err);
+        r = check_conditions(c, u, name, ret, now, &exact, err);
     if (r == 0)
         r = prepare(c, u, ret, now, &extra, err);
     if (r == 0 && !u->as_is)
