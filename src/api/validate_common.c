@@ -29,8 +29,9 @@ const struct value *map_member(const struct value *map, struct str key)
 
 /* ---- Faults ---- */
 
-static void note(struct field_errors *e, enum field_error_type type, const struct field_path *path,
-                 struct str shown, const char *fmt, va_list ap)
+static __attribute__((format(printf, 5, 0))) void
+note(struct field_errors *e, enum field_error_type type, const struct field_path *path,
+     struct str shown, const char *fmt, va_list ap)
 {
     struct str why = arena_vprintf(e->arena, fmt, ap);
     field_error(e, type, path, shown, STR_FMT, STR_ARG(why));

@@ -84,6 +84,7 @@ static int check_body(struct patch *p, struct err *err)
     if (path.n)
         p->notes.notes[p->notes.n++] =
             arena_printf(a, "duplicate field \"" STR_FMT "\"", STR_ARG(path));
+    value_drop_duplicates(a, &p->body);
     return check_merge(p, err);
 }
 
