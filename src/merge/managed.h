@@ -1,9 +1,13 @@
 /* managed.h - metadata.managedFields: which manager owns which fields of an object.
  *
- * managed_update() follows a create, update or patch that has made the new object already: whatever
- * changed belongs to the manager of the request from now on.
+ * Two ways in. managed_update() follows a create, update or patch that has made the new object
+ * already: whatever changed belongs to the manager of the request from now on. managed_apply()
+ * makes the new object: the configuration is merged into the live object, what the manager had
+ * applied before and leaves out now goes unless somebody else owns it, and a change of what others
+ * own is a conflict.
  *
- * Objects are trees as typed_read() gives them. Results borrow from the inputs, which must
+ * Objects are trees as typed_read() gives them; the applied configuration is as the client sent it,
+ * duplicates dropped and checked against its schema. Results borrow from the inputs, which must
  * live as long. Entries of other versions of the API are read as if their fields had the same
  * names. Rules only: no I/O, no clock. */
 #pragma once
@@ -33,3 +37,9 @@ struct managed_request {
  */
 int managed_update(struct arena *a, const struct managed_request *req, const struct value *live,
                    struct value *obj, struct err *err);
+
+/* `*ret` is the new object with its managedFields; fields that were taken away may be null in it.
+ * `live` is NULL if the object is to be created. ERR_CONFLICT has a cause for each field;
+ * ERR_BAD_REQUEST if the configuration has managedFields of its own. */
+int managed_apply(struct arena *a, const struct managed_request *req, const struct value *live,
+                  const struct value *applied, bool force, struct value *ret, struct err *err);

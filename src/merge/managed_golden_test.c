@@ -15,7 +15,7 @@
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
 
-enum suite { CREATES, UPDATES, PATCHES, N_SUITES };
+enum suite { CREATES, UPDATES, PATCHES, APPLIES, CONFLICTS, N_SUITES };
 
 static struct {
     const char *name;
@@ -24,6 +24,8 @@ static struct {
     [CREATES] = { .name = "creates", .floor = 3304 },
     [UPDATES] = { .name = "updates", .floor = 240 },
     [PATCHES] = { .name = "patches", .floor = 996 },
+    [APPLIES] = { .name = "applied objects", .floor = 879 },
+    [CONFLICTS] = { .name = "conflicts", .floor = 79 },
 };
 
 struct run {
@@ -36,7 +38,7 @@ struct run {
 struct step {
     const struct value *body, *answer;
     struct str method, path, object, subresource, type, manager;
-    bool is_dry_run;
+    bool is_dry_run, is_forced;
     int64_t code;
 };
 
@@ -92,7 +94,8 @@ static struct step step_of(struct arena *a, const struct value *in)
                       .object = path,
                       .type = value_str(value_dig(in, "headers", "Content-Type")),
                       .manager = query_value(query, STR("fieldManager")),
-                      .is_dry_run = has(query, "dryRun") };
+                      .is_dry_run = has(query, "dryRun"),
+                      .is_forced = has(query, "force=true") || has(query, "force=1") };
     (void)value_to_int(value_dig(in, "expect", "code"), &s.code);
     if (!s.manager.n)
         s.manager = agent.n ? str_cut(&agent, '/') : STR("golden");
@@ -292,6 +295,102 @@ static void check_update(struct run *run, const struct kind_type *kind, const st
     score(suite, r == 0 && same_managers(&obj, s->answer), run);
 }
 
+/* ---- apply ---- */
+
+/* Takes away what the server decides, and identities that the traces have replaced. */
+static void strip(struct arena *a, struct value *obj)
+{
+    static const struct str names[] = {
+        STR("managedFields"),     STR("resourceVersion"), STR("generation"), STR("uid"),
+        STR("creationTimestamp"), STR("ownerReferences"), STR("namespace"),
+    };
+    struct value *meta = value_edit(a, obj, STR("metadata"));
+    for (size_t i = 0; meta && i < sizeof(names) / sizeof(names[0]); i++)
+        (void)value_remove(a, meta, names[i]);
+    static const struct str addresses[] = { STR("clusterIP"), STR("clusterIPs"), STR("ipFamilies"),
+                                            STR("ipFamilyPolicy") };
+    struct value *spec = value_edit(a, obj, STR("spec"));
+    for (size_t i = 0; value_is(spec, VALUE_OBJECT) && i < 4; i++)
+        (void)value_remove(a, spec, addresses[i]);
+}
+
+static bool same_object(struct arena *a, const struct kind_type *kind, const struct value *have,
+                        const struct value *want)
+{
+    struct err err = ERR_INIT(a);
+    struct value ours, theirs;
+    if (typed_read(a, kind, have, NULL, &ours, &err) < 0 ||
+        typed_read(a, kind, want, NULL, &theirs, &err) < 0) {
+        printf(STR_FMT "\n", STR_ARG(err.msg));
+        return false;
+    }
+    defaults_apply(a, kind, &ours);
+    strip(a, &ours);
+    strip(a, &theirs);
+    if (value_eq(&ours, &theirs))
+        return true;
+    autobuf diff = { 0 };
+    struct value patch = merge_patch_create(a, &ours, &theirs);
+    json_write(&diff, &patch);
+    printf("object is to be changed by " STR_FMT "\n", STR_ARG(buf_str(&diff)));
+    return false;
+}
+
+static bool same_conflict(const struct err *err, const struct value *status)
+{
+    const struct err_cause *cause = err->causes;
+    bool same = str_eq(err->msg, value_str(value_get(status, STR("message"))));
+    value_each_item (c, value_dig(status, "details", "causes")) {
+        same = same && cause && str_eq(cause->reason, value_str(value_get(c, STR("reason")))) &&
+               str_eq(cause->field, value_str(value_get(c, STR("field")))) &&
+               str_eq(cause->msg, value_str(value_get(c, STR("message"))));
+        cause = cause ? cause->next : NULL;
+    }
+    if (!same || cause)
+        printf("refused: " STR_FMT "\n", STR_ARG(err->msg));
+    return same && !cause;
+}
+
+static bool read_applied(struct arena *a, const struct step *s, struct value *ret)
+{
+    *ret = value_borrow(s->body);
+    if (ret->type == VALUE_STRING && yaml_read(a, value_str(s->body), NULL, ret, NULL) < 0)
+        return false;
+    value_drop_duplicates(a, ret);
+    return ret->type == VALUE_OBJECT;
+}
+
+static void check_apply(struct run *run, const struct step *s)
+{
+    struct arena *a = run->arena;
+    struct err err = ERR_INIT(a);
+    struct value applied, live, obj, empty;
+    const struct value *seen = value_get(&run->objects, s->object);
+    struct str msg = value_str(value_get(s->answer, STR("message")));
+    bool is_conflict = s->code == 409 && str_starts(msg, STR("Apply failed"));
+    if (!read_applied(a, s, &applied) || (s->code >= 300 && !is_conflict))
+        return;
+    struct str api_version = value_str(value_get(&applied, STR("apiVersion")));
+    const struct kind_type *kind =
+        kind_find(api_version, value_str(value_get(&applied, STR("kind"))));
+    if (!kind || (s->code != 201 && !seen))
+        return;
+    if (seen && typed_read(a, kind, seen, NULL, &live, &err) < 0)
+        return;
+    struct managed_request req = request_of(a, kind, s, &empty);
+    req.api_version = api_version;
+    int r =
+        managed_apply(a, &req, s->code == 201 ? NULL : &live, &applied, s->is_forced, &obj, &err);
+    if (is_conflict) {
+        score(CONFLICTS, r == -ERR_CONFLICT && same_conflict(&err, s->answer), run);
+        return;
+    }
+    if (r < 0)
+        printf("refused: " STR_FMT "\n", STR_ARG(err.msg));
+    score(APPLIES,
+          r == 0 && same_object(a, kind, &obj, s->answer) && same_managers(&obj, s->answer), run);
+}
+
 static void check_step(struct run *run, const struct step *s)
 {
     const struct value *seen = value_get(&run->objects, s->object);
@@ -300,7 +399,7 @@ static void check_step(struct run *run, const struct step *s)
         kind_find(value_str(value_get(s->answer, STR("apiVersion"))), kind_name);
     bool is_create = str_eq(s->method, STR("POST"));
     if (!kind || s->code >= 300 || !s->body || !value_dig(s->answer, "metadata", "name") ||
-        has(s->type, "protobuf") || has(s->type, "cbor") || has(s->type, "apply-patch"))
+        has(s->type, "protobuf") || has(s->type, "cbor"))
         return;
     if (is_create ? str_ends(s->path, STR("/binding")) : !seen)
         return;
@@ -323,8 +422,12 @@ static void check_case(struct arena *a, struct str line)
     value_each_item (it, value_get(&c, STR("steps"))) {
         struct step s = step_of(a, it);
         if (str_eq(s.method, STR("POST")) || str_eq(s.method, STR("PUT")) ||
-            str_eq(s.method, STR("PATCH")))
-            check_step(&run, &s);
+            str_eq(s.method, STR("PATCH"))) {
+            if (has(s.type, "apply-patch") && s.body)
+                check_apply(&run, &s);
+            else
+                check_step(&run, &s);
+        }
         remember(&run, &s);
     }
 }

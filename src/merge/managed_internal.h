@@ -1,4 +1,4 @@
-/* managed_internal.h - the entries of managedFields while they are worked on. */
+/* managed_internal.h - the entries of managedFields while update and apply work on them. */
 #pragma once
 
 #include "merge/managed.h"
