@@ -7,7 +7,7 @@
  * own is a conflict.
  *
  * Objects are trees as typed_read() gives them; the applied configuration is as the client sent it,
- * duplicates dropped and checked against its schema. Results borrow from the inputs, which must
+ * duplicates dropped; see managed_check(). Results borrow from the inputs, which must
  * live as long. Entries of other versions of the API are read as if their fields had the same
  * names. Rules only: no I/O, no clock. */
 #pragma once
@@ -43,3 +43,8 @@ int managed_update(struct arena *a, const struct managed_request *req, const str
  * ERR_BAD_REQUEST if the configuration has managedFields of its own. */
 int managed_apply(struct arena *a, const struct managed_request *req, const struct value *live,
                   const struct value *applied, bool force, struct value *ret, struct err *err);
+
+/* Whether a configuration can be applied: ERR_UNKNOWN (500) says upstream's "failed to create typed
+ * patch object" and what does not fit the schema. */
+int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,
+                  struct err *err);

@@ -234,3 +234,18 @@ int managed_apply(struct arena *a, const struct managed_request *req, const stru
     *ret = obj;
     return 0;
 }
+
+int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,
+                  struct err *err)
+{
+    if (ownership_check(a, req->schema, req->place, applied, err) == 0)
+        return 0;
+    struct str api_version = value_str(value_get(applied, STR("apiVersion")));
+    return err_wrap(err,
+                    "failed to create typed patch object (" STR_FMT "/" STR_FMT "; %s" STR_FMT
+                    ", Kind=" STR_FMT ")",
+                    STR_ARG(value_str(value_dig(applied, "metadata", "namespace"))),
+                    STR_ARG(value_str(value_dig(applied, "metadata", "name"))),
+                    str_find(api_version, '/') < 0 ? "/" : "", STR_ARG(api_version),
+                    STR_ARG(value_str(value_get(applied, STR("kind")))));
+}

@@ -15,7 +15,7 @@
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
 
-enum suite { CREATES, UPDATES, PATCHES, APPLIES, CONFLICTS, N_SUITES };
+enum suite { CREATES, UPDATES, PATCHES, APPLIES, CONFLICTS, REFUSALS, N_SUITES };
 
 static struct {
     const char *name;
@@ -26,6 +26,7 @@ static struct {
     [PATCHES] = { .name = "patches", .floor = 996 },
     [APPLIES] = { .name = "applied objects", .floor = 879 },
     [CONFLICTS] = { .name = "conflicts", .floor = 79 },
+    [REFUSALS] = { .name = "refusals", .floor = 28 },
 };
 
 struct run {
@@ -360,6 +361,19 @@ static bool read_applied(struct arena *a, const struct step *s, struct value *re
     return ret->type == VALUE_OBJECT;
 }
 
+static void check_refusal(struct run *run, const struct kind_type *kind, const struct step *s,
+                          const struct value *applied, struct str msg)
+{
+    struct value empty;
+    struct err err = ERR_INIT(run->arena);
+    struct managed_request req = request_of(run->arena, kind, s, &empty);
+    int r = managed_check(run->arena, &req, applied, &err);
+    bool same = r == -ERR_UNKNOWN && str_eq(err.msg, msg);
+    if (!same)
+        printf("have " STR_FMT "\nwant " STR_FMT "\n", STR_ARG(err.msg), STR_ARG(msg));
+    score(REFUSALS, same, run);
+}
+
 static void check_apply(struct run *run, const struct step *s)
 {
     struct arena *a = run->arena;
@@ -368,12 +382,15 @@ static void check_apply(struct run *run, const struct step *s)
     const struct value *seen = value_get(&run->objects, s->object);
     struct str msg = value_str(value_get(s->answer, STR("message")));
     bool is_conflict = s->code == 409 && str_starts(msg, STR("Apply failed"));
-    if (!read_applied(a, s, &applied) || (s->code >= 300 && !is_conflict))
+    bool is_refusal = s->code == 500 && str_starts(msg, STR("failed to create typed patch"));
+    if (!read_applied(a, s, &applied) || (s->code >= 300 && !is_conflict && !is_refusal))
         return;
     struct str api_version = value_str(value_get(&applied, STR("apiVersion")));
     const struct kind_type *kind =
         kind_find(api_version, value_str(value_get(&applied, STR("kind"))));
-    if (!kind || (s->code != 201 && !seen))
+    if (kind && is_refusal)
+        check_refusal(run, kind, s, &applied, msg);
+    if (!kind || is_refusal || (s->code != 201 && !seen))
         return;
     if (seen && typed_read(a, kind, seen, NULL, &live, &err) < 0)
         return;

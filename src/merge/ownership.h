@@ -33,6 +33,18 @@ struct ownership_shape {
     size_t n_keys;
 };
 
+/* What may stand at a place, beside null. */
+enum ownership_type {
+    OWNERSHIP_ANYTHING,
+    OWNERSHIP_NUMBER,
+    OWNERSHIP_TEXT,
+    OWNERSHIP_BOOLEAN,
+    OWNERSHIP_SCALAR, /* any of them */
+    OWNERSHIP_LIST,
+    OWNERSHIP_MAP,
+    OWNERSHIP_NOWHERE, /* nothing: the schema has no such field */
+};
+
 struct ownership_schema {
     /* `v` matters only where a schema allows more than one type. */
     struct ownership_shape (*shape)(struct ownership_place place, const struct value *v);
@@ -41,6 +53,7 @@ struct ownership_schema {
     struct ownership_place (*item)(struct ownership_place list);
     /* What counts as the key of items of this list that leave it out; NULL: nothing. */
     const struct value *(*key_default)(struct ownership_place list, struct str key);
+    enum ownership_type (*type)(struct ownership_place place);
 };
 
 /* Kind tables. */
@@ -74,3 +87,8 @@ struct value ownership_remove(struct arena *a, const struct ownership_schema *sc
 /* The set, and the fields that the schema names among those that have members below them. */
 const struct fieldset *ownership_named(struct arena *a, const struct ownership_schema *schema,
                                        struct ownership_place place, const struct fieldset *s);
+
+/* Whether a configuration fits the schema and its items can be told apart. ERR_UNKNOWN with all
+ * faults, each with its path, in upstream's words. */
+int ownership_check(struct arena *a, const struct ownership_schema *schema,
+                    struct ownership_place place, const struct value *v, struct err *err);

@@ -8,6 +8,7 @@ enum mode {
     TYPE,     /* a struct kind_type */
     FIELD,    /* all of a struct kind_field */
     ITEM,     /* an item of its list or map */
+    NOWHERE,  /* a field that a struct does not have; `at` is NULL */
 };
 
 static const struct ownership_place anything = { NULL, ANYTHING };
@@ -89,6 +90,8 @@ static bool field(struct ownership_place place, struct str name, struct ownershi
         *ret = (struct ownership_place){ outer, ITEM };
     if (f)
         *ret = (struct ownership_place){ f, FIELD };
+    else if (t && t->form == KIND_FORM_OBJECT)
+        ret->mode = NOWHERE;
     return f;
 }
 
@@ -118,4 +121,45 @@ static const struct value *key_default(struct ownership_place list, struct str k
     return f->default_value && (f->flags & KIND_DEFAULT_TOLD) ? f->default_value : zero_of(f);
 }
 
-const struct ownership_schema ownership_kinds = { shape, field, item, key_default };
+static enum ownership_type type_of_scalar(const struct kind_field *f)
+{
+    switch ((enum kind_scalar)f->scalar) {
+    case KIND_STRING:
+    case KIND_BYTES:
+    case KIND_DURATION:
+        return OWNERSHIP_TEXT;
+    case KIND_INT32:
+    case KIND_INT64:
+    case KIND_DOUBLE:
+        return OWNERSHIP_NUMBER;
+    case KIND_BOOL:
+        return OWNERSHIP_BOOLEAN;
+    case KIND_TIME:
+    case KIND_MICRO_TIME:
+    case KIND_QUANTITY:
+    case KIND_INT_OR_STRING:
+        return OWNERSHIP_SCALAR;
+    case KIND_RAW:
+    case KIND_FIELDS_V1:
+        return OWNERSHIP_MAP;
+    default:
+        return OWNERSHIP_ANYTHING;
+    }
+}
+
+static enum ownership_type type(struct ownership_place place)
+{
+    const struct kind_type *t = type_at(place);
+    const struct kind_field *f = place.at;
+    if (place.mode == NOWHERE)
+        return OWNERSHIP_NOWHERE;
+    if (place.mode == FIELD && f->shape != KIND_SINGLE)
+        return f->shape == KIND_LIST ? OWNERSHIP_LIST : OWNERSHIP_MAP;
+    if (t && t->form != KIND_FORM_OBJECT)
+        return t->form == KIND_FORM_STRINGS ? OWNERSHIP_LIST : OWNERSHIP_ANYTHING;
+    if (t)
+        return OWNERSHIP_MAP;
+    return place.at ? type_of_scalar(f) : OWNERSHIP_ANYTHING;
+}
+
+const struct ownership_schema ownership_kinds = { shape, field, item, key_default, type };

@@ -157,6 +157,45 @@ static void test_refusals(void **state)
     }
 }
 
+static void test_check(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *applied, *msg;
+    } rows[] = {
+        { "{'kind':'Pod','spec':{'hostname':'h','containers':[{'name':'a'}],'volumes':null}}", "" },
+        { "{'spec':{'hostname':5}}",
+          ".spec.hostname: expected string, got &value.valueUnstructured{Value:5}" },
+        { "{'spec':{'hostname':{'a':[null,'x']}}}",
+          ".spec.hostname: expected string, got &value.valueUnstructured{Value:"
+          "map[string]interface {}{\"a\":[]interface {}{interface {}(nil), \"x\"}}}" },
+        { "{'spec':{'hostNetwork':'yes'}}", ".spec.hostNetwork: expected boolean, got &{yes}" },
+        { "{'spec':{'priority':true}}",
+          ".spec.priority: expected numeric (int or float), got bool" },
+        { "{'spec':[]}", ".spec: expected map, got &{[]}" },
+        { "{'spec':{'containers':{'a':1}}}", ".spec.containers: expected list, got &{map[a:1]}" },
+        { "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':1,'x':1}]}]}}",
+          ".spec.containers[name=\"a\"].ports[containerPort=1,protocol=\"TCP\"].x: "
+          "field not declared in schema" },
+        { "{'spec':{'containers':[{'name':'a','args':[1]}]}}",
+          ".spec.containers[name=\"a\"].args[0]: expected string, got "
+          "&value.valueUnstructured{Value:1}" },
+        { "{'spec':{'priority':'1','nodeName':1}}",
+          "errors:\n  .spec.priority: expected numeric (int or float), got string\n"
+          "  .spec.nodeName: expected string, got &value.valueUnstructured{Value:1}" },
+        { "{'metadata':{'creationTimestamp':{}}}",
+          ".metadata.creationTimestamp: expected any scalar, got &{map[]}" },
+    };
+    struct ownership_place place = place_of("v1", "Pod");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct value v = tree(rows[i].applied);
+        struct err err = ERR_INIT(&arena);
+        int r = ownership_check(&arena, &ownership_kinds, place, &v, &err);
+        assert_int_equal(r, *rows[i].msg ? -ERR_UNKNOWN : 0);
+        assert_string_equal(str_cstr(&arena, err.msg), rows[i].msg);
+    }
+}
+
 static void test_depth(void **state)
 {
     (void)state;
@@ -174,6 +213,8 @@ static void test_depth(void **state)
     assert_int_equal(
         ownership_paths(&arena, &ownership_kinds, ownership_kind(recursive), &v, &s, &err),
         -ERR_BAD_REQUEST);
+    assert_int_equal(ownership_check(&arena, &ownership_kinds, ownership_kind(recursive), &v, &err),
+                     -ERR_BAD_REQUEST);
 }
 
 /* ---- random objects ---- */
@@ -259,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_merge, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_check, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_depth, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_laws, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_many_items, set_up, tear_down),

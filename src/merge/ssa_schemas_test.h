@@ -104,5 +104,27 @@ static inline const struct value *schema_key_default(struct ownership_place list
     return value_get(schema_field_named(schema_item(list), key), STR("default"));
 }
 
+static inline bool schema_is_scalar(const struct value *atom, const char *name)
+{
+    return str_eq(value_str(value_get(atom, STR("scalar"))), str_of(name));
+}
+
+static inline enum ownership_type schema_type_at(struct ownership_place place)
+{
+    const struct value *atom = schema_atom(place);
+    const struct value *map = value_get(atom, STR("map")), *list = value_get(atom, STR("list"));
+    const struct value *scalar = value_get(atom, STR("scalar"));
+    if (!place.at)
+        return schemas_types ? OWNERSHIP_NOWHERE : OWNERSHIP_ANYTHING;
+    if ((map && list) || (map && scalar) || (list && scalar))
+        return OWNERSHIP_ANYTHING;
+    if (map || list)
+        return map ? OWNERSHIP_MAP : OWNERSHIP_LIST;
+    return schema_is_scalar(atom, "numeric")   ? OWNERSHIP_NUMBER
+           : schema_is_scalar(atom, "string")  ? OWNERSHIP_TEXT
+           : schema_is_scalar(atom, "boolean") ? OWNERSHIP_BOOLEAN
+                                               : OWNERSHIP_SCALAR;
+}
+
 static const struct ownership_schema schemas = { schema_shape, schema_field, schema_item,
-                                                 schema_key_default };
+                                                 schema_key_default, schema_type_at };

@@ -109,6 +109,13 @@ static bool check_named(struct run *run)
         "after");
 }
 
+static bool check_valid(struct run *run)
+{
+    const struct value *object = get(run, "object");
+    return !object || (ownership_check(run->arena, &schemas, run->root, object, &run->err) == 0) ==
+                          is_true(run, "valid");
+}
+
 /* ---- sets ---- */
 
 static bool check_has(struct run *run)
@@ -232,6 +239,7 @@ static struct {
     { "compare", check_compare, 78, 0, 0 },
     { "toFieldSet", check_paths, 33, 0, 0 },
     { "removeExtract", check_remove, 32, 0, 0 },
+    { "validate", check_valid, 45, 0, 0 },
     { "ensureNamedFieldsAreMembers", check_named, 4, 0, 0 },
     { "setHas", check_has, 9, 0, 0 },
     { "setEquals", check_equals, 7, 0, 0 },
