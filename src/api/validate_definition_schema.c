@@ -426,8 +426,12 @@ static void check_schema(struct field_errors *e, const struct field_path *path,
     const struct value *values = member(s, "additionalProperties"), *items = member(s, "items");
     struct schema_place below = *place;
     size_t i = 0;
-    if (place->depth > LIMIT_SCHEMA_DEPTH || !value_is(s, VALUE_OBJECT))
+    if (!value_is(s, VALUE_OBJECT))
         return;
+    if (place->depth > LIMIT_SCHEMA_DEPTH) {
+        fault_forbidden(e, path, "must not be nested deeper than %u schemas", LIMIT_SCHEMA_DEPTH);
+        return;
+    }
     below.is_root = false;
     below.depth++;
     check_standard(e, path, s, place);

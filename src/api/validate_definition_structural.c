@@ -151,10 +151,8 @@ static void check_skeleton(struct field_errors *e, const struct field_path *path
 {
     struct value yes = value_bool(true);
     const struct value *any_of = value_get(s, STR("anyOf")), *all_of = value_get(s, STR("allOf"));
-    if (depth > LIMIT_SCHEMA_DEPTH) {
-        fault_forbidden(e, path, "must not be nested deeper than %u schemas", LIMIT_SCHEMA_DEPTH);
-        return;
-    }
+    if (depth > LIMIT_SCHEMA_DEPTH)
+        return; /* said already */
     if (schema_has_type(s, "array") && !schema_items(s))
         fault_required(e, path_at(path, "items"), "must be specified");
     if (schema_items(s))

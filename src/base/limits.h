@@ -73,5 +73,5 @@
 #define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
 #define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
-#define LIMIT_SCHEMA_DEPTH      500u /* schemas inside schemas, of a CustomResourceDefinition */
+#define LIMIT_SCHEMA_DEPTH      100u /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
