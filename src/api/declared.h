@@ -55,7 +55,7 @@ struct declared_union {
 };
 
 struct declared_type {
-    const struct declared_union *one_of; /* NULL: none */
+    const struct declared_union *one_of; /* NULL: none; not of a whole object */
     struct {
         struct str field, other;
     } needs[2]; /* a field that is set needs the other */
