@@ -56,7 +56,7 @@
 #define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
 #define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
 #define LIMIT_PATCH_DEPTH      100u       /* objects that a strategic patch merges into each other */
-#define LIMIT_FIELD_DEPTH      200u       /* steps of a field path that somebody owns */
+#define LIMIT_FIELD_DEPTH      100u       /* steps of a field path that somebody owns */
 #define LIMIT_FIELD_MANAGERS   1000u      /* entries of managedFields that are read */
 
 /* Store */

@@ -47,7 +47,7 @@ struct step {
 
 static bool has(struct str s, const char *part)
 {
-    return s.n && memmem(s.p, s.n, part, strlen(part));
+    return s.p && s.n && memmem(s.p, s.n, part, strlen(part));
 }
 
 /* Placeholders that stand where a typed value must. */
