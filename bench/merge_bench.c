@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
+#include "merge/managed.h"
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
 
@@ -94,8 +95,18 @@ static const char json_text[] =
     "\"path\":\"/spec/template/spec/containers/0/env/-\",\"value\":{\"name\":\"LOCALE\","
     "\"value\":\"de\"}}]";
 
+/* What one of two managers applies. */
+static const char config_text[] =
+    "{\"apiVersion\":\"apps/"
+    "v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"orders\",\"labels\":{"
+    "\"tier\":\"gold\"}},\"spec\":{\"replicas\":5,\"template\":{\"spec\":{\"containers\":[{"
+    "\"name\":"
+    "\"server\",\"image\":\"registry.example/shop/orders:1.43.0\",\"env\":[{\"name\":\"LOCALE\","
+    "\"value\":\"de\"},{\"name\":\"CURRENCY\",\"value\":\"CHF\"}]}]}}}}";
+
 static struct arena documents, arena;
 static struct value deployment, changed, strategic_patch, merge_patch, json_patch;
+static struct value empty, config, owned, owned_twice;
 static const struct kind_type *type;
 
 static void must(bool good, const char *what)
@@ -146,6 +157,45 @@ static void once_json(void)
     must(json_patch_apply(&arena, &json_patch, &doc, NULL) == 0, "json_patch_apply");
 }
 
+static struct managed_request request_of(const char *manager)
+{
+    return (struct managed_request){ .schema = &ownership_kinds,
+                                     .place = ownership_kind(type),
+                                     .manager = str_of(manager),
+                                     .api_version = STR("apps/v1"),
+                                     .now = STR("2026-03-01T08:15:42Z"),
+                                     .empty = &empty };
+}
+
+/* Replaces an object that has two managers by one with several changes. */
+static void once_managers(void)
+{
+    struct managed_request req = request_of("one");
+    arena_reset(&arena);
+    struct value obj = value_borrow(&changed);
+    must(managed_update(&arena, &req, &owned_twice, &obj, NULL) == 0, "managed_update");
+}
+
+/* Takes fields from the other manager. */
+static void once_apply(void)
+{
+    struct managed_request req = request_of("two");
+    struct value obj;
+    arena_reset(&arena);
+    must(managed_check(&arena, &req, &config, NULL) == 0 &&
+             managed_apply(&arena, &req, &owned, &config, true, &obj, NULL) == 0,
+         "managed_apply");
+}
+
+static void once_apply_again(void)
+{
+    struct managed_request req = request_of("two");
+    struct value obj;
+    arena_reset(&arena);
+    must(managed_apply(&arena, &req, &owned_twice, &config, false, &obj, NULL) == 0,
+         "managed_apply");
+}
+
 /* Microseconds of one call, best of the rounds. */
 static double measure(void (*once)(void))
 {
@@ -183,6 +233,9 @@ int main(void)
         { "JSON patch", once_json },
         { "two-way strategic patch made", once_two_way },
         { "three-way strategic patch made", once_three_way },
+        { "managers after an update", once_managers },
+        { "server-side apply", once_apply },
+        { "server-side apply, nothing new", once_apply_again },
     };
     arena_init(&documents);
     arena_init(&arena);
@@ -194,6 +247,13 @@ int main(void)
     changed = value_share(&deployment);
     must(strategic_apply(&documents, &strategic_kinds, type, &strategic_patch, &changed, NULL) == 0,
          "strategic_apply");
+    empty = value_object();
+    config = read(config_text);
+    owned = value_share(&deployment);
+    struct managed_request one = request_of("one"), two = request_of("two");
+    must(managed_update(&documents, &one, NULL, &owned, NULL) == 0 &&
+             managed_apply(&documents, &two, &owned, &config, true, &owned_twice, NULL) == 0,
+         "managed_apply");
 
     printf("patches of a Deployment of %zu bytes\n", sizeof(deployment_text) - 1);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
