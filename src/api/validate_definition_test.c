@@ -238,6 +238,20 @@ static void protected_definitions_are_checked(void **state)
     CREATES("apiextensions.k8s.io/v1", "CustomResourceDefinition", base, rows);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#define HAS_LARGE_FRAMES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define HAS_LARGE_FRAMES 1
+#endif
+#endif
+
+#ifdef HAS_LARGE_FRAMES
+enum { STACK_BYTES = 8 << 20 };
+#else
+enum { STACK_BYTES = 512 << 10 }; /* as the server's threads have */
+#endif
+
 struct check {
     struct field_errors *e;
     const struct kind_resource *r;
@@ -251,10 +265,9 @@ static void *check_definition(void *p)
     return NULL;
 }
 
-/* Returns how many faults there are; on a stack of the size that the server's threads have. */
+/* Returns how many faults there are. */
 static size_t count_faults(size_t schemas)
 {
-    enum { STACK_BYTES = 512 << 10 };
     struct arena a;
     autobuf text = { 0 };
     arena_init(&a);
