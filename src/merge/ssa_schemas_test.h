@@ -65,11 +65,11 @@ static inline struct ownership_shape schema_shape(struct ownership_place place,
     if (!place.at)
         return !v || v->type == VALUE_OBJECT || v->type == VALUE_NULL ? fields : leaf;
     const struct value *part = schema_part(place, v), *atom = schema_atom(place);
+    const struct value *own = value_get(place.at, STR("elementRelationship"));
     if (part && part == value_get(atom, STR("list")))
-        return schema_list_shape(part);
+        return schema_relates(own ? place.at : part, "atomic") ? leaf : schema_list_shape(part);
     if (!part || part != value_get(atom, STR("map")))
         return leaf;
-    const struct value *own = value_get(place.at, STR("elementRelationship"));
     return schema_relates(own ? place.at : part, "atomic") ? leaf : fields;
 }
 
