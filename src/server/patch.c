@@ -1,5 +1,7 @@
 #include "server/patch.h"
 
+#include <stdlib.h>
+
 #include "api/convert.h"
 #include "api/defaults.h"
 #include "api/field_errors.h"
@@ -134,6 +136,11 @@ static void add_notes(struct buf *list, struct patch *p, const struct typed_note
     }
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
 /* What is odd about the patch, and then about what it made. */
 static int heed_notes(struct patch *p, const struct value *doc, const struct typed_notes *notes,
                       struct err *err)
@@ -193,6 +200,9 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
     struct err why = ERR_INIT(a);
     if (typed_read(a, type, &patched, &notes, ret, &why) < 0)
         return not_an_object(p, &patched, why.msg, err);
+    if (p->kind == PATCH_STRATEGIC) /* upstream walks a map there, by name */
+        qsort(notes.notes, notes.n < TYPED_NOTES_MAX ? notes.n : TYPED_NOTES_MAX,
+              sizeof(notes.notes[0]), by_text);
     r = heed_notes(p, &patched, &notes, err);
     if (r < 0)
         return r;

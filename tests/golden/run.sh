@@ -2,7 +2,7 @@
 # run.sh SAMPAN REPLAY SOURCE_ROOT [OPTION...] - the golden traces against a server of our own.
 # SAMPAN_VECTORS names the folder of vectors; without it the test is skipped. Every case must pass
 # but those of allow.txt, which says why. `--diff` shows how answers differ; GOLDEN_ONLY=FILE names
-# a file of id prefixes to choose cases by, and GOLDEN_TRACES the traces (default: verbs).
+# a file of id prefixes to choose cases by, and GOLDEN_TRACES the traces.
 set -u
 sampan=$1
 replay=$2
@@ -18,7 +18,7 @@ field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
 field certificate-authority-data | base64 -d >"$dir/ca"
 field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
-for trace in ${GOLDEN_TRACES:-verbs}; do
+for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch}; do
     set -- "$@" "$vectors/golden/$trace.jsonl"
 done
 "$replay" --server "$(field server)" --ca "$dir/ca" --cert "$dir/cert" --key "$dir/key" \
