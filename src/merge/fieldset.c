@@ -262,9 +262,11 @@ const struct fieldset *fieldset_union(struct arena *a, const struct fieldset *x,
     struct fieldset_builder b = { .arena = a };
     struct pair p = { x, y, 0, 0 };
     const struct fieldset_entry *l, *r;
-    while (pair_next(&p, &l, &r))
-        fieldset_add(&b, l ? l->step : r->step, (l && l->is_member) || (r && r->is_member),
-                     fieldset_union(a, l ? l->below : NULL, r ? r->below : NULL));
+    while (pair_next(&p, &l, &r)) {
+        const struct fieldset_entry *either = l ? l : r, *other = l ? r : NULL;
+        fieldset_add(&b, either->step, either->is_member || (other && other->is_member),
+                     fieldset_union(a, either->below, other ? other->below : NULL));
+    }
     return fieldset_build(&b);
 }
 

@@ -92,9 +92,9 @@ static int read_level(struct arena *a, const struct value *fields, size_t depth,
     if (fields->type != VALUE_OBJECT && fields->type != VALUE_NULL)
         return err_set(err, ERR_BAD_REQUEST, "a set of fields must be an object");
     value_each_field (f, fields) {
-        struct fieldset_step step;
-        const struct fieldset *below;
-        bool is_member;
+        struct fieldset_step step = { 0 };
+        const struct fieldset *below = NULL;
+        bool is_member = false;
         if (str_eq(f->key, STR("."))) {
             *ret_member = true;
             continue;

@@ -132,7 +132,7 @@ static int prune(const struct apply *ap, const struct fieldset *last, struct val
                  struct err *err)
 {
     struct arena *a = ap->arena;
-    const struct fieldset *merged, *kept, *owned = NULL;
+    const struct fieldset *merged = NULL, *kept = NULL, *owned = NULL;
     if (!fieldset_difference(a, last, ap->self->fields))
         return 0;
     for (size_t i = 0; i < ap->m.n; i++)
@@ -200,6 +200,8 @@ static int merge_and_prune(struct apply *ap, struct value *ret, struct err *err)
     ap->self->fields = fieldset_without(ap->arena, now, req->reset);
     ap->self->api_version = req->api_version;
     r = prune(ap, last, ret, err);
+    if (ret->type != VALUE_OBJECT)
+        *ret = value_object(); /* everything is gone */
     return r < 0 ? err_wrap(err, "failed to prune fields") : 0;
 }
 

@@ -63,6 +63,7 @@ static int compare_fields(struct ownership_walk *w, struct ownership_place place
 
 /* The items of one step in both lists: more than one only where a step is repeated. */
 struct group {
+    struct fieldset_step step;
     struct ownership_item **olds, **news;
     size_t n_old, n_new;
 };
@@ -79,17 +80,19 @@ static size_t same_steps(const struct ownership_items *items, size_t from)
 static struct group next_group(const struct ownership_items *olds, size_t i,
                                const struct ownership_items *news, size_t j)
 {
-    struct group g = { 0 };
+    struct group g = { .n_old = 0 };
     int c = i == olds->n   ? 1
             : j == news->n ? -1
                            : fieldset_step_cmp(&olds->sorted[i]->step, &news->sorted[j]->step);
     if (c <= 0) {
         g.olds = olds->sorted + i;
         g.n_old = same_steps(olds, i);
+        g.step = g.olds[0]->step;
     }
     if (c >= 0) {
         g.news = news->sorted + j;
         g.n_new = same_steps(news, j);
+        g.step = g.news[0]->step;
     }
     return g;
 }
@@ -132,7 +135,7 @@ static int compare_items(struct ownership_walk *w, struct ownership_place place,
         struct group g = next_group(&olds, i, &news, j);
         struct difference d;
         r = compare_group(w, below, &g, &d);
-        add(level, g.olds ? g.olds[0]->step : g.news[0]->step, &d);
+        add(level, g.step, &d);
         i += g.n_old;
         j += g.n_new;
     }

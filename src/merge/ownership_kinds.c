@@ -46,7 +46,7 @@ static enum ownership_form form_of_single(struct ownership_place place, const st
 {
     const struct kind_type *t = type_at(place);
     const struct kind_field *f = place.mode == FIELD || place.mode == ITEM ? place.at : NULL;
-    enum kind_merge merge = place.mode == FIELD ? f->merge : KIND_MERGE_UNSAID;
+    enum kind_merge merge = f && place.mode == FIELD ? f->merge : KIND_MERGE_UNSAID;
     if (merge == KIND_MERGE_ATOMIC || (f && !t && !is_free_form(f)))
         return OWNERSHIP_LEAF;
     if (!t)

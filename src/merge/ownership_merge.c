@@ -16,7 +16,7 @@ static int merge_fields(struct ownership_walk *w, struct ownership_place place,
     *out = value_object();
     while (sorted_next(&pair, &step)) {
         struct ownership_place below;
-        struct value v;
+        struct value v = value_null();
         (void)w->schema->field(place, step.key, &below);
         int r = merge(w, below, step.left, step.right, &v);
         if (r < 0)
