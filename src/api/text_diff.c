@@ -123,7 +123,7 @@ static struct run longest(struct differ *d, size_t a_low, size_t a_high, size_t 
     return best;
 }
 
-/* Finds the runs in order; those that touch become one. */
+/* Finds the runs in order, after the one that is there; those that touch become one. */
 static void find_runs(struct differ *d, size_t a_low, size_t a_high, size_t b_low, size_t b_high)
 {
     struct run run = longest(d, a_low, a_high, b_low, b_high);
@@ -131,8 +131,8 @@ static void find_runs(struct differ *d, size_t a_low, size_t a_high, size_t b_lo
         return;
     if (a_low < run.a && b_low < run.b)
         find_runs(d, a_low, run.a, b_low, run.b);
-    struct run *last = d->n_runs ? &d->runs[d->n_runs - 1] : NULL;
-    if (last && last->a + last->n == run.a && last->b + last->n == run.b)
+    struct run *last = &d->runs[d->n_runs - 1];
+    if (last->a + last->n == run.a && last->b + last->n == run.b)
         last->n += run.n;
     else
         d->runs[d->n_runs++] = run;
@@ -198,7 +198,7 @@ void text_diff(struct buf *out, struct arena *a, struct str before, struct str a
         d.runs[d.n_runs++] = (struct run){ d.a.n, d.b.n, 0 };
     size_t first = 0;
     for (size_t i = 1; i < d.n_runs; i++) {
-        bool ends = i + 1 == d.n_runs || d.runs[i].n > 2 * CONTEXT;
+        bool ends = i + 1 == d.n_runs || d.runs[i].n > (size_t)2 * CONTEXT;
         if (!ends)
             continue;
         write_hunk(out, &d, first, i);

@@ -133,7 +133,7 @@ const struct value *schema_at(struct arena *a, const struct value *schema, struc
 {
     static const struct str ended = STR("unexpected end of JSON path");
     while (path.n) {
-        struct str token = next_token(&path), name = token;
+        struct str token = next_token(&path);
         bool bracket = str_eq(token, STR("["));
         *ret_fault = STR("");
         if (bracket && !keys)
@@ -144,7 +144,7 @@ const struct value *schema_at(struct arena *a, const struct value *schema, struc
             *ret_fault = ended;
         if (ret_fault->n)
             return NULL;
-        name = next_token(&path);
+        struct str name = next_token(&path);
         if (bracket && (name.n < 2 || name.p[0] != '\'' || name.p[name.n - 1] != '\'')) {
             *ret_fault =
                 arena_printf(a, "expected single quoted string but got " STR_FMT, STR_ARG(name));
