@@ -55,9 +55,9 @@
 /* Patches */
 #define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
 #define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
-#define LIMIT_PATCH_DEPTH      100u       /* objects that a strategic patch merges into each other */
-#define LIMIT_FIELD_DEPTH      100u       /* steps of a field path that somebody owns */
-#define LIMIT_FIELD_MANAGERS   1000u      /* entries of managedFields that are read */
+#define LIMIT_PATCH_DEPTH      100u  /* objects that a strategic patch merges into each other */
+#define LIMIT_FIELD_DEPTH      100u  /* steps of a field path that somebody owns */
+#define LIMIT_FIELD_MANAGERS   1000u /* entries of managedFields that are read */
 
 /* Store */
 #define LIMIT_STORE_KEY_BYTES   480u
@@ -73,5 +73,5 @@
 #define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
 #define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
-#define LIMIT_SCHEMA_DEPTH      100u /* schemas inside schemas, of a CustomResourceDefinition */
+#define LIMIT_SCHEMA_DEPTH      100u  /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
