@@ -14,7 +14,9 @@
 #include "base/banned.h"
 
 enum {
-    STACK_BYTES = 512 << 10,
+    /* Address space, not memory: a body may nest types 500 deep (TYPED_DEPTH_MAX), and reading one
+     * level takes some kilobytes. */
+    STACK_BYTES = 8 << 20,
     IDLE_SECONDS = 10,
 };
 

@@ -41,6 +41,31 @@ static void many_flow_brackets(struct buf *out)
     repeat(out, "[", 100000);
 }
 
+/* A definition whose schema nests as deep as types may. */
+static void deep_definition(struct buf *out)
+{
+    enum { DEPTH = 480 };
+    buf_str_add(out, STR("{\"metadata\":{\"name\":\"deeps.example.com\"},\"spec\":{\"group\":"
+                         "\"example.com\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"deeps\","
+                         "\"kind\":\"Deep\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+                         "\"storage\":true,\"schema\":{\"openAPIV3Schema\":"));
+    repeat(out, "{\"type\":\"object\",\"properties\":{\"a\":", DEPTH);
+    buf_str_add(out, STR("{\"type\":\"string\"}"));
+    repeat(out, "}}", DEPTH);
+    buf_str_add(out, STR("}}]}}"));
+}
+
+/* What has no type can nest as deep as JSON may; it is stored and shown again, in any encoding. */
+static void deep_revision(struct buf *out)
+{
+    enum { DEPTH = 4000 }; /* as YAML, indentation makes 16 million bytes of it */
+    buf_str_add(out, STR("{\"metadata\":{\"name\":\"deep\"},\"revision\":1,\"data\":"));
+    repeat(out, "{\"a\":", DEPTH);
+    buf_str_add(out, STR("1"));
+    repeat(out, "}", DEPTH);
+    buf_byte(out, '}');
+}
+
 static void quadratic_yaml(struct buf *out)
 {
     repeat(out, "- ", 1000000);
@@ -155,6 +180,18 @@ static const struct row rows[] = {
       "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"replicas\":99999999999999999999}}", 400,
       "cannot unmarshal number" },
     { "nesting without end", "POST", MAPS, NULL, NULL, 400, "", million_brackets },
+    { "types in types", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", NULL,
+      NULL, 422, "spec", deep_definition },
+    { "a deep value", "POST", "/apis/apps/v1/namespaces/default/controllerrevisions", NULL, NULL,
+      201, "", deep_revision },
+    { "shown as YAML", "GET", "/apis/apps/v1/namespaces/default/controllerrevisions/deep", NULL,
+      NULL, 200, "", NULL, "Accept: application/yaml" },
+    { "shown as protobuf", "GET", "/apis/apps/v1/namespaces/default/controllerrevisions/deep", NULL,
+      NULL, 200, "", NULL, "Accept: application/vnd.kubernetes.protobuf" },
+    { "shown as CBOR", "GET", "/apis/apps/v1/namespaces/default/controllerrevisions/deep", NULL,
+      NULL, 200, "", NULL, "Accept: application/cbor" },
+    { "listed as YAML", "GET", "/apis/apps/v1/namespaces/default/controllerrevisions", NULL, NULL,
+      200, "", NULL, "Accept: application/yaml" },
     { "aliases without end (CVE-2019-11253)", "POST", MAPS, "application/yaml", NULL, 400, "",
       billion_laughs },
     { "a body over the limit", "POST", MAPS, NULL, NULL, 413, "", four_megabytes },
