@@ -217,10 +217,12 @@ static void add_aggregated_version(struct buf *out, const struct kind_version *v
     buf_str_add(out, STR("],\"freshness\":\"Current\"}"));
 }
 
-static void add_aggregated(struct buf *out, bool core)
+static void add_aggregated(struct buf *out, bool core, bool beta)
 {
-    buf_str_add(out, STR("{\"kind\":\"APIGroupDiscoveryList\","
-                         "\"apiVersion\":\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":["));
+    buf_printf(out,
+               "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2%s\","
+               "\"metadata\":{},\"items\":[",
+               beta ? "beta1" : "");
     const struct kind_version *before = NULL;
     for (size_t i = 0; i < n_kind_versions; i++) {
         const struct kind_version *v = &kind_versions[i];
@@ -242,12 +244,13 @@ static void add_aggregated(struct buf *out, bool core)
 
 /* ---- Answering ---- */
 
-enum form { FORM_PLAIN, FORM_AGGREGATED, FORM_NONE };
+enum form { FORM_PLAIN, FORM_AGGREGATED, FORM_AGGREGATED_BETA, FORM_NONE };
 
-static bool is_aggregated(const struct accept_item *item)
+/* v2beta1 is the same under its older name, which kubectl 1.26 to 1.29 ask for. */
+static bool is_aggregated(const struct accept_item *item, struct str version)
 {
     return str_eq(accept_param(item->params, STR("g")), STR("apidiscovery.k8s.io")) &&
-           str_eq(accept_param(item->params, STR("v")), STR("v2")) &&
+           str_eq(accept_param(item->params, STR("v")), version) &&
            str_eq(accept_param(item->params, STR("as")), STR("APIGroupDiscoveryList"));
 }
 
@@ -260,23 +263,26 @@ static enum form choose_form(struct http_exchange *x, bool may_aggregate)
         bool any = str_eq(items[i].type, STR("*/*")) || str_eq(items[i].type, STR("application/*"));
         if (!items[i].q || !(any || str_eq(items[i].type, STR("application/json"))))
             continue;
-        if (may_aggregate && is_aggregated(&items[i]))
+        if (may_aggregate && is_aggregated(&items[i], STR("v2")))
             return FORM_AGGREGATED;
+        if (may_aggregate && is_aggregated(&items[i], STR("v2beta1")))
+            return FORM_AGGREGATED_BETA;
         if (!accept_param(items[i].params, STR("as")).n)
             return FORM_PLAIN;
     }
     return n ? FORM_NONE : FORM_PLAIN;
 }
 
-static void reply_aggregated(struct http_exchange *x, bool core)
+static void reply_aggregated(struct http_exchange *x, bool core, bool beta)
 {
     autobuf text = { 0 };
-    add_aggregated(&text, core);
+    add_aggregated(&text, core, beta);
     struct arena *a = http_arena(x);
     struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
     const struct http_header headers[] = {
         { STR("content-type"),
-          STR("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList") },
+          beta ? STR("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList")
+               : STR("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList") },
         { STR("etag"), etag },
         { STR("vary"), STR("Accept") },
         { STR("cache-control"), STR("public") },
@@ -312,8 +318,8 @@ static void serve_root(struct http_exchange *x, bool core, struct str address)
 {
     enum form form = choose_form(x, true);
     autobuf text = { 0 };
-    if (form == FORM_AGGREGATED) {
-        reply_aggregated(x, core);
+    if (form == FORM_AGGREGATED || form == FORM_AGGREGATED_BETA) {
+        reply_aggregated(x, core, form == FORM_AGGREGATED_BETA);
         return;
     }
     if (core)
