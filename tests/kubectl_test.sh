@@ -383,6 +383,39 @@ shop Terminating AGE" "$(table get ns shop)"
 'shop because it is being terminated' "$(k -n shop create configmap late)"
 }
 
+patches() {
+    cat >"$dir/patched.yaml" <<'END'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: patched}
+spec:
+  selector: {matchLabels: {app: p}}
+  template:
+    metadata: {labels: {app: p}}
+    spec: {containers: [{name: c, image: "img:1"}, {name: d, image: "img:1"}]}
+END
+    field() { k get deployment patched -o "jsonpath={$1}"; }
+    check "$v apply creates" 'deployment.apps/patched created' "$(k apply -f "$dir/patched.yaml")"
+    check "$v apply again" 'deployment.apps/patched unchanged' "$(k apply -f "$dir/patched.yaml")"
+    sed -i 's/name: c, image: "img:1"/name: c, image: "img:2"/' "$dir/patched.yaml"
+    check "$v apply a change" 'deployment.apps/patched configured' "$(k apply -f "$dir/patched.yaml")"
+    check "$v only that changed" 'img:2 img:1' "$(field '.spec.template.spec.containers[*].image')"
+    k set image deployment/patched d=img:3 >/dev/null
+    check "$v set image" 'img:2 img:3' "$(field '.spec.template.spec.containers[*].image')"
+    k scale deployment patched --replicas=3 >/dev/null
+    check "$v scale" 3 "$(field .spec.replicas)"
+    k label deployment patched a=b >/dev/null
+    k annotate deployment patched x=y >/dev/null
+    check "$v label and annotate" 'b y' "$(field .metadata.labels.a) $(field .metadata.annotations.x)"
+    k patch deployment patched --type=json -p '[{"op":"replace","path":"/spec/replicas","value":4}]' >/dev/null
+    check "$v JSON patch" 4 "$(field .spec.replicas)"
+    k patch deployment patched --type=merge -p '{"spec":{"replicas":5}}' >/dev/null
+    check "$v merge patch" 5 "$(field .spec.replicas)"
+    EDITOR='sed -i s/replicas:.5/replicas:\ 6/' k edit deployment patched >/dev/null
+    check "$v edit" 6 "$(field .spec.replicas)"
+    k delete deployment patched >/dev/null
+}
+
 suite() {
     kubectl=$1
     minor=$("$kubectl" version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p' | head -n 1)
@@ -398,6 +431,7 @@ suite() {
     watches
     descriptions
     discovery
+    patches
     deletes
     check "$v the server is still there" 0 "$("$sampan" status --data-dir "$dir/a" >/dev/null; echo $?)"
     "$sampan" down --data-dir "$dir/a" >/dev/null
