@@ -55,9 +55,6 @@ void strategy_create(const struct strategy *s, struct value *obj);
 void strategy_update(const struct strategy *s, struct str sub, struct value *obj,
                      const struct value *old_obj);
 
-/* Guaranteed, Burstable or BestEffort. */
-struct str strategy_qos_class(const struct value *pod);
-
 /* Whether its objects are given time to end by themselves. */
 bool strategy_is_graceful(const struct kind_resource *r);
 /* How much: what was asked for, else (NULL) what the object says, within what its kind allows. 0

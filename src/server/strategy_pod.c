@@ -1,6 +1,6 @@
 /* Pods: what they start with, what of them an update may change, and the two paths that change a
  * running one. */
-#include "api/quantity.h"
+#include "api/pod_qos.h"
 #include "base/map.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
@@ -15,63 +15,6 @@ static void index_map(const struct value *obj, struct map *ret)
 {
     value_each_field (f, obj)
         (void)map_set(ret, f->key, (void *)(uintptr_t)&f->val);
-}
-
-/* ---- Quality of service ---- */
-
-enum qos { QOS_BEST_EFFORT, QOS_BURSTABLE, QOS_GUARANTEED };
-
-static struct str amount(const struct value *list, struct str resource)
-{
-    struct str text = value_str(value_get(list, resource));
-    return text.n ? text : STR("0");
-}
-
-static enum qos qos_of_resource(const struct value *resources, struct str name)
-{
-    struct str request = amount(value_get(resources, STR("requests")), name),
-               limit = amount(value_get(resources, STR("limits")), name);
-    if (quantity_cmp(request, limit) != 0)
-        return QOS_BURSTABLE;
-    return quantity_sign(request) ? QOS_GUARANTEED : QOS_BEST_EFFORT;
-}
-
-static enum qos qos_of(const struct value *resources)
-{
-    enum qos cpu = qos_of_resource(resources, STR("cpu")),
-             memory = qos_of_resource(resources, STR("memory"));
-    return cpu == memory ? cpu : QOS_BURSTABLE;
-}
-
-static bool has_pod_level(const struct value *list)
-{
-    value_each_field (f, list)
-        if (strategy__is_pod_level(f->key))
-            return true;
-    return false;
-}
-
-struct str strategy_qos_class(const struct value *pod)
-{
-    static const struct str names[] = { STR("BestEffort"), STR("Burstable"), STR("Guaranteed") };
-    static const struct str lists[] = { STR("initContainers"), STR("containers") };
-    const struct value *spec = value_get(pod, STR("spec")),
-                       *own = value_get(spec, STR("resources"));
-    if (has_pod_level(value_get(own, STR("requests"))) ||
-        has_pod_level(value_get(own, STR("limits"))))
-        return names[qos_of(own)];
-    int all = -1;
-    for (size_t i = 0; i < 2; i++) {
-        value_each_item (container, value_get(spec, lists[i])) {
-            enum qos one = qos_of(value_get(container, STR("resources")));
-            if (all >= 0 && all != (int)one)
-                one = QOS_BURSTABLE;
-            all = (int)one;
-            if (all == QOS_BURSTABLE)
-                return names[all];
-        }
-    }
-    return names[all < 0 ? QOS_BEST_EFFORT : all];
 }
 
 /* ---- A new pod ---- */
@@ -276,7 +219,8 @@ static void create_pod(const struct strategy *s, struct value *obj)
     apply_own_labels(a, spec, value_dig(obj, "metadata", "labels"));
     sync_all_apparmor(s, value_dig(obj, "metadata", "annotations"), spec);
     strategy__fill_pod_resources(a, spec);
-    (void)value_set(a, status, STR("qosClass"), value_string(strategy_qos_class(obj)));
+    (void)value_set(a, status, STR("qosClass"),
+                    value_string(pod_qos_class(value_get(obj, STR("spec")))));
 }
 
 /* ---- Changes ---- */

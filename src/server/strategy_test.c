@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "api/pod_qos.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/strategy.h"
@@ -120,9 +121,9 @@ static void quality_of_service(void **state)
         struct arena a;
         arena_init(&a);
         struct value pod = read_as(&a, pods, arena_printf(&a, "{'spec':%s}", rows[i].spec).p);
-        if (!str_eq(strategy_qos_class(&pod), str_of(rows[i].want)))
+        if (!str_eq(pod_qos_class(value_get(&pod, STR("spec"))), str_of(rows[i].want)))
             print_error("%s\n", rows[i].spec);
-        assert_true(str_eq(strategy_qos_class(&pod), str_of(rows[i].want)));
+        assert_true(str_eq(pod_qos_class(value_get(&pod, STR("spec"))), str_of(rows[i].want)));
         arena_done(&a);
     }
 }
