@@ -1,5 +1,7 @@
 #include "api/convert.h"
 
+#include <assert.h>
+
 #include "api/convert_internal.h"
 #include "api/typed.h"
 #include "base/banned.h"
@@ -11,57 +13,114 @@ struct str convert_api_version(struct arena *a, const struct kind_type *t)
     return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(t->group), STR_ARG(t->version));
 }
 
-/* Events of the core group and of events.k8s.io: the same object under other names. */
+/* ---- Hubs ---- */
+
+/* Kinds that moved to another group. */
 static const struct {
-    struct str core, events;
-} event_names[] = {
-    { { "involvedObject", 14 }, { "regarding", 9 } },
-    { { "message", 7 }, { "note", 4 } },
-    { { "source", 6 }, { "deprecatedSource", 16 } },
-    { { "firstTimestamp", 14 }, { "deprecatedFirstTimestamp", 24 } },
-    { { "lastTimestamp", 13 }, { "deprecatedLastTimestamp", 23 } },
-    { { "count", 5 }, { "deprecatedCount", 15 } },
-    { { "reportingComponent", 18 }, { "reportingController", 19 } },
+    struct str group, kind, hub_group;
+} moves[] = {
+    { STR("apps"), STR("Scale"), STR("autoscaling") },
+    { STR("events.k8s.io"), STR("Event"), STR("") },
+    { STR("extensions"), STR("DaemonSet"), STR("apps") },
+    { STR("extensions"), STR("Deployment"), STR("apps") },
+    { STR("extensions"), STR("DeploymentRollback"), STR("apps") },
+    { STR("extensions"), STR("Ingress"), STR("networking.k8s.io") },
+    { STR("extensions"), STR("NetworkPolicy"), STR("networking.k8s.io") },
+    { STR("extensions"), STR("PodSecurityPolicy"), STR("policy") },
+    { STR("extensions"), STR("ReplicaSet"), STR("apps") },
+    { STR("extensions"), STR("Scale"), STR("autoscaling") },
 };
 
-static struct str event_name(struct str name, bool to_core)
+/* All that any built-in group has, highest first: stable ones, then betas, then alphas. */
+static const struct str versions[] = {
+    STR("v2"),       STR("v1"),       STR("v2beta2"),  STR("v2beta1"),
+    STR("v1beta3"),  STR("v1beta2"),  STR("v1beta1"),  STR("v2alpha1"),
+    STR("v1alpha3"), STR("v1alpha2"), STR("v1alpha1"),
+};
+
+static struct str hub_group(const struct kind_type *t)
 {
-    for (size_t i = 0; i < sizeof(event_names) / sizeof(event_names[0]); i++) {
-        struct str from = to_core ? event_names[i].events : event_names[i].core;
-        if (str_eq(name, from))
-            return to_core ? event_names[i].core : event_names[i].events;
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+        if (str_eq(moves[i].group, t->group) && str_eq(moves[i].kind, t->name))
+            return moves[i].hub_group;
+    return t->group;
+}
+
+const struct kind_type *convert_hub(const struct kind_type *t)
+{
+    if (!(t->flags & KIND_HAS_TYPE_META))
+        return t;
+    struct str group = hub_group(t);
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        const struct kind_type *hub = kind_type_find(group, versions[i], t->name);
+        if (hub)
+            return hub;
     }
-    return name;
+    return t;
 }
 
-static void rename_event(struct arena *a, const struct kind_type *to, struct value *obj)
+bool convert_same_kind(const struct kind_type *a, const struct kind_type *b)
 {
-    struct value renamed = value_object();
-    value_each_field (f, obj)
-        (void)value_add(a, &renamed, event_name(f->key, !to->group.n), value_borrow(&f->val));
-    *obj = renamed;
+    return convert_hub(a) == convert_hub(b);
 }
 
-static const struct {
-    struct str group, kind; /* of the version that is converted to */
-    void (*change)(struct arena *a, const struct kind_type *to, struct value *obj);
-} changes[] = {
-    { { "", 0 }, { "Event", 5 }, rename_event },
-    { { "events.k8s.io", 13 }, { "Event", 5 }, rename_event },
-    { { "autoscaling", 11 }, { "HorizontalPodAutoscaler", 23 }, convert__autoscaler },
+/* ---- Rows ---- */
+
+/* Kinds of which an old version and the hub differ in more than the apiVersion. */
+static const struct row {
+    struct str group, version, kind; /* of the old one; an empty version is all of them */
+    int (*to_hub)(struct arena *a, struct value *obj, struct err *err);
+    int (*from_hub)(struct arena *a, struct value *obj, struct err *err);
+} rows[] = {
+    { STR("autoscaling"), STR("v1"), STR("HorizontalPodAutoscaler"), convert__autoscaler_v1_in,
+      convert__autoscaler_v1_out },
+    { STR("events.k8s.io"), STR(""), STR("Event"), convert__event_in, convert__event_out },
 };
+
+static const struct row *find_row(const struct kind_type *t)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (str_eq(rows[i].kind, t->name) && str_eq(rows[i].group, t->group) &&
+            (!rows[i].version.n || str_eq(rows[i].version, t->version)))
+            return &rows[i];
+    return NULL;
+}
+
+static int retype(struct arena *a, const struct kind_type *to, struct value *obj, struct err *err)
+{
+    (void)value_set(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    return typed_read(a, to, obj, NULL, obj, err);
+}
+
+static int to_hub(struct arena *a, const struct kind_type *old, const struct kind_type *hub,
+                  struct value *obj, struct err *err)
+{
+    const struct row *row = find_row(old);
+    int r = row ? row->to_hub(a, obj, err) : 0;
+    return r < 0 ? r : retype(a, hub, obj, err);
+}
+
+static int from_hub(struct arena *a, const struct kind_type *old, struct value *obj,
+                    struct err *err)
+{
+    const struct row *row = find_row(old);
+    int r = row ? row->from_hub(a, obj, err) : 0;
+    return r < 0 ? r : retype(a, old, obj, err);
+}
 
 int convert_object(struct arena *a, const struct kind_type *from, const struct kind_type *to,
                    struct value *in, struct value *ret, struct err *err)
 {
     struct value obj = value_share(in);
-    if (from == to) {
-        *ret = obj;
-        return 0;
+    if (from != to) {
+        const struct kind_type *hub = convert_hub(from);
+        assert(hub == convert_hub(to));
+        int r = from == hub ? 0 : to_hub(a, from, hub, &obj, err);
+        if (r == 0 && to != hub)
+            r = from_hub(a, to, &obj, err);
+        if (r < 0)
+            return r;
     }
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
-        if (str_eq(changes[i].group, to->group) && str_eq(changes[i].kind, to->name))
-            changes[i].change(a, to, &obj);
-    (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
-    return typed_read(a, to, &obj, NULL, ret, err);
+    *ret = obj;
+    return 0;
 }

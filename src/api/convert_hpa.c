@@ -308,10 +308,16 @@ static void to_v1(struct arena *a, struct value *obj)
                         STR("currentCPUUtilizationPercentage"), value_borrow(used));
 }
 
-void convert__autoscaler(struct arena *a, const struct kind_type *to, struct value *obj)
+int convert__autoscaler_v1_in(struct arena *a, struct value *obj, struct err *err)
 {
-    if (str_eq(to->version, STR("v1")))
-        to_v1(a, obj);
-    else if (str_eq(to->version, STR("v2")))
-        to_v2(a, obj);
+    (void)err;
+    to_v2(a, obj);
+    return 0;
+}
+
+int convert__autoscaler_v1_out(struct arena *a, struct value *obj, struct err *err)
+{
+    (void)err;
+    to_v1(a, obj);
+    return 0;
 }

@@ -1,0 +1,316 @@
+/* What an update through an old version keeps of the stored object.
+ *
+ * Three trees of the hub are walked side by side: `seen` is the stored object as it comes back from
+ * a reader of the old version, `live` the stored object, `next` the new one. Where `seen` and
+ * `next` agree the author changed nothing, and `live` stands, with all that `seen` has lost of it.
+ * All three are as typed_read() leaves them, so keys of maps are in order. A null is as good as an
+ * absent field. */
+#include "api/convert.h"
+#include "api/defaults.h"
+#include "api/typed.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/banned.h"
+
+struct sides {
+    const struct value *seen, *live, *next;
+};
+
+static bool keep_field(struct arena *a, const struct kind_field *f, const struct sides *s,
+                       struct value *ret);
+static struct value keep_struct(struct arena *a, const struct kind_type *t, const struct sides *s);
+
+static const struct value *given(const struct value *v)
+{
+    return v && v->type != VALUE_NULL ? v : NULL;
+}
+
+static bool all_are(const struct sides *s, enum value_type type)
+{
+    return value_is(s->seen, type) && value_is(s->live, type) && value_is(s->next, type);
+}
+
+/* What needs no look inside: `live` where nothing was changed, else `next`. */
+static struct value keep_whole(const struct sides *s)
+{
+    return value_borrow(value_eq(s->seen, s->next) ? s->live : s->next);
+}
+
+/* ---- Items of lists ---- */
+
+struct list {
+    const struct value *v;
+    struct str *keys; /* NULL: items have none */
+    struct map by_key;
+};
+
+static void list_done(struct list *l)
+{
+    map_done(&l->by_key);
+}
+
+#define autolist __attribute__((cleanup(list_done))) struct list
+
+/* By what items are told apart; false if by nothing. */
+static bool find_keys(const struct kind_field *f, const struct str **ret, size_t *ret_n)
+{
+    static const struct str name = { "name", 4 };
+    const struct kind_field *named = f->type ? kind_field_find(f->type, name) : NULL;
+    *ret_n = 1;
+    if (f->scalar != KIND_STRUCT || f->type->form != KIND_FORM_OBJECT)
+        return false;
+    if (f->n_list_keys) {
+        *ret = f->list_keys;
+        *ret_n = f->n_list_keys;
+    } else if (f->patch_key.n) {
+        *ret = &f->patch_key;
+    } else {
+        *ret = &name;
+        return named && named->scalar == KIND_STRING && named->shape == KIND_SINGLE;
+    }
+    return true;
+}
+
+static struct str item_key(struct arena *a, const struct value *item, const struct str *keys,
+                           size_t n)
+{
+    autobuf text = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const struct value *v = given(value_get(item, keys[i]));
+        if (v)
+            json_write(&text, v);
+        buf_byte(&text, ',');
+    }
+    return arena_str(a, buf_str(&text));
+}
+
+/* Whether every item has a key of its own. */
+static bool index_list(struct arena *a, struct list *l, const struct str *keys, size_t n)
+{
+    l->keys = arena_array(a, struct str, l->v->n + 1);
+    for (size_t i = 0; i < l->v->n; i++) {
+        l->keys[i] = item_key(a, &l->v->items[i], keys, n);
+        if (map_set(&l->by_key, l->keys[i], &l->v->items[i]))
+            return false;
+    }
+    return true;
+}
+
+static struct value keep_item(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    return all_are(s, VALUE_OBJECT) ? keep_struct(a, f->type, s) : keep_whole(s);
+}
+
+static struct value keep_keyed(struct arena *a, const struct kind_field *f, struct list *seen,
+                               struct list *live, struct list *next)
+{
+    struct value out = value_array();
+    for (size_t i = 0; i < next->v->n; i++) {
+        struct sides s = { map_get(&seen->by_key, next->keys[i]),
+                           map_get(&live->by_key, next->keys[i]), &next->v->items[i] };
+        (void)value_push(a, &out, s.seen && s.live ? keep_item(a, f, &s) : value_borrow(s.next));
+    }
+    for (size_t i = 0; i < live->v->n; i++)
+        if (!map_get(&seen->by_key, live->keys[i]) && !map_get(&next->by_key, live->keys[i]))
+            (void)value_push(a, &out, value_borrow(&live->v->items[i]));
+    return out;
+}
+
+/* ---- Items without a key ---- */
+
+/* Whether two structs say the same, apart from structs inside them and lists of such. */
+static bool same_scalars(const struct kind_type *t, const struct value *seen,
+                         const struct value *next)
+{
+    for (size_t i = 0; i < t->n_fields; i++) {
+        const struct kind_field *f = &t->fields[i];
+        if (f->flags & KIND_INLINE
+                ? !same_scalars(f->type, seen, next)
+                : f->scalar != KIND_STRUCT &&
+                      !value_eq(given(value_get(seen, f->name)), given(value_get(next, f->name))))
+            return false;
+    }
+    return true;
+}
+
+static struct value keep_at(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    bool same = f->scalar == KIND_STRUCT && f->type->form == KIND_FORM_OBJECT &&
+                all_are(s, VALUE_OBJECT) && same_scalars(f->type, s->seen, s->next);
+    return same ? keep_item(a, f, s) : value_borrow(s->next);
+}
+
+/* Equal items at the front and at the back are the same ones; what is left in the middle is taken
+ * by its place, if both have as many there. */
+static struct value keep_by_place(struct arena *a, const struct kind_field *f,
+                                  const struct sides *s)
+{
+    size_t n_seen = s->seen->n, n_next = s->next->n, front = 0, back = 0;
+    size_t n = n_seen < n_next ? n_seen : n_next;
+    const struct value *seen = s->seen->items, *live = s->live->items, *next = s->next->items;
+    struct value out = value_array();
+    if (s->live->n != n_seen)
+        return keep_whole(s);
+    while (front < n && value_eq(&seen[front], &next[front]))
+        front++;
+    while (back < n - front && value_eq(&seen[n_seen - 1 - back], &next[n_next - 1 - back]))
+        back++;
+    for (size_t i = 0; i < n_next; i++) {
+        bool in_middle = i >= front && i < n_next - back;
+        size_t old = i < n_next - back ? i : i + n_seen - n_next;
+        struct sides item = { NULL, NULL, &next[i] };
+        if (!in_middle || n_seen == n_next)
+            item = (struct sides){ &seen[old], &live[old], &next[i] };
+        (void)value_push(a, &out,
+                         !item.seen  ? value_borrow(item.next)
+                         : in_middle ? keep_at(a, f, &item)
+                                     : value_borrow(item.live));
+    }
+    return out;
+}
+
+static struct value keep_list(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    const struct str *keys;
+    size_t n;
+    if (f->scalar != KIND_STRUCT)
+        return keep_whole(s);
+    if (!find_keys(f, &keys, &n))
+        return keep_by_place(a, f, s);
+    autolist seen = { .v = s->seen }, live = { .v = s->live }, next = { .v = s->next };
+    if (!index_list(a, &seen, keys, n) || !index_list(a, &live, keys, n) ||
+        !index_list(a, &next, keys, n))
+        return keep_by_place(a, f, s);
+    return keep_keyed(a, f, &seen, &live, &next);
+}
+
+/* ---- Maps ---- */
+
+/* The entry of `key` at or behind `*at`, where `*at` goes: maps are walked in order. */
+static const struct value *entry_at(const struct value *map, struct str key, size_t *at)
+{
+    while (*at < map->n && str_cmp(map->fields[*at].key, key) < 0)
+        ++*at;
+    return *at < map->n && str_eq(map->fields[*at].key, key) ? &map->fields[*at].val : NULL;
+}
+
+static struct value keep_map(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    struct value out = value_object();
+    struct kind_field element = *f;
+    element.shape = KIND_SINGLE;
+    size_t i = 0, j = 0, at = 0;
+    while (i < s->next->n || j < s->live->n) {
+        int c = i == s->next->n   ? 1
+                : j == s->live->n ? -1
+                                  : str_cmp(s->next->fields[i].key, s->live->fields[j].key);
+        struct str key = c <= 0 ? s->next->fields[i].key : s->live->fields[j].key;
+        struct sides entry = { entry_at(s->seen, key, &at), c >= 0 ? &s->live->fields[j].val : NULL,
+                               c <= 0 ? &s->next->fields[i].val : NULL };
+        struct value v;
+        if (keep_field(a, &element, &entry, &v))
+            (void)value_add(a, &out, key, v);
+        i += c <= 0;
+        j += c >= 0;
+    }
+    return out;
+}
+
+/* ---- Structs and what is in them ---- */
+
+/* A schema stands alone or in a list, where nothing tells them apart. */
+static struct value keep_schema(struct arena *a, const struct kind_type *t, const struct sides *s)
+{
+    const struct kind_field *schema = kind_field_find(t, STR("schema"));
+    if (schema && all_are(s, VALUE_OBJECT))
+        return keep_struct(a, schema->type, s);
+    if (schema && all_are(s, VALUE_ARRAY))
+        return keep_by_place(a, schema, s);
+    return keep_whole(s);
+}
+
+static struct value keep_given(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    if (f->shape == KIND_LIST && all_are(s, VALUE_ARRAY))
+        return keep_list(a, f, s);
+    if (f->shape == KIND_MAP && all_are(s, VALUE_OBJECT))
+        return keep_map(a, f, s);
+    if (f->shape != KIND_SINGLE || f->scalar != KIND_STRUCT)
+        return keep_whole(s);
+    if (f->type->form != KIND_FORM_OBJECT)
+        return keep_schema(a, f->type, s);
+    return keep_item(a, f, s);
+}
+
+/* False if the field is not to be there. */
+static bool keep_field(struct arena *a, const struct kind_field *f, const struct sides *s,
+                       struct value *ret)
+{
+    struct sides g = { given(s->seen), given(s->live), given(s->next) };
+    if (g.next && g.seen && g.live) {
+        *ret = keep_given(a, f, &g);
+        return true;
+    }
+    const struct value *v = g.next;
+    if (!g.next && !g.seen)
+        v = g.live; /* the old version has no place for it */
+    else if (g.next && g.seen && value_eq(g.next, g.seen))
+        v = NULL; /* only conversion had put it there */
+    if (v)
+        *ret = value_borrow(v);
+    return v;
+}
+
+static void keep_fields(struct arena *a, const struct kind_type *t, const struct sides *s,
+                        struct value *out)
+{
+    for (size_t i = 0; i < t->n_fields; i++) {
+        const struct kind_field *f = &t->fields[i];
+        if (f->flags & KIND_INLINE) {
+            keep_fields(a, f->type, s, out);
+            continue;
+        }
+        struct sides field = { value_get(s->seen, f->name), value_get(s->live, f->name),
+                               value_get(s->next, f->name) };
+        struct value v;
+        if (keep_field(a, f, &field, &v))
+            (void)value_add(a, out, f->name, v);
+    }
+}
+
+static struct value keep_struct(struct arena *a, const struct kind_type *t, const struct sides *s)
+{
+    struct value out = value_object();
+    keep_fields(a, t, s, &out);
+    return out;
+}
+
+/* `live` as somebody who speaks the old version would send it back. */
+static int send_back(struct arena *a, const struct kind_type *old, const struct kind_type *hub,
+                     const struct value *live, struct value *ret, struct err *err)
+{
+    struct value stored = value_borrow(live), read, filled;
+    int r = convert_object(a, hub, old, &stored, &read, err);
+    if (r == 0) {
+        defaults_apply(a, old, &read);
+        r = typed_read(a, old, &read, NULL, &filled, err);
+    }
+    return r < 0 ? r : convert_object(a, old, hub, &filled, ret, err);
+}
+
+int convert_keep(struct arena *a, const struct kind_type *old, const struct value *live,
+                 struct value *obj, struct err *err)
+{
+    const struct kind_type *hub = convert_hub(old);
+    struct value seen;
+    if (hub == old)
+        return 0;
+    int r = send_back(a, old, hub, live, &seen, err);
+    if (r < 0 || value_eq(&seen, live))
+        return r;
+    struct sides s = { &seen, live, obj };
+    struct value kept = keep_struct(a, hub, &s);
+    (void)value_set(a, &kept, STR("kind"), value_string(hub->name));
+    (void)value_set(a, &kept, STR("apiVersion"), value_string(convert_api_version(a, hub)));
+    return typed_read(a, hub, &kept, NULL, obj, err);
+}
