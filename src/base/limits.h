@@ -52,6 +52,11 @@
 #define LIMIT_SELECTOR_REQUIREMENTS 1000u  /* of a label selector; terms of a field selector */
 #define LIMIT_SELECTOR_VALUES       10000u /* over all requirements of a label selector */
 
+/* Regular expressions */
+#define LIMIT_REGEXP_DEPTH  1000u   /* groups inside groups; as Go */
+#define LIMIT_REGEXP_REPEAT 1000u   /* of one thing, counts inside counts multiplied; as Go */
+#define LIMIT_REGEXP_INSTS  100000u /* of the program; a step takes at most so long */
+
 /* Patches */
 #define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
 #define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
