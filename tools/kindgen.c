@@ -1,9 +1,9 @@
 /* kindgen OUT FILE... - turns the files of kinds/ into the C tables that src/api/kind.h declares.
  *
- * A file is lines. `group`, `version` and `order` (its place in discovery; without
- * it the version is not served) come first; `resource`, `kind` and `type` each open a block of
- * indented lines; # starts a comment. A kind is a type that stands alone (apiVersion, kind). A
- * field is
+ * A file is lines. `group`, `version` and `order` (its place in discovery, then `old` if upstream
+ * serves it no more; without it the version is not served) come first; `resource`, `kind` and
+ * `type` each open a block of indented lines; # starts a comment. A kind is a type that stands
+ * alone (apiVersion, kind). A field is
  *
  *     name  protobuf-number  type  flag...
  *

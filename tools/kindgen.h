@@ -57,11 +57,14 @@ struct sub {
 struct resource {
     struct resource *next;
     int64_t order; /* of its version in discovery */
+    bool is_old;
     struct str group, version, plural, singular, ref;
     bool namespaced;
     unsigned verbs;
     struct words short_names, categories, columns, selectors, aliases;
-    struct str etcd_prefix, storage_version, storage_hash;
+    struct str etcd_prefix, storage_version, storage_hash, deprecation;
+    const struct resource *stored; /* NULL: itself */
+    size_t id;
     struct sub *subs;
     size_t n_subs;
 };

@@ -27,6 +27,7 @@ static struct {
     size_t line;
     struct str group, version;
     int64_t order;
+    bool is_old;
 } at;
 
 static _Noreturn void fail(const char *what, struct str about)
@@ -372,6 +373,7 @@ static struct resource *read_resource(struct str line)
     r->group = at.group;
     r->version = at.version;
     r->order = at.order;
+    r->is_old = at.is_old;
     r->plural = next_word(&line);
     struct str kind = next_word(&line);
     r->ref = mention(kind);
@@ -405,6 +407,27 @@ static void read_sub(struct resource *r, struct str line)
     r->n_subs++;
 }
 
+/* "SINCE GONE GROUP/VERSION KIND": the releases that it is deprecated and gone since, and what
+ * stands in its place; a - for what there is not. Upstream's words. */
+static struct str read_deprecation(const struct resource *r, struct str line)
+{
+    struct str since = next_word(&line), gone = next_word(&line), kind = r->ref;
+    autobuf text = { 0 };
+    while (str_find(kind, '.') >= 0)
+        (void)str_cut(&kind, '.');
+    if (!since.n || !gone.n)
+        fail("since when, and gone since when", line);
+    if (!str_eq(r->group, STR("core")))
+        buf_printf(&text, STR_FMT "/", STR_ARG(r->group));
+    buf_printf(&text, STR_FMT " " STR_FMT " is deprecated in v" STR_FMT "+", STR_ARG(r->version),
+               STR_ARG(kind), STR_ARG(since));
+    if (!str_eq(gone, STR("-")))
+        buf_printf(&text, ", unavailable in v" STR_FMT "+", STR_ARG(gone));
+    if (line.n)
+        buf_printf(&text, "; use " STR_FMT, STR_ARG(line));
+    return arena_str(&kinds.arena, buf_str(&text));
+}
+
 static void read_resource_line(struct resource *r, struct str line)
 {
     struct str word = next_word(&line);
@@ -429,7 +452,9 @@ static void read_resource_line(struct resource *r, struct str line)
         r->etcd_prefix = next_word(&line);
         r->storage_version = next_word(&line);
         r->storage_hash = line;
-    } else
+    } else if (str_eq(word, STR("deprecated")))
+        r->deprecation = read_deprecation(r, line);
+    else
         fail("no such line for a resource", word);
 }
 
@@ -457,8 +482,11 @@ static void read_lines(struct str text)
         else if (str_eq(word, STR("version")))
             at.version = rest;
         else if (str_eq(word, STR("order"))) {
-            if (!str_to_i64(rest, &at.order))
-                fail("no number", rest);
+            if (!str_to_i64(next_word(&rest), &at.order))
+                fail("no number", line);
+            at.is_old = str_eq(rest, STR("old"));
+            if (rest.n && !at.is_old)
+                fail("what is this", rest);
         } else {
             type = NULL;
             resource = NULL;
@@ -541,6 +569,39 @@ static void mark_defaults(void)
     }
 }
 
+static bool is_storage_version(const struct resource *r)
+{
+    return str_eq(r->version, r->storage_version);
+}
+
+/* Of those that share a prefix: the one that says of itself that it is stored, and rather a current
+ * one than an old one. */
+static const struct resource *find_stored(const struct resource *of)
+{
+    const struct resource *best = of;
+    for (const struct resource *r = kinds.resources; r; r = r->next) {
+        if (!str_eq(r->etcd_prefix, of->etcd_prefix))
+            continue;
+        bool better = best->is_old != r->is_old
+                          ? best->is_old
+                          : !is_storage_version(best) && is_storage_version(r);
+        if (better)
+            best = r;
+    }
+    return best;
+}
+
+static void look_up_stored(void)
+{
+    for (struct resource *r = kinds.resources; r; r = r->next) {
+        const struct resource *stored = r->etcd_prefix.n ? find_stored(r) : r;
+        if (stored == r)
+            continue;
+        r->stored = stored;
+        r->storage_hash = stored->storage_hash;
+    }
+}
+
 static void look_up_mentions(void)
 {
     for (const struct mention *m = mentions; m; m = m->next)
@@ -562,11 +623,13 @@ void kinds_read(int n_paths, char **paths)
     for (int i = 0; i < n_paths; i++) {
         at.file = paths[i];
         at.order = 0;
+        at.is_old = false;
         read_lines(texts[i]);
     }
     at.file = "kinds";
     at.line = 0;
     add_list_types();
+    look_up_stored();
     look_up_mentions();
     mark_defaults();
     map_done(&groups);

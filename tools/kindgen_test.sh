@@ -13,6 +13,7 @@ order 10
 
 resource things Thing namespaced
   verbs get list
+  stored /registry/things v1 hash=
   sub status Thing get
 
 kind Thing
@@ -58,6 +59,21 @@ type Part
   phase   2  string enum(Up,Down)
 END
 
+# An old version of the first: served, deprecated, and stored as that.
+cat >"$dir/moved_v1beta1.kinds" <<'END'
+group moved.example.com
+version v1beta1
+order 20 old
+
+resource things Thing namespaced
+  verbs get list
+  deprecated 1.2 1.4 v1 Thing
+  stored /registry/things
+
+kind Thing
+  size   1  string
+END
+
 wrong() {
     echo "FAILED $*"
     status=1
@@ -70,10 +86,14 @@ count() {
 }
 
 "$kindgen" "$dir/out.c" "$dir"/*.kinds
-# core: Filled, Holder, Part, Thing, ThingList; meta: ListMeta; old: Part, Thing
-count 1 'n_kind_types = 8;'
-count 1 'n_kind_versions = 1;'
-count 1 '"ThingList"'
+# core: Filled, Holder, Part, Thing, ThingList; meta: ListMeta; moved: Thing, ThingList; old: Part,
+# Thing
+count 1 'n_kind_types = 10;'
+count 1 'n_kind_versions = 2;'
+count 2 '"ThingList"'
+count 1 '"", 0 }, { "v1", 2 }, 0, &all_resources\[0\]'
+count 1 '"moved.example.com", 17 }, { "v1beta1", 7 }, 1, &all_resources\[1\]'
+count 1 '{ "hash=", 5 }, &all_resources\[0\], { "moved.example.com/v1beta1 Thing is deprecated in v1.2+, unavailable in v1.4+; use v1 Thing", '
 count 0 '"old.example.com", [0-9]* }, .*all_resources'
 count 1 '{ "Up", 2 }'       # both lists of values are one array
 count 1 '{ { "label", 5 }'  # both Parts have one table of fields

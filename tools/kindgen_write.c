@@ -356,8 +356,9 @@ static void add_resource(struct buf *rows, const struct resource *r)
         c_words(r->selectors),
         c_words(r->aliases),
         c_str(r->etcd_prefix),
-        c_str(r->storage_version),
         c_str(r->storage_hash),
+        r->stored ? arena_printf(&kinds.arena, "&all_resources[%zu]", r->stored->id) : STR("0"),
+        c_str_or_none(r->deprecation),
     };
     buf_str_add(rows, STR("    { "));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -373,6 +374,9 @@ static void add_resource(struct buf *rows, const struct resource *r)
 static void put_resources(void)
 {
     autobuf rows = { 0 };
+    size_t n = 0;
+    for (struct resource *r = kinds.resources; r; r = r->next)
+        r->id = n++;
     for (const struct resource *r = kinds.resources; r; r = r->next)
         add_resource(&rows, r);
     fprintf(out, "static const struct kind_resource all_resources[] = {\n" STR_FMT "};\n\n",
@@ -389,8 +393,9 @@ static void put_versions(void)
         size_t n = 0;
         for (; end && str_eq(end->group, r->group) && str_eq(end->version, r->version); n++)
             end = end->next;
-        fprintf(out, "    { " STR_FMT ", " STR_FMT ", &all_resources[%zu], %zu },\n",
-                STR_ARG(c_str(api_group(r->group))), STR_ARG(c_str(r->version)), first, n);
+        fprintf(out, "    { " STR_FMT ", " STR_FMT ", %d, &all_resources[%zu], %zu },\n",
+                STR_ARG(c_str(api_group(r->group))), STR_ARG(c_str(r->version)), r->is_old, first,
+                n);
         first += n;
         r = end;
     }

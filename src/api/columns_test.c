@@ -84,6 +84,8 @@ static void definitions_say_all(void **state)
     for (size_t v = 0; v < n_kind_versions; v++) {
         for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
             const struct kind_resource *r = &kind_versions[v].resources[i];
+            if (kind_stored(r) != r)
+                continue; /* it is printed as it is stored */
             struct value list = columns_definitions(&a, r);
             assert_int_equal(list.n, r->n_columns ? r->n_columns : 2);
             value_each_item (def, &list) {
@@ -213,6 +215,8 @@ static void nothing_is_taken_for_granted(void **state)
     for (size_t v = 0; v < n_kind_versions; v++) {
         for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
             const struct kind_resource *r = &kind_versions[v].resources[i];
+            if (kind_stored(r) != r)
+                continue;
             struct arena a;
             arena_init(&a);
             for (size_t s = 0; s < COUNT(shapes); s++) {

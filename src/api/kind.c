@@ -108,6 +108,16 @@ const struct kind_version *kind_group_find(struct str group)
     return NULL;
 }
 
+bool kind_version_is(const struct kind_version *v, enum kind_choice choice)
+{
+    return v && (choice == KIND_ALL_VERSIONS || !v->is_old);
+}
+
+const struct kind_resource *kind_stored(const struct kind_resource *r)
+{
+    return r->stored ? r->stored : r;
+}
+
 bool kind_shows_deleted(const struct kind_resource *r)
 {
     static const char *const shown[] = {

@@ -157,7 +157,11 @@ struct kind_resource {
     const struct kind_subresource *subresources;
     const struct str *selectors; /* field selectors; none: metadata.name and .namespace */
     const struct str *aliases;   /* pairs: accepted, meant */
-    struct str etcd_prefix, storage_version, storage_hash;
+    struct str etcd_prefix, storage_hash;
+    /* The version of it in which its objects are stored, which may be of another group; NULL: it is
+     * that itself. */
+    const struct kind_resource *stored;
+    struct str deprecation; /* what every answer about it warns of; empty: it is not deprecated */
 };
 
 /* Whether a DELETE answers with the object as it was, instead of a Status. */
@@ -165,15 +169,20 @@ bool kind_shows_deleted(const struct kind_resource *r);
 
 struct kind_version {
     struct str group, version;
+    bool is_old; /* upstream serves it no more */
     const struct kind_resource *resources;
     size_t n_resources;
 };
 
-/* Everything built in: versions in the order of discovery, types by group, version and name. */
+/* Everything built in: versions in the order of discovery, those of a group together with the
+ * preferred one first; types by group, version and name. */
 extern const struct kind_version kind_versions[];
 extern const size_t n_kind_versions;
 extern const struct kind_type kind_types[];
 extern const size_t n_kind_types;
+
+/* Upstream drops versions of its API; here they stay, unless somebody wants just today's. */
+enum kind_choice { KIND_ALL_VERSIONS, KIND_CURRENT_VERSIONS };
 
 /* NULL if there is none. The core group is "". */
 const struct kind_type *kind_type_find(struct str group, struct str version, struct str name);
@@ -185,3 +194,7 @@ const struct kind_type *kind_find(struct str api_version, struct str kind);
 const struct kind_version *kind_version_find(struct str group, struct str version);
 const struct kind_resource *kind_resource_find(const struct kind_version *v, struct str plural);
 const struct kind_version *kind_group_find(struct str group); /* its preferred version */
+/* Whether it is one of those; of a group its preferred version tells. False for NULL. */
+bool kind_version_is(const struct kind_version *v, enum kind_choice choice);
+/* The resource as which objects of `r` are stored; `r` itself where it is the one. */
+const struct kind_resource *kind_stored(const struct kind_resource *r);

@@ -1,5 +1,7 @@
 #include "api/kind.h"
 
+#include "api/convert.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,11 +126,96 @@ static void versions_may_be_known_and_not_served(void **state)
     const struct kind_type *old = kind_find(STR("extensions/v1beta1"), STR("Deployment"));
     assert_non_null(old);
     assert_true(str_eq(old->group, STR("extensions")) && str_eq(old->version, STR("v1beta1")));
-    assert_null(kind_version_find(STR("extensions"), STR("v1beta1")));
-    assert_null(kind_group_find(STR("extensions")));
-    assert_null(kind_version_find(STR("apps"), STR("v1beta1")));
+    assert_non_null(kind_find(STR("resource.k8s.io/v1beta1"), STR("ResourceClaim")));
+    assert_null(kind_version_find(STR("resource.k8s.io"), STR("v1beta1")));
+    assert_null(kind_group_find(STR("imagepolicy.k8s.io")));
     assert_non_null(kind_find(STR("policy/v1beta1"), STR("PodSecurityPolicy")));
     assert_null(kind_find(STR("policy/v1"), STR("PodSecurityPolicy")));
+}
+
+static void old_versions_are_served_by_choice(void **state)
+{
+    (void)state;
+    const struct kind_version *old = kind_version_find(STR("apps"), STR("v1beta1"));
+    assert_true(kind_version_is(old, KIND_ALL_VERSIONS));
+    assert_false(kind_version_is(old, KIND_CURRENT_VERSIONS));
+    assert_false(kind_version_is(NULL, KIND_ALL_VERSIONS));
+    /* Clients take the first version that they see, and the first group that has a resource. */
+    bool before_was_old = false;
+    for (size_t i = 0; i < n_kind_versions; i++) {
+        const struct kind_version *v = &kind_versions[i], *first = kind_group_find(v->group);
+        bool gone = first->is_old;
+        assert_true(v->is_old || !gone);
+        assert_true(!before_was_old || gone);
+        before_was_old = gone;
+    }
+}
+
+/* Whatever an object was written as, it is stored once. */
+static void versions_share_their_storage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *version, *plural, *stored_group, *stored_version;
+    } rows[] = {
+        { "extensions", "v1beta1", "deployments", "apps", "v1" },
+        { "apps", "v1beta2", "deployments", "apps", "v1" },
+        { "apps", "v1", "deployments", "apps", "v1" },
+        { "extensions", "v1beta1", "ingresses", "networking.k8s.io", "v1" },
+        { "extensions", "v1beta1", "podsecuritypolicies", "policy", "v1beta1" },
+        { "policy", "v1beta1", "podsecuritypolicies", "policy", "v1beta1" },
+        { "autoscaling", "v1", "horizontalpodautoscalers", "autoscaling", "v2" },
+        { "autoscaling", "v2beta1", "horizontalpodautoscalers", "autoscaling", "v2" },
+        { "events.k8s.io", "v1beta1", "events", "", "v1" },
+        { "events.k8s.io", "v1", "events", "", "v1" },
+        { "apiextensions.k8s.io", "v1beta1", "customresourcedefinitions", "apiextensions.k8s.io",
+          "v1" },
+        { "settings.k8s.io", "v1alpha1", "podpresets", "settings.k8s.io", "v1alpha1" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct kind_version *v =
+            kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
+        const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));
+        assert_true(str_eq(kind_stored(r)->group, str_of(rows[i].stored_group)));
+        assert_true(str_eq(kind_stored(r)->version, str_of(rows[i].stored_version)));
+        assert_true(str_eq(kind_stored(r)->storage_hash, r->storage_hash));
+    }
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
+            const struct kind_resource *r = &kind_versions[v].resources[i];
+            assert_ptr_equal(kind_stored(kind_stored(r)), kind_stored(r));
+            assert_true(str_eq(kind_stored(r)->etcd_prefix, r->etcd_prefix));
+            if (r->etcd_prefix.n)
+                assert_ptr_equal(convert_hub(r->type), kind_stored(r)->type);
+        }
+}
+
+static void deprecations_are_told_in_upstreams_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *version, *plural, *text;
+    } rows[] = {
+        { "extensions", "v1beta1", "deployments",
+          "extensions/v1beta1 Deployment is deprecated in v1.8+, unavailable in v1.16+; use "
+          "apps/v1 Deployment" },
+        { "policy", "v1beta1", "podsecuritypolicies",
+          "policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+" },
+        { "", "v1", "componentstatuses", "v1 ComponentStatus is deprecated in v1.19+" },
+        { "", "v1", "endpoints",
+          "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" },
+        { "apps", "v1", "deployments", "" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct kind_version *v =
+            kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
+        const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));
+        assert_true(str_eq(r->deprecation, str_of(rows[i].text)));
+    }
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; kind_versions[v].is_old && i < kind_versions[v].n_resources; i++)
+            if (kind_versions[v].resources[i].verbs)
+                assert_true(kind_versions[v].resources[i].deprecation.n);
 }
 
 int main(void)
@@ -140,6 +227,9 @@ int main(void)
         cmocka_unit_test(order_indexes_are_sorted),
         cmocka_unit_test(objects_say_what_they_are),
         cmocka_unit_test(versions_may_be_known_and_not_served),
+        cmocka_unit_test(old_versions_are_served_by_choice),
+        cmocka_unit_test(versions_share_their_storage),
+        cmocka_unit_test(deprecations_are_told_in_upstreams_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

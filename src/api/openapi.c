@@ -82,13 +82,15 @@ static bool is_first_of_group(size_t i)
            (i == 0 || !str_eq(kind_versions[i - 1].group, kind_versions[i].group));
 }
 
-void openapi_swagger(struct buf *out)
+void openapi_swagger(struct buf *out, enum kind_choice choice)
 {
-    struct openapi o = { .swagger = true };
+    struct openapi o = { .swagger = true, .choice = choice };
     begin(&o, out);
     add_root_path(&o, true);
     add_root_path(&o, false);
     for (size_t i = 0; i < n_kind_versions; i++) {
+        if (!kind_version_is(&kind_versions[i], choice))
+            continue;
         if (is_first_of_group(i))
             add_group_path(&o, kind_versions[i].group);
         openapi_add_paths(&o, &kind_versions[i]);

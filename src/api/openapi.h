@@ -13,7 +13,7 @@ void openapi_version(struct buf *out, const struct kind_version *v);
 /* The small ones of /api/ (core) and /apis/, and that of /apis/GROUP/. */
 void openapi_roots(struct buf *out, bool core);
 void openapi_group(struct buf *out, struct str group);
-/* Everything in one, as Swagger 2.0. */
-void openapi_swagger(struct buf *out);
+/* All versions of the choice in one, as Swagger 2.0. */
+void openapi_swagger(struct buf *out, enum kind_choice choice);
 /* The same as protobuf, which kubectl asks for where it does not use version 3. */
-void openapi_swagger_proto(struct buf *out);
+void openapi_swagger_proto(struct buf *out, enum kind_choice choice);

@@ -10,6 +10,7 @@ struct openapi {
     struct buf *out;
     bool swagger;                       /* 2.0: the same things in other places */
     const struct kind_version *version; /* whose document it is; NULL: of several */
+    enum kind_choice choice;            /* which ones then */
     uint8_t *types;                     /* enum openapi_state, in the order of kind_types */
     unsigned scalars;                   /* 1 << enum kind_scalar: those that need a schema */
 };

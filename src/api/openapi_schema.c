@@ -340,7 +340,8 @@ static void add_gvks(struct openapi *o, const struct kind_type *t)
     openapi_add_gvk(out, openapi_group_of(t), t->version, t->name);
     for (size_t i = 0; t->flags & KIND_EVERYWHERE && i < n_kind_versions; i++) {
         const struct kind_version *v = &kind_versions[i];
-        if (!v->group.n || (o->version ? o->version != v : !o->swagger))
+        if (!v->group.n || !kind_version_is(v, o->choice) ||
+            (o->version ? o->version != v : !o->swagger))
             continue;
         openapi_comma(out);
         openapi_add_gvk(out, v->group, v->version, t->name);

@@ -80,7 +80,7 @@ static void swagger_is_whole(void **state)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 };
-    openapi_swagger(&text);
+    openapi_swagger(&text, KIND_ALL_VERSIONS);
     struct value v = parse(&a, &text);
     const struct value *schemas = value_get(&v, STR("definitions"));
     assert_true(check_refs(&v, STR("#/definitions/"), schemas) > 0);
@@ -143,7 +143,7 @@ static void properties_are_as_known(void **state)
     arena_init(&a);
     autobuf v3_text = { 0 }, swagger_text = { 0 };
     openapi_version(&v3_text, kind_version_find(STR("apps"), STR("v1")));
-    openapi_swagger(&swagger_text);
+    openapi_swagger(&swagger_text, KIND_ALL_VERSIONS);
     struct value v3 = parse(&a, &v3_text), swagger = parse(&a, &swagger_text);
     const struct value *schemas = value_dig(&v3, "components", "schemas");
     const struct value *definitions = value_get(&swagger, STR("definitions"));
@@ -251,8 +251,8 @@ static void proto_has_what_json_has(void **state)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 }, proto = { 0 };
-    openapi_swagger(&text);
-    openapi_swagger_proto(&proto);
+    openapi_swagger(&text, KIND_ALL_VERSIONS);
+    openapi_swagger_proto(&proto, KIND_ALL_VERSIONS);
     struct value v = parse(&a, &text);
     size_t paths = 0, definitions = 0;
     struct str in = buf_str(&proto), bytes;

@@ -191,8 +191,10 @@ static struct target target_of(struct str path)
     t.name = str_cut(&rest, '/');
     t.sub = rest;
     t.res = resource_of(t.group, version, t.plural);
-    t.stored = t.res ? resource_of(t.group, t.res->storage_version, t.plural) : NULL;
-    t.stored = t.stored ? t.stored : t.res;
+    /* Events are checked as those of the group they came to. */
+    t.stored = t.res ? kind_stored(t.res) : NULL;
+    if (t.stored && !str_eq(t.stored->group, t.group))
+        t.stored = t.res;
     return t;
 }
 

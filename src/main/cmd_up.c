@@ -30,6 +30,8 @@ static const char usage[] =
     "  --service-node-port-range FIRST-LAST\n"
     "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
     "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
+    "  --api-versions SET  all (the default), or current: without those that Kubernetes has "
+    "dropped\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -38,12 +40,12 @@ struct up {
     const char *dir, *listen, *kubeconfig, *service_cidr, *service_ports;
     int64_t event_ttl_ns; /* 0: the server's default */
     enum store_engine engine;
+    enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
     bool detach;
 };
 
-/* 0, or an exit status + 1. */
 /* A number and s, m or h. */
 static bool read_time(const char *text, int64_t *ret_ns)
 {
@@ -57,6 +59,7 @@ static bool read_time(const char *text, int64_t *ret_ns)
     return true;
 }
 
+/* 0, or an exit status + 1. */
 static int parse_flags(int argc, char **argv, struct up *ret)
 {
     static const struct option flags[] = {
@@ -67,6 +70,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "service-cidr", required_argument, NULL, 'c' },
         { "service-node-port-range", required_argument, NULL, 'p' },
         { "event-ttl", required_argument, NULL, 'e' },
+        { "api-versions", required_argument, NULL, 'a' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -102,6 +106,13 @@ static int parse_flags(int argc, char **argv, struct up *ret)
                         optarg);
                 return 3;
             }
+            break;
+        case 'a':
+            if (strcmp(optarg, "all") != 0 && strcmp(optarg, "current") != 0) {
+                fprintf(stderr, "sampan up: --api-versions is all or current, not '%s'\n", optarg);
+                return 3;
+            }
+            ret->versions = optarg[0] == 'c' ? KIND_CURRENT_VERSIONS : KIND_ALL_VERSIONS;
             break;
         case 'D':
             ret->detach = true;
@@ -260,7 +271,8 @@ static int start(const struct up *up, struct arena *a, struct server **ret,
             .listen = listen,
             .tls = tls,
             .services = services,
-            .event_ttl_ns = up->event_ttl_ns },
+            .event_ttl_ns = up->event_ttl_ns,
+            .versions = up->versions },
         ret, err);
     tls_context_unref(tls);
     return r;

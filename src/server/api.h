@@ -2,6 +2,7 @@
  * serving, so any thread may read it. */
 #pragma once
 
+#include "api/kind.h"
 #include "base/clock.h"
 #include "net/loop.h"
 #include "net/workers.h"
@@ -20,6 +21,7 @@ struct api {
     const struct clock *clock;
     struct list_counts *list_counts;
     struct service_ranges services;
+    enum kind_choice versions; /* that are served */
     const char *scratch_dir; /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */

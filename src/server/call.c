@@ -5,7 +5,6 @@
 #include "server/encode.h"
 #include "server/reply.h"
 #include "server/stored.h"
-#include "server/strategy.h"
 #include "server/verbs.h"
 #include "base/banned.h"
 
@@ -249,9 +248,8 @@ static void serve(struct call *c)
     }
     c->format.pretty |= format_pretty(request_param(&c->req, STR("pretty")),
                                       http_header_get(c->http, STR("user-agent")));
-    struct str warning = strategy_warning(c->req.resource);
-    if (warning.n)
-        call_warn(c, warning);
+    if (c->req.resource->deprecation.n)
+        call_warn(c, c->req.resource->deprecation);
     bool waits;
     struct job *job = arena_new(c->arena, struct job);
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
@@ -270,7 +268,7 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         .http = http_request_of(x),
         .arena = http_arena(x),
         .req = *req,
-        .stored = stored_resource(req->resource),
+        .stored = kind_stored(req->resource),
     };
     c->last_warning = &c->warnings;
     c->verb = request_verb(c->http, &c->req);

@@ -125,12 +125,15 @@ static void add_version_pair(struct buf *out, struct arena *a, const struct kind
 
 /* The versions of a group stand together, the preferred one first. Returns behind the last. */
 static const struct kind_version *add_group(struct buf *out, struct arena *a,
+                                            enum kind_choice choice,
                                             const struct kind_version *first)
 {
     const struct kind_version *end = kind_versions + n_kind_versions, *v = first;
     add_string(out, "name", first->group);
     buf_str_add(out, STR(",\"versions\":["));
     for (; v < end && str_eq(v->group, first->group); v++) {
+        if (!kind_version_is(v, choice))
+            continue;
         if (v != first)
             buf_byte(out, ',');
         add_version_pair(out, a, v);
@@ -140,18 +143,18 @@ static const struct kind_version *add_group(struct buf *out, struct arena *a,
     return v;
 }
 
-static void add_group_list(struct buf *out, struct arena *a)
+static void add_group_list(struct buf *out, struct arena *a, enum kind_choice choice)
 {
     buf_str_add(out, STR("{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["));
     const struct kind_version *end = kind_versions + n_kind_versions;
     bool comma = false;
     for (const struct kind_version *v = kind_versions; v < end;) {
-        if (!v->group.n) {
+        if (!v->group.n || !kind_version_is(v, choice)) {
             v++;
             continue;
         }
         buf_str_add(out, comma ? STR(",{") : STR("{"));
-        v = add_group(out, a, v);
+        v = add_group(out, a, choice, v);
         buf_byte(out, '}');
         comma = true;
     }
@@ -217,7 +220,7 @@ static void add_aggregated_version(struct buf *out, const struct kind_version *v
     buf_str_add(out, STR("],\"freshness\":\"Current\"}"));
 }
 
-static void add_aggregated(struct buf *out, bool core, bool beta)
+static void add_aggregated(struct buf *out, enum kind_choice choice, bool core, bool beta)
 {
     buf_printf(out,
                "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2%s\","
@@ -226,7 +229,7 @@ static void add_aggregated(struct buf *out, bool core, bool beta)
     const struct kind_version *before = NULL;
     for (size_t i = 0; i < n_kind_versions; i++) {
         const struct kind_version *v = &kind_versions[i];
-        if ((v->group.n == 0) != core)
+        if ((v->group.n == 0) != core || !kind_version_is(v, choice))
             continue;
         if (before && str_eq(before->group, v->group)) {
             buf_byte(out, ',');
@@ -273,10 +276,10 @@ static enum form choose_form(struct http_exchange *x, bool may_aggregate)
     return n ? FORM_NONE : FORM_PLAIN;
 }
 
-static void reply_aggregated(struct http_exchange *x, bool core, bool beta)
+static void reply_aggregated(struct http_exchange *x, enum kind_choice choice, bool core, bool beta)
 {
     autobuf text = { 0 };
-    add_aggregated(&text, core, beta);
+    add_aggregated(&text, choice, core, beta);
     struct arena *a = http_arena(x);
     struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
     const struct http_header headers[] = {
@@ -314,22 +317,23 @@ static bool find_place(struct str path, struct place *ret)
     return !rest.p;
 }
 
-static void serve_root(struct http_exchange *x, bool core, struct str address)
+static void serve_root(struct http_exchange *x, enum kind_choice choice, bool core,
+                       struct str address)
 {
     enum form form = choose_form(x, true);
     autobuf text = { 0 };
     if (form == FORM_AGGREGATED || form == FORM_AGGREGATED_BETA) {
-        reply_aggregated(x, core, form == FORM_AGGREGATED_BETA);
+        reply_aggregated(x, choice, core, form == FORM_AGGREGATED_BETA);
         return;
     }
     if (core)
         add_versions(&text, address);
     else
-        add_group_list(&text, http_arena(x));
+        add_group_list(&text, http_arena(x), choice);
     reply_json(x, 200, arena_str(http_arena(x), buf_str(&text)));
 }
 
-static void serve_below(struct http_exchange *x, const struct place *p)
+static void serve_below(struct http_exchange *x, enum kind_choice choice, const struct place *p)
 {
     struct arena *a = http_arena(x);
     autobuf text = { 0 };
@@ -337,21 +341,22 @@ static void serve_below(struct http_exchange *x, const struct place *p)
         add_resource_list(&text, a, kind_version_find(p->group, p->version));
     } else {
         buf_str_add(&text, STR("{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\","));
-        (void)add_group(&text, a, kind_group_find(p->group));
+        (void)add_group(&text, a, choice, kind_group_find(p->group));
         buf_str_add(&text, STR("}\n"));
     }
     reply_json(x, 200, arena_str(a, buf_str(&text)));
 }
 
-bool discovery_serve(struct http_exchange *x, struct str address)
+bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct str address)
 {
     const struct http_request *req = http_request_of(x);
     struct place p;
     if (!find_place(req->path, &p))
         return false;
     bool is_root = !p.version.p && (p.core || !p.group.p);
-    if (!is_root && !(p.version.p ? (const void *)kind_version_find(p.group, p.version)
-                                  : (const void *)kind_group_find(p.group)))
+    if (!is_root && !kind_version_is(p.version.p ? kind_version_find(p.group, p.version)
+                                                 : kind_group_find(p.group),
+                                     choice))
         return false;
     /* A group's own document is the one that answers to any method. */
     bool any_method = !is_root && !p.version.p;
@@ -363,8 +368,8 @@ bool discovery_serve(struct http_exchange *x, struct str address)
                       "only the following media types are accepted: application/json, "
                       "application/yaml, application/vnd.kubernetes.protobuf");
     else if (is_root)
-        serve_root(x, p.core, address);
+        serve_root(x, choice, p.core, address);
     else
-        serve_below(x, &p);
+        serve_below(x, choice, &p);
     return true;
 }

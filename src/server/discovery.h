@@ -4,8 +4,9 @@
  * for /api and /apis, in the aggregated one that clients ask for by Accept. */
 #pragma once
 
+#include "api/kind.h"
 #include "net/http.h"
 
-/* True if the path is one of discovery's; the exchange is then answered. `address` is what clients
- * outside the cluster are told to use. */
-bool discovery_serve(struct http_exchange *x, struct str address);
+/* True if the path is one of discovery's, for those versions; the exchange is then answered.
+ * `address` is what clients outside the cluster are told to use. */
+bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct str address);

@@ -96,7 +96,7 @@ static void object_metrics(struct buf *out, struct store *store)
         for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
             const struct kind_resource *r = &kind_versions[v].resources[i];
             uint64_t n;
-            if (!r->etcd_prefix.n || stored_resource(r) != r ||
+            if (!r->etcd_prefix.n || kind_stored(r) != r ||
                 store_count(snap, stored_key(&a, r, STR(""), STR("")), STR(""), &n, NULL) < 0)
                 continue;
             buf_printf(out,

@@ -26,7 +26,16 @@ struct document {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct document *documents; /* under the lock; what is in it never changes once it is set */
+
+/* The documents of one choice of versions. */
+struct library {
+    enum kind_choice choice;
+    struct document *documents; /* under the lock; what is in it never changes once it is set */
+};
+static struct library libraries[] = {
+    { .choice = KIND_ALL_VERSIONS },
+    { .choice = KIND_CURRENT_VERSIONS },
+};
 
 static size_t count_documents(void)
 {
@@ -35,10 +44,13 @@ static size_t count_documents(void)
 
 static void free_documents(void)
 {
-    for (size_t i = 0; documents && i < count_documents(); i++)
-        free((char *)documents[i].text.p);
-    free(documents);
-    documents = NULL;
+    for (size_t k = 0; k < sizeof(libraries) / sizeof(libraries[0]); k++) {
+        struct document *documents = libraries[k].documents;
+        for (size_t i = 0; documents && i < count_documents(); i++)
+            free((char *)documents[i].text.p);
+        free(documents);
+        libraries[k].documents = NULL;
+    }
 }
 
 static bool is_first_of_group(size_t version)
@@ -47,43 +59,45 @@ static bool is_first_of_group(size_t version)
     return group.n && (version == 0 || !str_eq(kind_versions[version - 1].group, group));
 }
 
-static const struct document *tagged(size_t i);
+static const struct document *tagged(struct library *l, size_t i);
 
 /* "api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=..."} */
-static void add_address(struct buf *out, size_t i, struct str path)
+static void add_address(struct buf *out, struct library *l, size_t i, struct str path)
 {
     if (out->p[out->n - 1] != '{')
         buf_byte(out, ',');
     buf_printf(out, "\"" STR_FMT "\":{\"serverRelativeURL\":\"/openapi/v3/" STR_FMT "?hash=%.*s\"}",
-               STR_ARG(path), STR_ARG(path), (int)TAG_BYTES, tagged(i)->tag);
+               STR_ARG(path), STR_ARG(path), (int)TAG_BYTES, tagged(l, i)->tag);
 }
 
-static void add_list(struct buf *out)
+static void add_list(struct buf *out, struct library *l)
 {
     buf_str_add(out, STR("{\"paths\":{"));
-    add_address(out, DOC_CORE, STR("api"));
-    add_address(out, DOC_GROUPS, STR("apis"));
+    add_address(out, l, DOC_CORE, STR("api"));
+    add_address(out, l, DOC_GROUPS, STR("apis"));
     for (size_t i = 0; i < n_kind_versions; i++) {
         const struct kind_version *v = &kind_versions[i];
+        if (!kind_version_is(v, l->choice))
+            continue;
         autobuf path = { 0 };
         buf_str_add(&path, v->group.n ? STR("apis/") : STR("api"));
         buf_str_add(&path, v->group);
         if (is_first_of_group(i))
-            add_address(out, DOC_VERSIONS + n_kind_versions + i, buf_str(&path));
+            add_address(out, l, DOC_VERSIONS + n_kind_versions + i, buf_str(&path));
         buf_printf(&path, "/" STR_FMT, STR_ARG(v->version));
-        add_address(out, DOC_VERSIONS + i, buf_str(&path));
+        add_address(out, l, DOC_VERSIONS + i, buf_str(&path));
     }
     buf_str_add(out, STR("}}\n"));
 }
 
-static void write_document(struct buf *out, size_t i)
+static void write_document(struct buf *out, struct library *l, size_t i)
 {
     if (i == DOC_SWAGGER)
-        openapi_swagger(out);
+        openapi_swagger(out, l->choice);
     else if (i == DOC_SWAGGER_PROTO)
-        openapi_swagger_proto(out);
+        openapi_swagger_proto(out, l->choice);
     else if (i == DOC_LIST)
-        add_list(out);
+        add_list(out, l);
     else if (i < DOC_VERSIONS)
         openapi_roots(out, i == DOC_CORE);
     else if (i < DOC_VERSIONS + n_kind_versions)
@@ -92,11 +106,11 @@ static void write_document(struct buf *out, size_t i)
         openapi_group(out, kind_versions[i - DOC_VERSIONS - n_kind_versions].group);
 }
 
-static void make(size_t i, bool keep)
+static void make(struct library *l, size_t i, bool keep)
 {
-    struct document *d = &documents[i];
+    struct document *d = &l->documents[i];
     struct buf text = { 0 };
-    write_document(&text, i);
+    write_document(&text, l, i);
     if (!d->tag[0]) {
         char tag[TAG_BYTES + 1];
         snprintf(tag, sizeof(tag), "%08X%08X", crc32c(0, text.p, text.n), (unsigned)text.n);
@@ -112,23 +126,24 @@ static void make(size_t i, bool keep)
 
 /* The document with its tag, but perhaps without its text: the list needs no more of all the
  * others, and most are never asked for. */
-static const struct document *tagged(size_t i)
+static const struct document *tagged(struct library *l, size_t i)
 {
-    if (!documents[i].tag[0])
-        make(i, false);
-    return &documents[i];
+    if (!l->documents[i].tag[0])
+        make(l, i, false);
+    return &l->documents[i];
 }
 
-static const struct document *whole(size_t i)
+static const struct document *whole(enum kind_choice choice, size_t i)
 {
+    struct library *l = &libraries[choice];
     pthread_mutex_lock(&lock);
-    if (!documents) {
-        documents = mem_array(count_documents(), sizeof(*documents));
+    if (!l->documents) {
+        l->documents = mem_array(count_documents(), sizeof(*l->documents));
         atexit(free_documents);
     }
-    if (!documents[i].text.n)
-        make(i, true);
-    const struct document *d = &documents[i];
+    if (!l->documents[i].text.n)
+        make(l, i, true);
+    const struct document *d = &l->documents[i];
     pthread_mutex_unlock(&lock);
     return d;
 }
@@ -136,7 +151,7 @@ static const struct document *whole(size_t i)
 /* ---- Serving ---- */
 
 /* "api/v1", "apis/apps", "apis/apps/v1": which document that is. */
-static bool find_document(struct str path, size_t *ret)
+static bool find_document(struct str path, enum kind_choice choice, size_t *ret)
 {
     struct str rest = path;
     struct str root = str_cut(&rest, '/');
@@ -148,7 +163,7 @@ static bool find_document(struct str path, size_t *ret)
         return true;
     struct str group = core ? STR("") : str_cut(&rest, '/');
     for (size_t i = 0; i < n_kind_versions; i++) {
-        if (!str_eq(kind_versions[i].group, group))
+        if (!str_eq(kind_versions[i].group, group) || !kind_version_is(&kind_versions[i], choice))
             continue;
         if (rest.p && !str_eq(kind_versions[i].version, rest))
             continue;
@@ -158,14 +173,14 @@ static bool find_document(struct str path, size_t *ret)
     return false;
 }
 
-static bool find_path(struct str path, size_t *ret)
+static bool find_path(struct str path, enum kind_choice choice, size_t *ret)
 {
     struct str v3 = STR("/openapi/v3");
     struct str rest = str_skip(path, v3.n);
     *ret = str_starts(path, v3) ? DOC_LIST : DOC_SWAGGER;
     if (str_eq(path, v3) || str_eq(path, STR("/openapi/v2")))
         return true;
-    return *ret == DOC_LIST && rest.p[0] == '/' && find_document(str_skip(rest, 1), ret);
+    return *ret == DOC_LIST && rest.p[0] == '/' && find_document(str_skip(rest, 1), choice, ret);
 }
 
 static struct str query_hash(struct str query)
@@ -257,11 +272,11 @@ static void reply_document(struct http_exchange *x, const struct document *d, bo
     http_reply(x, same ? 304 : 200, headers, n_headers, HTTP_BYTES(same ? STR("") : d->text));
 }
 
-bool openapi_serve(struct http_exchange *x)
+bool openapi_serve(struct http_exchange *x, enum kind_choice choice)
 {
     const struct http_request *req = http_request_of(x);
     size_t document;
-    if (!find_path(req->path, &document))
+    if (!find_path(req->path, choice, &document))
         return false;
     if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")))
         reply_method_not_allowed(x);
@@ -269,6 +284,6 @@ bool openapi_serve(struct http_exchange *x)
         reply_refusal(x, ERR_NOT_ACCEPTABLE,
                       "only the following media types are accepted: application/json");
     else
-        reply_document(x, whole(document), document == DOC_SWAGGER_PROTO);
+        reply_document(x, whole(choice, document), document == DOC_SWAGGER_PROTO);
     return true;
 }

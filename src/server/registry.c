@@ -44,7 +44,7 @@ const struct kind_resource *registry__resource(struct str group, struct str plur
         for (size_t i = 0; i < kind_versions[v].n_resources; i++)
             if (str_eq(kind_versions[v].resources[i].plural, plural) &&
                 str_eq(kind_versions[v].group, group))
-                return stored_resource(&kind_versions[v].resources[i]);
+                return kind_stored(&kind_versions[v].resources[i]);
     return NULL;
 }
 

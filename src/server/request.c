@@ -146,7 +146,8 @@ static bool take_rest(const struct segments *s, size_t at, struct request *ret)
     return str_eq(ret->sub->name, STR("proxy"));
 }
 
-static enum request_place find_place(const struct segments *s, struct request *ret)
+static enum request_place find_place(const struct segments *s, enum kind_choice choice,
+                                     struct request *ret)
 {
     bool core = s->n > 2 && str_eq(s->at[1], STR("api"));
     bool named = s->n > 3 && str_eq(s->at[1], STR("apis"));
@@ -154,10 +155,10 @@ static enum request_place find_place(const struct segments *s, struct request *r
         return REQUEST_ELSEWHERE;
     struct str group = core ? STR("") : s->at[2];
     size_t at = core ? 3 : 4;
-    if (!kind_group_find(group))
+    if (!kind_version_is(kind_group_find(group), choice))
         return REQUEST_NO_GROUP;
     const struct kind_version *v = kind_version_find(group, s->at[at - 1]);
-    if (!v || at >= s->n)
+    if (!kind_version_is(v, choice) || at >= s->n)
         return REQUEST_NO_RESOURCE;
     ret->watch = str_eq(s->at[at], STR("watch"));
     at += ret->watch;
@@ -171,7 +172,7 @@ static enum request_place find_place(const struct segments *s, struct request *r
 }
 
 enum request_place request_parse(struct arena *a, const struct http_request *http,
-                                 struct request *ret)
+                                 enum kind_choice choice, struct request *ret)
 {
     struct str path;
     *ret = (struct request){ 0 };
@@ -181,7 +182,7 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
         return REQUEST_BAD_ENCODING;
     struct segments s;
     split(path, &s);
-    return find_place(&s, ret);
+    return find_place(&s, choice, ret);
 }
 
 /* ---- Verbs ---- */

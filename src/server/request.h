@@ -32,8 +32,9 @@ enum request_place {
     REQUEST_BAD_ENCODING, /* 400: % without two digits, a NUL, bytes that are not UTF-8 */
 };
 
+/* Versions that are not of the choice are not there. */
 enum request_place request_parse(struct arena *a, const struct http_request *http,
-                                 struct request *ret);
+                                 enum kind_choice choice, struct request *ret);
 
 /* The verb that the method means for this request, as a bit of enum kind_verb; 0 if none, or if the
  * resource does not have it. */

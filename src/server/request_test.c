@@ -27,7 +27,7 @@ static enum request_place parse(const char *target, struct request *ret)
     struct http_request http = { .method = STR("GET") };
     http.path = str_cut(&query, '?');
     http.query = query;
-    return request_parse(&arena, &http, ret);
+    return request_parse(&arena, &http, KIND_ALL_VERSIONS, ret);
 }
 
 static const char *text(struct str s)

@@ -30,7 +30,7 @@ static void parse(const char *target, struct request *ret)
     struct http_request http = { .method = STR("GET") };
     http.path = str_cut(&query, '?');
     http.query = query;
-    assert_int_equal(request_parse(&arena, &http, ret), REQUEST_FOUND);
+    assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, ret), REQUEST_FOUND);
 }
 
 static const char *text(struct str s)
@@ -206,7 +206,7 @@ static void selectors_narrow_the_keys(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct request req;
         struct selection s = read_good(rows[i].target, true, &req);
-        struct str prefix = selection_prefix(&arena, stored_resource(req.resource), &s);
+        struct str prefix = selection_prefix(&arena, kind_stored(req.resource), &s);
         assert_string_equal(text(prefix), rows[i].prefix);
         assert_int_equal(s.is_single, rows[i].single);
     }
@@ -225,7 +225,7 @@ static void no_key_is_too_long(void **state)
                               "/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%%3D%s",
                               name)),
         false, &req);
-    assert_int_equal(selection_prefix(&arena, stored_resource(req.resource), &s).n, 0);
+    assert_int_equal(selection_prefix(&arena, kind_stored(req.resource), &s).n, 0);
 }
 
 static void the_name_in_the_path_is_a_selector(void **state)
@@ -248,7 +248,7 @@ static int match(const char *target, const char *key, struct str stored)
 {
     struct request req;
     struct selection s = read_good(target, false, &req);
-    const struct encoder e = { .resource = req.resource, .stored = stored_resource(req.resource) };
+    const struct encoder e = { .resource = req.resource, .stored = kind_stored(req.resource) };
     struct selection_subject subject = {
         .arena = &arena,
         .encoder = &e,

@@ -165,7 +165,7 @@ static void on_request(void *arg, struct http_exchange *x)
     const struct route *route = find_route(http->path, &rest);
     bool read = str_eq(http->method, STR("GET")) || str_eq(http->method, STR("HEAD"));
     struct request req;
-    enum request_place place = request_parse(http_arena(x), http, &req);
+    enum request_place place = request_parse(http_arena(x), http, s->api.versions, &req);
 
     count(s, x, place == REQUEST_FOUND ? &req : NULL);
     if (!http->peer->cert.verified && (!route || !route->anonymous))
@@ -174,8 +174,8 @@ static void on_request(void *arg, struct http_exchange *x)
         route->serve(s, x, rest);
     else if (route)
         reply_method_not_allowed(x);
-    else if (!discovery_serve(x, s->address) && !openapi_serve(x) &&
-             !call_serve(&s->api, x, place, &req))
+    else if (!discovery_serve(x, s->api.versions, s->address) &&
+             !openapi_serve(x, s->api.versions) && !call_serve(&s->api, x, place, &req))
         reply_text(x, 404, STR("404 page not found\n"));
 }
 
@@ -294,6 +294,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.list_counts = list_counts_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.services = opt->services;
+    s->api.versions = opt->versions;
     int r = 0;
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),

@@ -4,6 +4,7 @@
  * caller's thread only starts and stops it. */
 #pragma once
 
+#include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
 #include "server/service_ip.h"
@@ -18,6 +19,7 @@ struct server_options {
     size_t n_loops;                 /* 0: one per CPU, at most API_LOOPS_MAX */
     struct service_ranges services; /* without a network: the defaults of service_ip.h */
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
+    enum kind_choice versions;      /* of the API that are served */
 };
 
 /* Serving when it returns 0. */

@@ -9,20 +9,6 @@ enum { FORMAT_JSON_V1 = 'J', HEAD_BYTES = 9 };
 
 /* ---- Keys ---- */
 
-const struct kind_resource *stored_resource(const struct kind_resource *r)
-{
-    if (str_eq(r->version, r->storage_version))
-        return r;
-    for (size_t v = 0; v < n_kind_versions; v++)
-        for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
-            const struct kind_resource *other = &kind_versions[v].resources[i];
-            struct str version = other->storage_version;
-            if (str_eq(other->etcd_prefix, r->etcd_prefix) && str_eq(other->version, version))
-                return other;
-        }
-    return r;
-}
-
 struct str stored_key(struct arena *a, const struct kind_resource *r, struct str ns,
                       struct str name)
 {

@@ -17,9 +17,6 @@
 #include "base/value.h"
 #include "store/store.h"
 
-/* The resource in whose version objects of `r` are stored; `r` itself where it is the one. */
-const struct kind_resource *stored_resource(const struct kind_resource *r);
-
 /* The key of an object; of a namespace's objects with an empty name, of all with both empty. The
  * last two end with a slash and are prefixes for ranges and watches. */
 struct str stored_key(struct arena *a, const struct kind_resource *r, struct str ns,

@@ -68,21 +68,6 @@ unsigned strategy_flags(const struct kind_resource *r)
     return 0;
 }
 
-struct str strategy_warning(const struct kind_resource *r)
-{
-    static const struct {
-        struct str resource, warning;
-    } deprecated[] = {
-        { STR("componentstatuses"), STR("v1 ComponentStatus is deprecated in v1.19+") },
-        { STR("endpoints"), STR("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
-                                "EndpointSlice") },
-    };
-    for (size_t i = 0; !r->group.n && i < sizeof(deprecated) / sizeof(deprecated[0]); i++)
-        if (str_eq(r->plural, deprecated[i].resource))
-            return deprecated[i].warning;
-    return STR("");
-}
-
 /* ---- Pieces that strategies share ---- */
 
 void strategy__keep(struct arena *a, struct value *obj, const struct value *old_obj,

@@ -27,9 +27,6 @@ enum strategy_flags {
 
 unsigned strategy_flags(const struct kind_resource *r);
 
-/* What every answer about a deprecated resource warns of; empty for most. */
-struct str strategy_warning(const struct kind_resource *r);
-
 /* Who asks. */
 struct strategy_user {
     struct str name, uid;
