@@ -119,7 +119,9 @@ static bool is_empty(const struct kind_field *f, const struct value *v)
         return f->flags & KIND_POINTER || f->shape != KIND_SINGLE || f->scalar == KIND_BYTES ||
                f->scalar == KIND_ANY ||
                (f->scalar == KIND_STRUCT && f->type->form == KIND_FORM_STRINGS);
-    if (f->flags & KIND_POINTER || f->shape != KIND_SINGLE)
+    if (f->shape != KIND_SINGLE)
+        return !v->n;
+    if (f->flags & KIND_POINTER)
         return false;
     switch (f->scalar) {
     case KIND_STRING:
@@ -258,10 +260,17 @@ static int read_element(struct typed_reader *r, const struct kind_field *f, cons
 }
 
 /* An empty list is the same as none: storage cannot tell them apart. */
+static struct value empty_of(const struct typed_reader *r, const struct value *in)
+{
+    if (!r->keeps_empty)
+        return value_null();
+    return in->type == VALUE_ARRAY ? value_array() : value_object();
+}
+
 static int read_items(struct typed_reader *r, const struct kind_field *f, const struct value *in,
                       struct value *ret)
 {
-    *ret = value_null();
+    *ret = empty_of(r, in);
     if (!in->n)
         return 0;
     struct value *items = arena_alloc(r->arena, in->n * sizeof(*items), alignof(struct value));
@@ -431,27 +440,43 @@ static int read_field(struct typed_reader *r, const struct kind_field *f, const 
     if (single)
         return read_element(r, f, in, ret);
     enum value_type wanted = f->shape == KIND_LIST ? VALUE_ARRAY : VALUE_OBJECT;
-    if (in->type != wanted || !in->n) {
-        if (in->type != wanted)
-            typed__mismatch(r, in, typed__go_type(r->arena, f), false);
+    if (in->type != wanted) {
+        typed__mismatch(r, in, typed__go_type(r->arena, f), false);
         *ret = value_null();
         return 0;
     }
+    if (!in->n) {
+        *ret = empty_of(r, in);
+        return 0;
+    }
     return f->shape == KIND_LIST ? read_items(r, f, in, ret) : read_entries(r, f, in, ret);
+}
+
+static int read_all(struct typed_reader *r, const struct kind_type *t, const struct value *in,
+                    struct value *ret)
+{
+    struct value out;
+    if (r->notes)
+        r->notes->n = 0;
+    int bad = read_type(r, t, in, &out);
+    if (bad < 0)
+        return bad;
+    if (r->saved.p)
+        return err_set(r->err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(r->saved));
+    *ret = out;
+    return 0;
 }
 
 int typed_read(struct arena *a, const struct kind_type *t, const struct value *in,
                struct typed_notes *notes, struct value *ret, struct err *err)
 {
     struct typed_reader r = { .arena = a, .err = err, .notes = notes };
-    struct value out;
-    if (notes)
-        notes->n = 0;
-    int bad = read_type(&r, t, in, &out);
-    if (bad < 0)
-        return bad;
-    if (r.saved.p)
-        return err_set(err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(r.saved));
-    *ret = out;
-    return 0;
+    return read_all(&r, t, in, ret);
+}
+
+int typed_read_sent(struct arena *a, const struct kind_type *t, const struct value *in,
+                    struct typed_notes *notes, struct value *ret, struct err *err)
+{
+    struct typed_reader r = { .arena = a, .err = err, .notes = notes, .keeps_empty = true };
+    return read_all(&r, t, in, ret);
 }

@@ -28,5 +28,10 @@ struct typed_notes {
 int typed_read(struct arena *a, const struct kind_type *t, const struct value *in,
                struct typed_notes *notes, struct value *ret, struct err *err);
 
+/* The same for what a client has sent: where Go's encoder would write an empty list or map it stays,
+ * apart from none, which is null. Managers of fields see the difference, the store does not. */
+int typed_read_sent(struct arena *a, const struct kind_type *t, const struct value *in,
+                    struct typed_notes *notes, struct value *ret, struct err *err);
+
 /* How deep types may nest (JSONSchemaProps is the only one that can). */
 enum { TYPED_DEPTH_MAX = 500 };

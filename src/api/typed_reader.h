@@ -29,6 +29,7 @@ struct typed_reader {
     const struct typed_frame *opaque;
     struct str saved; /* the first mismatch */
     size_t depth;
+    bool keeps_empty; /* lists and maps that are empty stay apart from none */
 };
 
 /* `unknown field "path.key"` or `duplicate field ...`, once each. */

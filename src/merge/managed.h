@@ -44,6 +44,14 @@ int managed_update(struct arena *a, const struct managed_request *req, const str
 int managed_apply(struct arena *a, const struct managed_request *req, const struct value *live,
                   const struct value *applied, bool force, struct value *ret, struct err *err);
 
+/* The subresource "scale" has managers of its own kind. managed_to_scale() gives `scale` those
+ * managers of `obj` that own its replicas; managed_from_scale() takes over what became of them.
+ * `parent` is a request to the object itself, of which only the version counts. */
+void managed_to_scale(struct arena *a, const struct managed_request *parent,
+                      const struct value *obj, struct value *scale);
+void managed_from_scale(struct arena *a, const struct managed_request *parent,
+                        const struct value *scale, struct value *obj);
+
 /* Whether a configuration can be applied: ERR_UNKNOWN (500) says upstream's "failed to create typed
  * patch object" and what does not fit the schema. */
 int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,

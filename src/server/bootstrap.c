@@ -3,6 +3,7 @@
 #include "api/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
+#include "server/managers.h"
 #include "server/registry.h"
 #include "server/registry_internal.h"
 #include "base/banned.h"
@@ -60,6 +61,7 @@ static int create(struct call *c, const char *json, struct err *err)
         str_eq(c->stored->plural, STR("servicecidrs")))
         set_ranges(c, &obj);
     defaults_apply(c->arena, c->stored->type, &obj);
+    managers_update(c, managers_own_request(c, STR("")), NULL, &obj);
     return registry_create(c, false, &obj, err);
 }
 

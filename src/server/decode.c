@@ -9,6 +9,7 @@
 #include "base/json_fault.h"
 #include "base/yaml.h"
 #include "server/encode.h"
+#include "server/managers.h"
 #include "base/banned.h"
 
 /* What the body says it is. */
@@ -272,8 +273,9 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
         return r;
     struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(d->arena);
-    if (typed_read(d->arena, d->want, tree, &notes, ret, &why) < 0)
+    if (typed_read_sent(d->arena, d->want, tree, &notes, ret, &why) < 0)
         return unhandled(d, why.msg);
+    managers_keep_reset(d->arena, tree, ret);
     name_type(d, ret);
     defaults_apply(d->arena, d->want, ret);
     return heed_notes(d, &notes, validation);

@@ -11,6 +11,8 @@
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
 #include "merge/unstructured.h"
+#include "server/encode.h"
+#include "server/managers.h"
 #include "server/registry.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -156,6 +158,30 @@ static int heed_notes(struct patch *p, const struct value *doc, const struct typ
         err);
 }
 
+/* Why an object that has become another kind cannot be read: it is not one of that kind, or that
+ * kind is not the one wanted. */
+static struct str why_another_kind(struct arena *a, const struct kind_type *type,
+                                   const struct value *doc)
+{
+    struct str kind = value_str(value_get(doc, STR("kind"))),
+               version = value_str(value_get(doc, STR("apiVersion")));
+    const struct kind_type *other = kind_find(version, kind);
+    struct value ignored;
+    struct err why = ERR_INIT(a);
+    if (!other)
+        return arena_printf(a,
+                            "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
+                            "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+                            STR_ARG(kind), STR_ARG(version));
+    if (typed_read(a, other, doc, NULL, &ignored, &why) < 0)
+        return why.msg;
+    return arena_printf(a,
+                        "converting (" STR_FMT "." STR_FMT ") to (" STR_FMT "." STR_FMT
+                        "): unknown conversion",
+                        STR_ARG(other->version), STR_ARG(kind),
+                        STR_ARG(encode_package(type->group)), STR_ARG(type->name));
+}
+
 /* The patch must leave the object what it is. */
 static int check_type(struct patch *p, const struct kind_type *type, const struct value *doc,
                       struct err *err)
@@ -176,12 +202,7 @@ static int check_type(struct patch *p, const struct kind_type *type, const struc
     if ((!kind.n || str_eq(kind, type->name)) &&
         (!version.n || str_eq(version, convert_api_version(a, type))))
         return 0;
-    return not_an_object(p, doc,
-                         arena_printf(a,
-                                      "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
-                                      "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
-                                      STR_ARG(kind), STR_ARG(version)),
-                         err);
+    return not_an_object(p, doc, why_another_kind(a, type, doc), err);
 }
 
 int patch_object(struct patch *p, const struct kind_type *type, const struct value *doc,
@@ -198,7 +219,7 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
         return r;
     struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(a);
-    if (typed_read(a, type, &patched, &notes, ret, &why) < 0)
+    if (typed_read_sent(a, type, &patched, &notes, ret, &why) < 0)
         return not_an_object(p, &patched, why.msg, err);
     if (p->kind == PATCH_STRATEGIC) /* upstream walks a map there, by name */
         qsort(notes.notes, notes.n < TYPED_NOTES_MAX ? notes.n : TYPED_NOTES_MAX,
@@ -209,37 +230,44 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
     (void)value_set(a, ret, STR("kind"), value_string(type->name));
     (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
     defaults_apply(a, type, ret);
+    managers_keep_reset(a, &patched, ret);
     return 0;
 }
 
 /* ---- The verb ---- */
 
+struct patching {
+    struct patch patch;
+    const struct managed_request *managers;
+};
+
 static int change(struct registry_update *u, const struct registry_entry *now, struct value *ret,
                   struct err *err)
 {
-    struct patch *p = u->arg;
-    struct call *c = p->call;
+    struct patching *p = u->arg;
+    struct call *c = p->patch.call;
     struct value stored = value_borrow(&now->obj), doc, patched;
     const struct kind_type *type = c->req.resource->type;
     int r = convert_object(c->arena, c->stored->type, type, &stored, &doc, err);
     if (r == 0)
-        r = patch_object(p, type, &doc, &patched, err);
+        r = patch_object(&p->patch, type, &doc, &patched, err);
     if (r == 0)
         r = update_check_name(c, &patched, err);
     if (r == 0)
-        r = convert_object(c->arena, type, c->stored->type, &patched, ret, err);
+        r = managers_store(c, p->managers, now, &patched, ret, err);
     return r;
 }
 
 static int patch(struct call *c, struct value *ret, struct err *err)
 {
     struct write_options options;
-    struct patch p;
+    struct patching p;
     int r = options_read(c, "PatchOptions", &options, err);
     if (r == 0)
-        r = patch_read(c, options.validation, &p, err);
+        r = patch_read(c, options.validation, &p.patch, err);
     if (r < 0)
         return r;
+    p.managers = managers_request(c, &options, c->req.resource->type);
     struct registry_update u = {
         .change = change,
         .arg = &p,

@@ -194,8 +194,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
         return r;
     static const struct str gone[] = {
         { "deletionTimestamp", 17 }, { "deletionGracePeriodSeconds", 26 },
-        { "selfLink", 8 },           { "managedFields", 13 },
-        { "resourceVersion", 15 },
+        { "selfLink", 8 },           { "resourceVersion", 15 },
     };
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         (void)value_remove(c->arena, meta, gone[i]);

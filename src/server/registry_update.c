@@ -2,6 +2,7 @@
 #include "api/field_errors.h"
 #include "api/validate.h"
 #include "server/errors.h"
+#include "server/managers.h"
 #include "server/registry_internal.h"
 #include "server/service_claim.h"
 #include "server/stored.h"
@@ -156,11 +157,14 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
         carry_over(c->arena, meta, was, STR("deletionGracePeriodSeconds"), true);
     carry_over(c->arena, meta, was, STR("generation"), false);
     (void)value_remove(c->arena, meta, STR("selfLink"));
-    (void)value_remove(c->arena, meta, STR("managedFields"));
     registry__set_revision(c->arena, obj, now->rev);
     if (!u->as_is)
         r = apply_strategy(c, u, obj, &now->obj, ret_extra, err);
-    return r < 0 ? r : registry__settle(c, obj, err);
+    if (r == 0)
+        r = registry__settle(c, obj, err);
+    if (r == 0)
+        managers_keep_times(c->arena, obj, &now->obj);
+    return r;
 }
 
 static int check_changed(struct call *c, struct str sub, const struct value *obj,

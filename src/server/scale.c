@@ -1,6 +1,7 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
 #include "api/field_errors.h"
 #include "select/labels.h"
+#include "server/managers.h"
 #include "server/patch.h"
 #include "server/registry.h"
 #include "server/verbs.h"
@@ -69,8 +70,9 @@ void verb_scale_get(struct call *c)
 
 struct scaling {
     struct call *call;
-    const struct value *scale; /* as sent, or as the patch has made it */
-    struct patch *patch;       /* NULL: it was sent whole */
+    const struct managed_request *parent, *managers; /* of the object, and of its Scale */
+    struct value sent;                               /* if it was sent whole */
+    struct patch *patch;                             /* NULL: it was */
 };
 
 static int validate(struct call *c, const struct value *scale, int64_t replicas, struct err *err)
@@ -85,18 +87,17 @@ static int validate(struct call *c, const struct value *scale, int64_t replicas,
                                value_str(value_dig(scale, "metadata", "name")), err);
 }
 
-static int set_replicas(struct registry_update *u, const struct registry_entry *now,
-                        struct value *ret, struct err *err)
+static int set_replicas(struct scaling *s, const struct value *scale,
+                        const struct registry_entry *now, struct value *ret, struct err *err)
 {
-    struct scaling *s = u->arg;
     struct arena *a = s->call->arena;
     int64_t replicas = 0;
-    (void)value_to_int(value_dig(s->scale, "spec", "replicas"), &replicas);
-    int r = validate(s->call, s->scale, replicas, err);
+    (void)value_to_int(value_dig(scale, "spec", "replicas"), &replicas);
+    int r = validate(s->call, scale, replicas, err);
     if (r < 0)
         return r;
-    const struct value *uid = value_dig(s->scale, "metadata", "uid"),
-                       *rev = value_dig(s->scale, "metadata", "resourceVersion");
+    const struct value *uid = value_dig(scale, "metadata", "uid"),
+                       *rev = value_dig(scale, "metadata", "resourceVersion");
     *ret = value_borrow(&now->obj);
     struct value *meta = value_ensure(a, ret, STR("metadata"));
     (void)value_remove(a, meta, STR("resourceVersion"));
@@ -105,21 +106,27 @@ static int set_replicas(struct registry_update *u, const struct registry_entry *
     if (rev)
         (void)value_set(a, meta, STR("resourceVersion"), value_borrow(rev));
     (void)value_set(a, value_ensure(a, ret, STR("spec")), STR("replicas"), value_int(replicas));
+    managed_from_scale(a, s->parent, scale, ret);
     return 0;
 }
 
-static int patch_replicas(struct registry_update *u, const struct registry_entry *now,
-                          struct value *ret, struct err *err)
+static int set_in(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                  struct err *err)
 {
     struct scaling *s = u->arg;
-    struct value scale = scale_of(s->call, &now->obj), patched;
-    int r = patch_object(s->patch, s->call->req.sub->type, &scale, &patched, err);
-    if (r == 0)
-        r = update_check_name(s->call, &patched, err);
-    if (r < 0)
-        return r;
-    s->scale = &patched;
-    return set_replicas(u, now, ret, err);
+    struct value live = scale_of(s->call, &now->obj), scale;
+    managed_to_scale(s->call->arena, s->parent, &now->obj, &live);
+    if (s->patch) {
+        int r = patch_object(s->patch, s->call->req.sub->type, &live, &scale, err);
+        if (r == 0)
+            r = update_check_name(s->call, &scale, err);
+        if (r < 0)
+            return r;
+    } else {
+        scale = value_share(&s->sent);
+    }
+    managers_update(s->call, s->managers, &live, &scale);
+    return set_replicas(s, &scale, now, ret, err);
 }
 
 static int patch(struct call *c, struct value *ret, struct err *err)
@@ -131,9 +138,14 @@ static int patch(struct call *c, struct value *ret, struct err *err)
         r = patch_read(c, options.validation, &p, err);
     if (r < 0)
         return r;
-    struct scaling scaling = { .call = c, .patch = &p };
+    struct scaling scaling = {
+        .call = c,
+        .parent = managers_request(c, &options, c->req.resource->type),
+        .managers = managers_request(c, &options, c->req.sub->type),
+        .patch = &p,
+    };
     struct registry_update u = {
-        .change = patch_replicas, .arg = &scaling, .dry_run = options.dry_run, .tries_again = true
+        .change = set_in, .arg = &scaling, .dry_run = options.dry_run, .tries_again = true
     };
     return registry_update(c, c->req.name, &u, ret, err);
 }
@@ -141,18 +153,17 @@ static int patch(struct call *c, struct value *ret, struct err *err)
 static int update(struct call *c, struct value *ret, struct err *err)
 {
     struct write_options options;
-    struct value body;
+    struct scaling scaling = { .call = c };
     int r = options_read(c, "UpdateOptions", &options, err);
     if (r == 0)
-        r = decode_body(c, c->req.sub->type, options.validation, &body, err);
+        r = decode_body(c, c->req.sub->type, options.validation, &scaling.sent, err);
     if (r == 0)
-        r = update_check_name(c, &body, err);
+        r = update_check_name(c, &scaling.sent, err);
     if (r < 0)
         return r;
-    struct scaling scaling = { .call = c, .scale = &body };
-    struct registry_update u = { .change = set_replicas,
-                                 .arg = &scaling,
-                                 .dry_run = options.dry_run };
+    scaling.parent = managers_request(c, &options, c->req.resource->type);
+    scaling.managers = managers_request(c, &options, c->req.sub->type);
+    struct registry_update u = { .change = set_in, .arg = &scaling, .dry_run = options.dry_run };
     return registry_update(c, c->req.name, &u, ret, err);
 }
 

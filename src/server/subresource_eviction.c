@@ -4,6 +4,7 @@
 #include "select/labels.h"
 #include "server/decode.h"
 #include "server/errors.h"
+#include "server/managers.h"
 #include "server/options.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"
@@ -19,6 +20,7 @@ struct eviction {
     struct delete_options options;
     struct registry_entry pod; /* as it was when it was decided on */
     struct str budget;         /* name; empty: none covers the pod */
+    struct call *budgets;      /* the call as if it were of those */
 };
 
 /* ---- The request ---- */
@@ -242,12 +244,17 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
                                                  number(status, "observedGeneration") });
     (void)value_set(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
                     value_string(registry__now(ev->call)));
-    return 0;
+    r = registry__settle(ev->budgets, ret, err);
+    if (r == 0)
+        managers_update(ev->budgets, managers_own_request(ev->budgets, STR("status")), &now->obj,
+                        ret);
+    return r;
 }
 
 static int take_from_budget(struct eviction *ev, struct err *err)
 {
     struct call budgets = subresource_call(ev->call, STR("policy"), STR("poddisruptionbudgets"));
+    ev->budgets = &budgets;
     struct registry_update u = {
         .change = count_down,
         .arg = ev,

@@ -1,6 +1,6 @@
 /* PUT of an object, of its status, and of other parts that have a path of their own. */
-#include "api/convert.h"
 #include "server/errors.h"
+#include "server/managers.h"
 #include "server/registry.h"
 #include "server/stored.h"
 #include "server/strategy.h"
@@ -30,17 +30,15 @@ int update_check_name(struct call *c, const struct value *obj, struct err *err)
 
 struct put {
     struct call *call;
-    struct value obj; /* as sent, in the storage version */
+    const struct managed_request *managers;
+    struct value obj; /* as sent */
 };
 
 static int take_all(struct registry_update *u, const struct registry_entry *now, struct value *ret,
                     struct err *err)
 {
     struct put *put = u->arg;
-    (void)now;
-    (void)err;
-    *ret = value_share(&put->obj);
-    return 0;
+    return managers_store(put->call, put->managers, now, &put->obj, ret, err);
 }
 
 static bool is_sub(const struct call *c, const char *name)
@@ -54,10 +52,11 @@ static int take_finalizers(struct registry_update *u, const struct registry_entr
 {
     struct put *put = u->arg;
     struct arena *a = put->call->arena;
-    (void)err;
     const struct value *finalizers = value_dig(&put->obj, "spec", "finalizers"),
                        *status = value_get(&now->obj, STR("status"));
-    *ret = value_share(&put->obj);
+    int r = take_all(u, now, ret, err);
+    if (r < 0)
+        return r;
     struct value *spec = value_set(a, ret, STR("spec"), value_object());
     if (finalizers)
         (void)value_set(a, spec, STR("finalizers"), value_borrow(finalizers));
@@ -70,17 +69,15 @@ static int take_finalizers(struct registry_update *u, const struct registry_entr
 static int update(struct call *c, struct value *ret, struct err *err)
 {
     struct write_options options;
-    struct value body;
     struct put put = { .call = c };
     int r = options_read(c, "UpdateOptions", &options, err);
     if (r == 0)
-        r = decode_body(c, c->req.resource->type, options.validation, &body, err);
+        r = decode_body(c, c->req.resource->type, options.validation, &put.obj, err);
     if (r == 0)
-        r = update_check_name(c, &body, err);
-    if (r == 0)
-        r = convert_object(c->arena, c->req.resource->type, c->stored->type, &body, &put.obj, err);
+        r = update_check_name(c, &put.obj, err);
     if (r < 0)
         return r;
+    put.managers = managers_request(c, &options, c->req.resource->type);
     struct registry_update u = {
         .change = is_sub(c, "finalize") ? take_finalizers : take_all,
         .arg = &put,
@@ -96,7 +93,9 @@ static int update(struct call *c, struct value *ret, struct err *err)
         return error_other_uid(err, c->req.resource, c->req.name,
                                stored_key(c->arena, c->stored, c->req.ns, c->req.name), uid,
                                STR(""));
-    *ret = put.obj;
+    r = managers_store(c, put.managers, NULL, &put.obj, ret, err);
+    if (r < 0)
+        return r;
     (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
                        STR("resourceVersion"));
     r = registry_create(c, options.dry_run, ret, err);

@@ -151,11 +151,6 @@ static const struct value_field *find_field(struct match *m, const struct value 
     return NULL;
 }
 
-static bool is_ignored(struct str at, struct str key)
-{
-    return str_eq(key, STR("managedFields")) && str_ends(at, STR("metadata"));
-}
-
 /* The recorder knows a list by its items. Where those are null it took the revision for that of an
  * object and gave it a number, although it moves with every write anywhere. */
 static struct value without_list_revision(struct match *m, const struct value *want)
@@ -176,8 +171,6 @@ static bool match_object(struct match *m, const struct value *recorded, const st
     const struct value *want = &expected;
     bool same = true;
     value_each_field (f, want) {
-        if (is_ignored(at, f->key))
-            continue;
         const struct value_field *other = find_field(m, got, f->key);
         struct str below =
             arena_printf(m->arena, STR_FMT "." STR_FMT, STR_ARG(at), STR_ARG(f->key));
@@ -185,8 +178,6 @@ static bool match_object(struct match *m, const struct value *recorded, const st
             other ? match_value(m, &f->val, &other->val, below) : differ(m, below, &f->val, NULL);
     }
     value_each_field (f, got) {
-        if (is_ignored(at, f->key))
-            continue;
         bool known = false;
         value_each_field (w, want) {
             known |= str_eq(w->key, f->key) ||
@@ -200,11 +191,58 @@ static bool match_object(struct match *m, const struct value *recorded, const st
     return same;
 }
 
+static bool match_silently(struct match *m, const struct value *want, const struct value *got,
+                           struct str at)
+{
+    struct buf *diff = m->diff;
+    m->diff = NULL;
+    bool same = match_value(m, want, got, at);
+    m->diff = diff;
+    return same;
+}
+
+static bool same_manager(const struct value *a, const struct value *b)
+{
+    static const struct str names[] = { STR("manager"), STR("operation"), STR("subresource") };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!str_eq(value_str(value_get(a, names[i])), value_str(value_get(b, names[i]))))
+            return false;
+    return true;
+}
+
+/* The order of managers depends on the second in which each came. */
+static bool match_managers(struct match *m, const struct value *want, const struct value *got,
+                           struct str at)
+{
+    bool *used = arena_array(m->arena, bool, got->n);
+    bool same = true;
+    for (size_t i = 0; i < want->n; i++) {
+        const struct value *nearest = NULL;
+        size_t found = got->n;
+        for (size_t j = 0; j < got->n && found == got->n; j++) {
+            if (used[j] || !same_manager(&want->items[i], &got->items[j]))
+                continue;
+            nearest = &got->items[j];
+            if (match_silently(m, &want->items[i], nearest, at))
+                found = j;
+        }
+        struct str below = arena_printf(m->arena, STR_FMT "[%zu]", STR_ARG(at), i);
+        if (found < got->n)
+            used[found] = true;
+        else
+            same = nearest ? match_value(m, &want->items[i], nearest, below)
+                           : differ(m, below, &want->items[i], NULL);
+    }
+    return same;
+}
+
 static bool match_array(struct match *m, const struct value *want, const struct value *got,
                         struct str at)
 {
     if (want->n != got->n)
         return differ(m, at, want, got);
+    if (str_ends(at, STR("metadata.managedFields")))
+        return match_managers(m, want, got, at);
     bool same = true;
     for (size_t i = 0; i < want->n; i++)
         same &= match_value(m, &want->items[i], &got->items[i],

@@ -317,12 +317,13 @@ static bool make_namespace(struct run *run)
 {
     struct err err = ERR_INIT(&run->arena);
     struct fetch_reply reply;
-    const struct http_header headers[] = { { STR("Content-Type"), STR("application/json") } };
+    const struct http_header headers[] = { { STR("Content-Type"), STR("application/json") },
+                                           { STR("User-Agent"), STR("golden/1.0") } };
     const struct fetch_request req = {
         .method = STR("POST"),
         .url = arena_printf(&run->arena, STR_FMT "/api/v1/namespaces", STR_ARG(run->r->server)),
         .headers = headers,
-        .n_headers = 1,
+        .n_headers = 2,
         .body = arena_printf(&run->arena,
                              "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
                              "\"name\":\"" STR_FMT "\"}}",
