@@ -66,15 +66,51 @@ bool convert_same_kind(const struct kind_type *a, const struct kind_type *b)
 
 /* ---- Rows ---- */
 
-/* Kinds of which an old version and the hub differ in more than the apiVersion. */
+/* Kinds of which an old version and the hub differ in more than the apiVersion. A row without
+ * `from_hub` is of the hub itself, and of what upstream does to it on its way in and out. */
 static const struct row {
-    struct str group, version, kind; /* of the old one; an empty version is all of them */
+    struct str group, version, kind; /* an empty version is all of them */
     int (*to_hub)(struct arena *a, struct value *obj, struct err *err);
     int (*from_hub)(struct arena *a, struct value *obj, struct err *err);
 } rows[] = {
-    { STR("autoscaling"), STR("v1"), STR("HorizontalPodAutoscaler"), convert__autoscaler_v1_in,
-      convert__autoscaler_v1_out },
-    { STR("events.k8s.io"), STR(""), STR("Event"), convert__event_in, convert__event_out },
+#define ROW(group, version, kind, name)                                                  \
+    {                                                                                    \
+        STR(group), STR(version), STR(kind), convert__##name##_in, convert__##name##_out \
+    }
+#define HUB(group, version, kind, name)                                     \
+    {                                                                       \
+        STR(group), STR(version), STR(kind), convert__##name##_settle, NULL \
+    }
+    HUB("apps", "v1", "DaemonSet", daemon_set),
+    HUB("apps", "v1", "Deployment", deployment),
+    HUB("autoscaling", "v2", "HorizontalPodAutoscaler", autoscaler),
+    ROW("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition", definition),
+    ROW("apps", "v1beta1", "Deployment", deployment),
+    ROW("apps", "", "Scale", scale),
+    ROW("authorization.k8s.io", "v1beta1", "LocalSubjectAccessReview", access_review),
+    ROW("authorization.k8s.io", "v1beta1", "SubjectAccessReview", access_review),
+    ROW("autoscaling", "v1", "HorizontalPodAutoscaler", autoscaler_v1),
+    ROW("autoscaling", "v2beta1", "HorizontalPodAutoscaler", autoscaler_beta1),
+    ROW("autoscaling", "v2beta2", "HorizontalPodAutoscaler", autoscaler_beta2),
+    ROW("discovery.k8s.io", "v1beta1", "EndpointSlice", endpoint_slice),
+    ROW("events.k8s.io", "", "Event", event),
+    ROW("extensions", "v1beta1", "DaemonSet", daemon_set),
+    ROW("extensions", "v1beta1", "Deployment", deployment),
+    ROW("extensions", "v1beta1", "Ingress", ingress),
+    ROW("extensions", "v1beta1", "Scale", scale),
+    ROW("flowcontrol.apiserver.k8s.io", "v1beta1", "PriorityLevelConfiguration", priority_level),
+    ROW("flowcontrol.apiserver.k8s.io", "v1beta2", "PriorityLevelConfiguration", priority_level),
+    ROW("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfiguration", priority_level_3),
+    ROW("networking.k8s.io", "v1beta1", "Ingress", ingress),
+    ROW("node.k8s.io", "v1alpha1", "RuntimeClass", runtime_class),
+    ROW("policy", "v1beta1", "PodDisruptionBudget", disruption),
+    ROW("rbac.authorization.k8s.io", "v1alpha1", "ClusterRoleBinding", role_binding),
+    ROW("rbac.authorization.k8s.io", "v1alpha1", "RoleBinding", role_binding),
+    ROW("resource.k8s.io", "v1beta1", "ResourceClaim", resource_claim),
+    ROW("resource.k8s.io", "v1beta1", "ResourceClaimTemplate", claim_template),
+    ROW("resource.k8s.io", "v1beta1", "ResourceSlice", resource_slice),
+#undef ROW
+#undef HUB
 };
 
 static const struct row *find_row(const struct kind_type *t)
@@ -92,11 +128,22 @@ static int retype(struct arena *a, const struct kind_type *to, struct value *obj
     return typed_read(a, to, obj, NULL, obj, err);
 }
 
+/* What comes in and cannot be converted is refused in the words that a body gets that cannot be
+ * decoded. */
+static int run_in(const struct row *row, struct arena *a, const struct kind_type *t,
+                  struct value *obj, struct err *err)
+{
+    int r = row ? row->to_hub(a, obj, err) : 0;
+    if (r < 0)
+        return err_wrap(err, STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT,
+                        STR_ARG(t->name), STR_ARG(t->version), STR_ARG(t->name));
+    return 0;
+}
+
 static int to_hub(struct arena *a, const struct kind_type *old, const struct kind_type *hub,
                   struct value *obj, struct err *err)
 {
-    const struct row *row = find_row(old);
-    int r = row ? row->to_hub(a, obj, err) : 0;
+    int r = run_in(find_row(old), a, old, obj, err);
     return r < 0 ? r : retype(a, hub, obj, err);
 }
 
@@ -108,19 +155,27 @@ static int from_hub(struct arena *a, const struct kind_type *old, struct value *
     return r < 0 ? r : retype(a, old, obj, err);
 }
 
+static int between(struct arena *a, const struct kind_type *from, const struct kind_type *to,
+                   struct value *obj, struct err *err)
+{
+    const struct kind_type *hub = convert_hub(from);
+    assert(hub == convert_hub(to));
+    int r = from == hub ? 0 : to_hub(a, from, hub, obj, err);
+    return r < 0 || to == hub ? r : from_hub(a, to, obj, err);
+}
+
+static int settle(struct arena *a, const struct kind_type *t, struct value *obj, struct err *err)
+{
+    const struct row *row = find_row(t);
+    return row && !row->from_hub ? run_in(row, a, t, obj, err) : 0;
+}
+
 int convert_object(struct arena *a, const struct kind_type *from, const struct kind_type *to,
                    struct value *in, struct value *ret, struct err *err)
 {
     struct value obj = value_share(in);
-    if (from != to) {
-        const struct kind_type *hub = convert_hub(from);
-        assert(hub == convert_hub(to));
-        int r = from == hub ? 0 : to_hub(a, from, hub, &obj, err);
-        if (r == 0 && to != hub)
-            r = from_hub(a, to, &obj, err);
-        if (r < 0)
-            return r;
-    }
-    *ret = obj;
-    return 0;
+    int r = from == to ? settle(a, to, &obj, err) : between(a, from, to, &obj, err);
+    if (r == 0)
+        *ret = obj;
+    return r;
 }

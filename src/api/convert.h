@@ -21,7 +21,8 @@ bool convert_same_kind(const struct kind_type *a, const struct kind_type *b);
 /* `in` is of type `from`, as typed_read() leaves it; it is shared, not changed. The result has the
  * kind and apiVersion of `to`, which is of the same kind. On the way in, defaults of `from` are
  * applied before and those of the hub after; on the way out there are none. ERR_BAD_REQUEST where
- * an annotation that stands for a field holds nonsense. Objects only, no lists. */
+ * an annotation that stands for a field holds nonsense; that is found, and such annotations are put
+ * in order, also where both types are the hub. Objects only, no lists. */
 int convert_object(struct arena *a, const struct kind_type *from, const struct kind_type *to,
                    struct value *in, struct value *ret, struct err *err);
 

@@ -1,21 +1,14 @@
-/* HorizontalPodAutoscalers: autoscaling/v1 knows one target, the use of CPU, and carries all others
- * in annotations, in the shape that metrics had in v2beta1. The four annotations never stand beside
- * the fields that they are for. */
+/* HorizontalPodAutoscalers. autoscaling/v1 knows one target, the use of CPU, and carries all others
+ * in annotations, in the shape that metrics had in v2beta1; v2beta1 itself has no behaviour and
+ * carries that. The annotations never stand beside the fields that they are for. */
 #include "api/convert_internal.h"
+#include "api/typed.h"
 #include "base/json.h"
 #include "base/banned.h"
 
 #define NOTE(name) STR("autoscaling.alpha.kubernetes.io/" name)
 
-/* ---- Small moves ---- */
-
-static void copy(struct arena *a, struct value *to, struct str to_key, const struct value *from,
-                 struct str from_key)
-{
-    const struct value *v = value_get(from, from_key);
-    if (v && v->type != VALUE_NULL)
-        (void)value_set(a, to, to_key, value_borrow(v));
-}
+enum { CPU_PERCENT = 80 };
 
 static void set_text(struct arena *a, struct value *to, struct str key, const char *text)
 {
@@ -88,19 +81,21 @@ static struct value source_to_v2(struct arena *a, const struct source *s, const 
 {
     struct value out = value_object(), numbers = value_object(), metric = value_object();
     if (s->metric.n) {
-        copy(a, &metric, STR("name"), old, s->metric);
-        copy(a, &metric, STR("selector"), old, s->selector);
+        convert__copy(a, &metric, STR("name"), old, s->metric);
+        convert__copy(a, &metric, STR("selector"), old, s->selector);
         (void)value_add(a, &out, STR("metric"), metric);
     } else {
-        copy(a, &out, STR("name"), old, STR("name"));
+        convert__copy(a, &out, STR("name"), old, STR("name"));
     }
     if (s->of_container)
-        copy(a, &out, STR("container"), old, STR("container"));
+        convert__copy(a, &out, STR("container"), old, STR("container"));
     if (s->object.n)
-        copy(a, &out, STR("describedObject"), old, s->object);
-    copy(a, &numbers, STR("value"), old, status ? s->now_value : s->value);
-    copy(a, &numbers, STR("averageValue"), old, status ? s->now_average_value : s->average_value);
-    copy(a, &numbers, STR("averageUtilization"), old, status ? s->now_utilization : s->utilization);
+        convert__copy(a, &out, STR("describedObject"), old, s->object);
+    convert__copy(a, &numbers, STR("value"), old, status ? s->now_value : s->value);
+    convert__copy(a, &numbers, STR("averageValue"), old,
+                  status ? s->now_average_value : s->average_value);
+    convert__copy(a, &numbers, STR("averageUtilization"), old,
+                  status ? s->now_utilization : s->utilization);
     if (s->object.n && is_zero(value_get(&numbers, STR("value"))) &&
         value_get(&numbers, STR("averageValue")))
         (void)value_remove(a, &numbers, STR("value"));
@@ -110,115 +105,204 @@ static struct value source_to_v2(struct arena *a, const struct source *s, const 
     return out;
 }
 
-static struct value source_to_v1(struct arena *a, const struct source *s, const struct value *v2,
-                                 bool status)
+static struct value source_to_old(struct arena *a, const struct source *s, const struct value *v2,
+                                  bool status)
 {
     struct value out = value_object();
     const struct value *metric = value_get(v2, STR("metric")),
                        *numbers = value_get(v2, status ? STR("current") : STR("target"));
     struct str value = status ? s->now_value : s->value;
     if (s->object.n)
-        copy(a, &out, s->object, v2, STR("describedObject"));
+        convert__copy(a, &out, s->object, v2, STR("describedObject"));
     if (s->metric.n)
-        copy(a, &out, s->metric, metric, STR("name"));
+        convert__copy(a, &out, s->metric, metric, STR("name"));
     else
-        copy(a, &out, STR("name"), v2, STR("name"));
+        convert__copy(a, &out, STR("name"), v2, STR("name"));
     if (s->of_container)
-        copy(a, &out, STR("container"), v2, STR("container"));
+        convert__copy(a, &out, STR("container"), v2, STR("container"));
     if (status ? s->now_utilization.n : s->utilization.n)
-        copy(a, &out, status ? s->now_utilization : s->utilization, numbers,
-             STR("averageUtilization"));
+        convert__copy(a, &out, status ? s->now_utilization : s->utilization, numbers,
+                      STR("averageUtilization"));
     if (value.n) {
-        copy(a, &out, value, numbers, STR("value"));
+        convert__copy(a, &out, value, numbers, STR("value"));
         if (s->object.n && !value_get(&out, value))
             set_text(a, &out, value, "0"); /* has a place there always */
     }
-    copy(a, &out, status ? s->now_average_value : s->average_value, numbers, STR("averageValue"));
+    convert__copy(a, &out, status ? s->now_average_value : s->average_value, numbers,
+                  STR("averageValue"));
     if (s->selector.n)
-        copy(a, &out, s->selector, metric, STR("selector"));
+        convert__copy(a, &out, s->selector, metric, STR("selector"));
     return out;
 }
 
 static struct value convert_metric(struct arena *a, const struct value *in, bool to_v2, bool status)
 {
     struct value out = value_object();
-    copy(a, &out, STR("type"), in, STR("type"));
+    convert__copy(a, &out, STR("type"), in, STR("type"));
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         const struct value *source = value_get(in, sources[i].name);
         if (value_is(source, VALUE_OBJECT))
             (void)value_add(a, &out, sources[i].name,
                             to_v2 ? source_to_v2(a, &sources[i], source, status)
-                                  : source_to_v1(a, &sources[i], source, status));
+                                  : source_to_old(a, &sources[i], source, status));
     }
+    return out;
+}
+
+/* The list of metrics, of targets or of a status, in the other shape. */
+static struct value convert_metrics(struct arena *a, const struct value *list, bool to_v2,
+                                    bool status)
+{
+    struct value out = value_array();
+    value_each_item (metric, list)
+        (void)value_push(a, &out, convert_metric(a, metric, to_v2, status));
     return out;
 }
 
 /* ---- Annotations ---- */
 
-/* What an annotation holds; null if it is absent or no JSON. */
-static struct value read_note(struct arena *a, const struct value *obj, struct str key)
+static const struct kind_type *find_type(struct str version, const char *name)
 {
-    struct value out;
-    const struct value *note = value_get(value_dig(obj, "metadata", "annotations"), key);
-    if (!value_is(note, VALUE_STRING) || json_read(a, value_str(note), NULL, &out, NULL) < 0)
-        return value_null();
-    return out;
+    return kind_type_find(STR("autoscaling"), version, str_of(name));
+}
+
+/* A list of structs that an annotation holds. False, and nothing is changed, if there is none, or
+ * if it is malformed, which is as good as none. */
+static bool read_note(struct arena *a, const struct value *obj, struct str key,
+                      const struct kind_type *t, struct value *ret)
+{
+    struct value given, list = value_array(), item;
+    const struct value *note = convert__note(obj, key);
+    if (!note || json_read(a, value_str(note), NULL, &given, NULL) < 0)
+        return false;
+    if (given.type != VALUE_ARRAY && given.type != VALUE_NULL)
+        return false;
+    value_each_item (v, &given) {
+        if (typed_read(a, t, v, NULL, &item, NULL) < 0)
+            return false;
+        (void)value_push(a, &list, item);
+    }
+    *ret = list;
+    return true;
 }
 
 static void write_note(struct arena *a, struct value *obj, struct str key, const struct value *v)
 {
     autobuf text = { 0 };
     json_write(&text, v);
-    struct value *meta = value_ensure(a, obj, STR("metadata"));
-    (void)value_set(a, value_ensure(a, meta, STR("annotations")), key,
-                    value_string(arena_str(a, buf_str(&text))));
+    convert__note_set(a, obj, key, arena_str(a, buf_str(&text)));
+}
+
+/* Nothing is written of an empty list. */
+static int write_list(struct arena *a, struct value *obj, struct str key, const struct kind_type *t,
+                      const struct value *list, struct err *err)
+{
+    struct value out = value_array(), typed;
+    value_each_item (v, list) {
+        int r = typed_read(a, t, v, NULL, &typed, err);
+        if (r < 0)
+            return r;
+        (void)value_push(a, &out, typed);
+    }
+    if (out.n)
+        write_note(a, obj, key, &out);
+    return 0;
 }
 
 static void drop_notes(struct arena *a, struct value *obj)
 {
-    static const struct str keys[] = { NOTE("metrics"), NOTE("current-metrics"), NOTE("conditions"),
-                                       NOTE("behavior") };
-    const struct value *there = value_dig(obj, "metadata", "annotations");
-    if (!value_is(there, VALUE_OBJECT))
-        return;
-    struct value *meta = value_edit(a, obj, STR("metadata"));
-    struct value *annotations = value_edit(a, meta, STR("annotations"));
+    static const struct str keys[] = {
+        NOTE("metrics"),  NOTE("current-metrics"),      NOTE("conditions"),
+        NOTE("behavior"), NOTE("scale-down-tolerance"), NOTE("scale-up-tolerance"),
+    };
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        (void)value_remove(a, annotations, keys[i]);
-    if (!annotations->n)
-        (void)value_remove(a, meta, STR("annotations"));
+        convert__note_drop(a, obj, keys[i]);
 }
 
-/* Keys of the behaviour stand there with a capital. */
-static struct value with_first_letter(struct arena *a, const struct value *v, bool upper)
+/* ---- Behaviour, which its annotation has as upstream's inner form: Go's names, and all fields */
+
+static struct value inner_value(struct arena *a, const struct kind_field *f, const struct value *v);
+
+static struct value inner_struct(struct arena *a, const struct kind_type *t, const struct value *v)
 {
-    struct value out = value_borrow(v);
-    if (v->type == VALUE_ARRAY) {
-        out = value_array();
-        for (size_t i = 0; i < v->n; i++)
-            (void)value_push(a, &out, with_first_letter(a, &v->items[i], upper));
-    } else if (v->type == VALUE_OBJECT) {
-        out = value_object();
-        for (size_t i = 0; i < v->n; i++) {
-            struct str key = arena_str(a, v->fields[i].key);
-            char c = key.n ? key.p[0] : '\0', lower = (char)(c | 0x20);
-            if (lower >= 'a' && lower <= 'z')
-                key = arena_printf(a, "%c" STR_FMT, upper ? lower & ~0x20 : lower,
-                                   STR_ARG(str_skip(key, 1)));
-            (void)value_add(a, &out, key, with_first_letter(a, &v->fields[i].val, upper));
-        }
+    struct value out = value_object();
+    for (size_t i = 0; i < t->n_fields; i++) {
+        struct str name = t->fields[i].name;
+        struct str key =
+            arena_printf(a, "%c" STR_FMT, name.p[0] & ~0x20, STR_ARG(str_skip(name, 1)));
+        (void)value_add(a, &out, key, inner_value(a, &t->fields[i], value_get(v, name)));
     }
     return out;
 }
 
-/* ---- The whole ---- */
+static struct value inner_value(struct arena *a, const struct kind_field *f, const struct value *v)
+{
+    if (!convert__given(v))
+        return value_null();
+    if (f->shape == KIND_LIST) {
+        struct value list = value_array();
+        value_each_item (item, v)
+            (void)value_push(a, &list, inner_struct(a, f->type, item));
+        return list;
+    }
+    return f->type ? inner_struct(a, f->type, v) : value_borrow(v);
+}
 
-static struct value cpu_metric(struct arena *a, const struct value *percent, bool status)
+static struct value outer_value(struct arena *a, const struct kind_field *f, const struct value *v);
+
+/* Go takes names of fields in any case. */
+static struct value outer_struct(struct arena *a, const struct kind_type *t, const struct value *v)
+{
+    struct value out = value_object();
+    value_each_field (given, v)
+        for (size_t i = 0; i < t->n_fields; i++)
+            if (str_eq_nocase(given->key, t->fields[i].name))
+                (void)value_set(a, &out, t->fields[i].name,
+                                outer_value(a, &t->fields[i], &given->val));
+    return v->type == VALUE_OBJECT ? out : value_borrow(v);
+}
+
+static struct value outer_value(struct arena *a, const struct kind_field *f, const struct value *v)
+{
+    if (f->shape == KIND_LIST && v->type == VALUE_ARRAY) {
+        struct value list = value_array();
+        value_each_item (item, v)
+            (void)value_push(a, &list, outer_struct(a, f->type, item));
+        return list;
+    }
+    return f->type && f->shape == KIND_SINGLE ? outer_struct(a, f->type, v) : value_borrow(v);
+}
+
+static void write_behavior(struct arena *a, struct value *obj)
+{
+    const struct value *behavior = value_dig(obj, "spec", "behavior");
+    if (!value_is(behavior, VALUE_OBJECT))
+        return;
+    struct value inner =
+        inner_struct(a, find_type(STR("v2"), "HorizontalPodAutoscalerBehavior"), behavior);
+    write_note(a, obj, NOTE("behavior"), &inner);
+}
+
+static void read_behavior(struct arena *a, struct value *obj)
+{
+    const struct kind_type *t = find_type(STR("v2"), "HorizontalPodAutoscalerBehavior");
+    const struct value *note = convert__note(obj, NOTE("behavior"));
+    struct value given, behavior;
+    if (!note || json_read(a, value_str(note), NULL, &given, NULL) < 0)
+        return;
+    struct value outer = outer_struct(a, t, &given);
+    if (typed_read(a, t, &outer, NULL, &behavior, NULL) == 0 && behavior.n)
+        (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("behavior"), behavior);
+}
+
+/* ---- v1 ---- */
+
+static struct value cpu_metric(struct arena *a, struct value percent, bool status)
 {
     struct value metric = value_object(), resource = value_object(), numbers = value_object();
     if (!status)
         set_text(a, &numbers, STR("type"), "Utilization");
-    (void)value_add(a, &numbers, STR("averageUtilization"), value_borrow(percent));
+    (void)value_add(a, &numbers, STR("averageUtilization"), percent);
     set_text(a, &resource, STR("name"), "cpu");
     (void)value_add(a, &resource, status ? STR("current") : STR("target"), numbers);
     set_text(a, &metric, STR("type"), "Resource");
@@ -226,34 +310,46 @@ static struct value cpu_metric(struct arena *a, const struct value *percent, boo
     return metric;
 }
 
-static void to_v2(struct arena *a, struct value *obj)
+static void targets_in(struct arena *a, struct value *obj)
 {
-    struct value metrics = value_array(), current = value_array(),
-                 noted = read_note(a, obj, NOTE("metrics")),
-                 noted_current = read_note(a, obj, NOTE("current-metrics")),
-                 conditions = read_note(a, obj, NOTE("conditions")),
-                 behavior = read_note(a, obj, NOTE("behavior"));
-    const struct value *target = value_dig(obj, "spec", "targetCPUUtilizationPercentage"),
-                       *used = value_dig(obj, "status", "currentCPUUtilizationPercentage");
-    value_each_item (m, &noted)
-        (void)value_push(a, &metrics, convert_metric(a, m, true, false));
-    if (target)
-        (void)value_push(a, &metrics, cpu_metric(a, target, false));
-    value_each_item (c, &noted_current)
-        (void)value_push(a, &current, convert_metric(a, c, true, true));
-    if (used && !current.n)
-        (void)value_push(a, &current, cpu_metric(a, used, true));
+    const struct value *percent =
+        convert__given(value_dig(obj, "spec", "targetCPUUtilizationPercentage"));
+    struct value noted = value_array();
+    (void)read_note(a, obj, NOTE("metrics"), find_type(STR("v2beta1"), "MetricSpec"), &noted);
+    struct value metrics = convert_metrics(a, &noted, true, false);
+    if (percent || !metrics.n)
+        (void)value_push(
+            a, &metrics,
+            cpu_metric(a, percent ? value_borrow(percent) : value_int(CPU_PERCENT), false));
+    (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
+}
 
-    struct value *spec = value_ensure(a, obj, STR("spec"));
-    if (metrics.n)
-        (void)value_set(a, spec, STR("metrics"), metrics);
-    if (behavior.type == VALUE_OBJECT)
-        (void)value_set(a, spec, STR("behavior"), with_first_letter(a, &behavior, false));
+static void status_in(struct arena *a, struct value *obj)
+{
+    const struct value *percent =
+        convert__given(value_dig(obj, "status", "currentCPUUtilizationPercentage"));
+    struct value noted, conditions, current = value_array();
+    if (read_note(a, obj, NOTE("current-metrics"), find_type(STR("v2beta1"), "MetricStatus"),
+                  &noted))
+        current = convert_metrics(a, &noted, true, true);
+    else if (percent)
+        (void)value_push(a, &current, cpu_metric(a, value_borrow(percent), true));
     if (current.n)
         (void)value_set(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
-    if (conditions.type == VALUE_ARRAY)
+    if (read_note(a, obj, NOTE("conditions"),
+                  find_type(STR("v2"), "HorizontalPodAutoscalerCondition"), &conditions) &&
+        conditions.n)
         (void)value_set(a, value_ensure(a, obj, STR("status")), STR("conditions"), conditions);
+}
+
+int convert__autoscaler_v1_in(struct arena *a, struct value *obj, struct err *err)
+{
+    (void)err;
+    targets_in(a, obj);
+    status_in(a, obj);
+    read_behavior(a, obj);
     drop_notes(a, obj);
+    return 0;
 }
 
 static const struct value *cpu_use(const struct value *metric, struct str numbers)
@@ -262,62 +358,102 @@ static const struct value *cpu_use(const struct value *metric, struct str number
     if (!str_eq(value_str(value_get(metric, STR("type"))), STR("Resource")) ||
         !str_eq(value_str(value_get(resource, STR("name"))), STR("cpu")))
         return NULL;
-    return value_get(value_get(resource, numbers), STR("averageUtilization"));
+    return convert__given(value_get(value_get(resource, numbers), STR("averageUtilization")));
 }
 
-/* The old shape of a list of metrics. The first use of CPU becomes `*ret_cpu`; among targets it is
- * then left out. */
-static struct value metrics_to_v1(struct arena *a, const struct value *list, bool status,
-                                  const struct value **ret_cpu)
+/* Of several targets for CPU the first has a place. */
+static int targets_out(struct arena *a, struct value *obj, struct err *err)
 {
-    struct value out = value_array();
-    value_each_item (m, list) {
-        const struct value *use = cpu_use(m, status ? STR("current") : STR("target"));
-        if (use && !*ret_cpu)
-            *ret_cpu = use;
-        if (status || !use)
-            (void)value_push(a, &out, convert_metric(a, m, false, status));
-    }
-    return out;
-}
-
-static void to_v1(struct arena *a, struct value *obj)
-{
-    const struct value *target = NULL, *used = NULL,
-                       *conditions = value_dig(obj, "status", "conditions"),
-                       *behavior = value_dig(obj, "spec", "behavior");
-    struct value metrics = metrics_to_v1(a, value_dig(obj, "spec", "metrics"), false, &target),
-                 current =
-                     metrics_to_v1(a, value_dig(obj, "status", "currentMetrics"), true, &used);
-    drop_notes(a, obj);
-    if (metrics.n)
-        write_note(a, obj, NOTE("metrics"), &metrics);
-    if (current.n)
-        write_note(a, obj, NOTE("current-metrics"), &current);
-    if (value_is(conditions, VALUE_ARRAY) && conditions->n)
-        write_note(a, obj, NOTE("conditions"), conditions);
-    if (value_is(behavior, VALUE_OBJECT)) {
-        struct value shown = with_first_letter(a, behavior, true);
-        write_note(a, obj, NOTE("behavior"), &shown);
+    struct value others = value_array();
+    const struct value *target = NULL;
+    value_each_item (m, value_dig(obj, "spec", "metrics")) {
+        const struct value *use = cpu_use(m, STR("target"));
+        if (!use)
+            (void)value_push(a, &others, convert_metric(a, m, false, false));
+        else if (!target)
+            target = use;
     }
     if (target)
         (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("targetCPUUtilizationPercentage"),
                         value_borrow(target));
+    return write_list(a, obj, NOTE("metrics"), find_type(STR("v2beta1"), "MetricSpec"), &others,
+                      err);
+}
+
+/* Those of CPU are noted too, because of their raw values. */
+static int status_out(struct arena *a, struct value *obj, struct err *err)
+{
+    const struct value *list = value_dig(obj, "status", "currentMetrics"),
+                       *conditions = value_dig(obj, "status", "conditions"), *used = NULL;
+    value_each_item (m, list) {
+        const struct value *use = cpu_use(m, STR("current"));
+        if (use)
+            used = use;
+    }
+    struct value current = convert_metrics(a, list, false, true);
     if (used)
         (void)value_set(a, value_ensure(a, obj, STR("status")),
                         STR("currentCPUUtilizationPercentage"), value_borrow(used));
-}
-
-int convert__autoscaler_v1_in(struct arena *a, struct value *obj, struct err *err)
-{
-    (void)err;
-    to_v2(a, obj);
-    return 0;
+    int r = write_list(a, obj, NOTE("current-metrics"), find_type(STR("v2beta1"), "MetricStatus"),
+                       &current, err);
+    if (r < 0)
+        return r;
+    return write_list(a, obj, NOTE("conditions"),
+                      find_type(STR("v2"), "HorizontalPodAutoscalerCondition"), conditions, err);
 }
 
 int convert__autoscaler_v1_out(struct arena *a, struct value *obj, struct err *err)
 {
+    drop_notes(a, obj);
+    write_behavior(a, obj);
+    int r = targets_out(a, obj, err);
+    return r < 0 ? r : status_out(a, obj, err);
+}
+
+/* ---- v2beta1, v2beta2, v2 ---- */
+
+static void change_shape(struct arena *a, struct value *obj, bool to_v2)
+{
+    struct value metrics = convert_metrics(a, value_dig(obj, "spec", "metrics"), to_v2, false),
+                 current =
+                     convert_metrics(a, value_dig(obj, "status", "currentMetrics"), to_v2, true);
+    if (metrics.n)
+        (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
+    if (current.n)
+        (void)value_set(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
+}
+
+int convert__autoscaler_beta1_in(struct arena *a, struct value *obj, struct err *err)
+{
     (void)err;
-    to_v1(a, obj);
+    change_shape(a, obj, true);
+    read_behavior(a, obj);
+    drop_notes(a, obj);
+    return 0;
+}
+
+int convert__autoscaler_beta1_out(struct arena *a, struct value *obj, struct err *err)
+{
+    (void)err;
+    drop_notes(a, obj);
+    write_behavior(a, obj);
+    change_shape(a, obj, false);
+    return 0;
+}
+
+int convert__autoscaler_beta2_in(struct arena *a, struct value *obj, struct err *err)
+{
+    return convert__autoscaler_settle(a, obj, err);
+}
+
+int convert__autoscaler_beta2_out(struct arena *a, struct value *obj, struct err *err)
+{
+    return convert__autoscaler_settle(a, obj, err);
+}
+
+int convert__autoscaler_settle(struct arena *a, struct value *obj, struct err *err)
+{
+    (void)err;
+    drop_notes(a, obj);
     return 0;
 }

@@ -12,6 +12,8 @@
 #include "base/map.h"
 #include "base/banned.h"
 
+enum { AGREES_DEPTH = 100 }; /* deeper trees agree if they are equal */
+
 struct sides {
     const struct value *seen, *live, *next;
 };
@@ -140,8 +142,41 @@ static struct value keep_at(struct arena *a, const struct kind_field *f, const s
     return same ? keep_item(a, f, s) : value_borrow(s->next);
 }
 
+/* What stands at `key`, looked for from `*at` on, where the last one was found: both trees have
+ * their fields in the same order. */
+static const struct value *get_after(const struct value *obj, struct str key, size_t *at)
+{
+    for (size_t k = 0; k < obj->n; k++) {
+        size_t i = (*at + k) % obj->n;
+        if (str_eq(obj->fields[i].key, key)) {
+            *at = i + 1;
+            return &obj->fields[i].val;
+        }
+    }
+    return NULL;
+}
+
+/* Whether two trees could be the same object: what stands in both is equal. */
+static bool agrees(const struct value *seen, const struct value *live, unsigned depth)
+{
+    if (!given(seen) || !given(live))
+        return true;
+    if (seen->type != live->type || seen->type < VALUE_ARRAY || !depth)
+        return value_eq(seen, live);
+    size_t at = 0;
+    value_each_field (f, seen)
+        if (!agrees(&f->val, get_after(live, f->key, &at), depth - 1))
+            return false;
+    if (seen->type == VALUE_ARRAY && seen->n != live->n)
+        return false;
+    for (size_t i = 0; seen->type == VALUE_ARRAY && i < seen->n; i++)
+        if (!agrees(&seen->items[i], &live->items[i], depth - 1))
+            return false;
+    return true;
+}
+
 /* Equal items at the front and at the back are the same ones; what is left in the middle is taken
- * by its place, if both have as many there. */
+ * by its place, if both have as many there. Nothing is, if conversion has changed the order. */
 static struct value keep_by_place(struct arena *a, const struct kind_field *f,
                                   const struct sides *s)
 {
@@ -149,22 +184,22 @@ static struct value keep_by_place(struct arena *a, const struct kind_field *f,
     size_t n = n_seen < n_next ? n_seen : n_next;
     const struct value *seen = s->seen->items, *live = s->live->items, *next = s->next->items;
     struct value out = value_array();
-    if (s->live->n != n_seen)
+    if (!agrees(s->seen, s->live, AGREES_DEPTH))
         return keep_whole(s);
     while (front < n && value_eq(&seen[front], &next[front]))
         front++;
     while (back < n - front && value_eq(&seen[n_seen - 1 - back], &next[n_next - 1 - back]))
         back++;
     for (size_t i = 0; i < n_next; i++) {
-        bool in_middle = i >= front && i < n_next - back;
-        size_t old = i < n_next - back ? i : i + n_seen - n_next;
-        struct sides item = { NULL, NULL, &next[i] };
-        if (!in_middle || n_seen == n_next)
-            item = (struct sides){ &seen[old], &live[old], &next[i] };
-        (void)value_push(a, &out,
-                         !item.seen  ? value_borrow(item.next)
-                         : in_middle ? keep_at(a, f, &item)
-                                     : value_borrow(item.live));
+        if (i < front)
+            (void)value_push(a, &out, value_borrow(&live[i]));
+        else if (i >= n_next - back)
+            (void)value_push(a, &out, value_borrow(&live[i + n_seen - n_next]));
+        else if (n_seen != n_next)
+            (void)value_push(a, &out, value_borrow(&next[i]));
+        else
+            (void)value_push(a, &out,
+                             keep_at(a, f, &(struct sides){ &seen[i], &live[i], &next[i] }));
     }
     return out;
 }
