@@ -1,7 +1,6 @@
 #include "server/call.h"
 
 #include "api/columns.h"
-#include "api/convert.h"
 #include "server/encode.h"
 #include "server/reply.h"
 #include "server/stored.h"
@@ -88,21 +87,21 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
     };
     struct err err = ERR_INIT(c->arena);
     autobuf bytes = { 0 };
-    struct value shown;
+    int r = 0;
     if (type != c->stored->type && c->format.as == FORMAT_TABLE) {
         e.resource = e.stored = &columns_scale;
-        encode_object(&bytes, c->arena, &e, obj);
+        r = encode_object(&bytes, c->arena, &e, obj, &err);
     } else if (type != c->stored->type) {
         encode_tree(&bytes, c->arena, &c->format, type, obj);
-    } else if (encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include,
-                                    &err) < 0 ||
-               convert_object(c->arena, type, c->req.resource->type, obj, &shown, &err) < 0) {
-        call_fail(c, &err);
-        return;
     } else {
-        encode_object(&bytes, c->arena, &e, &shown);
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include, &err);
+        if (r == 0)
+            r = encode_object(&bytes, c->arena, &e, obj, &err);
     }
-    answer(c, status, &bytes);
+    if (r < 0)
+        call_fail(c, &err);
+    else
+        answer(c, status, &bytes);
 }
 
 void call_success(struct call *c, struct str name, struct str uid)

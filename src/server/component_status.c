@@ -49,8 +49,11 @@ void verb_component_status(struct call *c)
 
 static struct value item_of(struct arena *a, const struct encoder *e, struct value *obj)
 {
-    if (e->format.as == FORMAT_TABLE)
-        return encode_row(a, e, obj);
+    struct value row = value_null();
+    if (e->format.as == FORMAT_TABLE) {
+        (void)encode_row(a, e, obj, &row, NULL); /* cannot fail: it is of one version only */
+        return row;
+    }
     if (e->format.as == FORMAT_PARTIAL_LIST)
         return encode_partial(a, e, obj);
     struct value item = value_share(obj);

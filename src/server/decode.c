@@ -134,13 +134,14 @@ static int check_claims(struct decoder *d)
         return 0;
     struct str gv = arena_printf(d->arena, STR_FMT "%s" STR_FMT, STR_ARG(got->group),
                                  got->group.n ? "/" : "", STR_ARG(got->version));
-    if (!kind_type_find(got->group, got->version, got->kind))
+    const struct kind_type *claimed = kind_type_find(got->group, got->version, got->kind);
+    if (!claimed)
         return unhandled(d,
                          arena_printf(d->arena,
                                       "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
                                       "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
                                       STR_ARG(got->kind), STR_ARG(gv)));
-    if (same_group && same_kind)
+    if (convert_same_kind(claimed, d->want))
         return err_set(d->err, ERR_BAD_REQUEST,
                        "the API version in the data (" STR_FMT
                        ") does not match the expected API version (" STR_FMT ")",
@@ -303,6 +304,23 @@ int decode_body(struct call *c, const struct kind_type *type, enum decode_valida
         .call = c, .arena = c->arena, .want = type, .body = c->http->body, .err = err
     };
     return decode(&d, validation, ret);
+}
+
+int decode_to_stored(struct call *c, struct value *obj, const struct value *live, struct value *ret,
+                     struct err *err)
+{
+    const struct kind_type *sent = c->req.resource->type, *stored = c->stored->type;
+    int r = convert_object(c->arena, sent, stored, obj, ret, err);
+    if (r < 0 || sent == stored)
+        return r;
+    if (live)
+        r = convert_keep(c->arena, sent, live, ret, err);
+    /* Today's rules ask for what today's defaults fill in. Of a version that is still served
+     * upstream, the rules are made for what it can say. */
+    const struct kind_version *v = kind_version_find(sent->group, sent->version);
+    if (r == 0 && v && v->is_old)
+        defaults_apply(c->arena, stored, ret);
+    return r;
 }
 
 int decode_delete_options(struct call *c, struct value *ret, struct err *err)

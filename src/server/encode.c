@@ -100,19 +100,64 @@ int encode_include_parse(struct str text, enum encode_include *ret, struct err *
     return 0;
 }
 
-struct value encode_row(struct arena *a, const struct encoder *e, const struct value *obj)
+/* Annotations that stand for fields which today's version has no more. Upstream's inner form has
+ * the fields, and rows show the metadata of that. */
+static void hide_annotations(struct arena *a, struct value *partial)
+{
+    static const struct str hidden[] = { STR("deprecated.daemonset.template.generation"),
+                                         STR("deprecated.deployment.rollback.to") };
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        if (!value_get(value_dig(partial, "metadata", "annotations"), hidden[i]))
+            continue;
+        struct value *meta = value_edit(a, partial, STR("metadata"));
+        struct value *annotations = value_edit(a, meta, STR("annotations"));
+        (void)value_remove(a, annotations, hidden[i]);
+        if (!annotations->n)
+            (void)value_remove(a, meta, STR("annotations"));
+    }
+}
+
+static bool is_workload(const struct kind_resource *r)
+{
+    return str_eq(r->group, STR("apps"));
+}
+
+static int to_asked(struct arena *a, const struct encoder *e, const struct value *obj,
+                    struct value *ret, struct err *err)
+{
+    *ret = value_borrow(obj);
+    if (e->resource == e->stored)
+        return 0;
+    struct value in = *ret;
+    return convert_object(a, e->stored->type, e->resource->type, &in, ret, err);
+}
+
+int encode_row_of(struct arena *a, const struct encoder *e, const struct value *obj,
+                  struct value cells, struct value *ret, struct err *err)
 {
     struct value row = value_object(), shown = value_null();
-    if (e->include == ENCODE_META)
+    if (e->include == ENCODE_META) {
         shown = encode_partial(a, e, obj);
-    else if (e->include == ENCODE_OBJECT)
-        shown = value_borrow(obj);
-    (void)value_add(a, &row, STR("cells"), columns_row(a, e->resource, obj, e->now_ns));
-    struct value conditions = columns_conditions(a, e->resource, obj);
+        if (is_workload(e->stored))
+            hide_annotations(a, &shown);
+    } else if (e->include == ENCODE_OBJECT) {
+        int r = to_asked(a, e, obj, &shown, err);
+        if (r < 0)
+            return r;
+    }
+    (void)value_add(a, &row, STR("cells"), cells);
+    struct value conditions = columns_conditions(a, e->stored, obj);
     if (conditions.type != VALUE_NULL)
         (void)value_add(a, &row, STR("conditions"), conditions);
     (void)value_add(a, &row, STR("object"), shown);
-    return row;
+    *ret = row;
+    return 0;
+}
+
+int encode_row(struct arena *a, const struct encoder *e, const struct value *obj, struct value *ret,
+               struct err *err)
+{
+    return encode_row_of(a, e, obj, columns_row(a, e->stored, obj, e->now_ns), ret, err);
 }
 
 struct value encode_table_head(struct arena *a, const struct encoder *e)
@@ -123,41 +168,50 @@ struct value encode_table_head(struct arena *a, const struct encoder *e)
     return table;
 }
 
-static void encode_table(struct buf *out, struct arena *a, const struct encoder *e,
-                         const struct value *obj)
+int encode_table_of(struct arena *a, const struct encoder *e, const struct value *obj, bool columns,
+                    struct value *ret, struct err *err)
 {
-    struct value table = encode_table_head(a, e), meta = value_object(), rows = value_array();
+    struct value table = encode_table_head(a, e), meta = value_object(), rows = value_array(), row;
     const struct value *rev = value_dig(obj, "metadata", "resourceVersion");
+    int r = encode_row(a, e, obj, &row, err);
+    if (r < 0)
+        return r;
     if (rev)
         (void)value_add(a, &meta, STR("resourceVersion"), value_borrow(rev));
-    (void)value_push(a, &rows, encode_row(a, e, obj));
+    (void)value_push(a, &rows, row);
     (void)value_add(a, &table, STR("metadata"), meta);
-    (void)value_add(a, &table, STR("columnDefinitions"), columns_definitions(a, e->resource));
+    (void)value_add(a, &table, STR("columnDefinitions"),
+                    columns ? columns_definitions(a, e->stored) : value_null());
     (void)value_add(a, &table, STR("rows"), rows);
-    encode_tree(out, a, &e->format, NULL, &table);
+    *ret = table;
+    return 0;
 }
 
 /* ---- Objects ---- */
 
-void encode_object(struct buf *out, struct arena *a, const struct encoder *e,
-                   const struct value *obj)
+int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
+                  const struct value *obj, struct err *err)
 {
+    struct value shown;
+    const struct kind_type *type = e->resource->type;
+    int r = 0;
     switch (e->format.as) {
     case FORMAT_OBJECT:
-        encode_tree(out, a, &e->format, e->resource->type, obj);
+        r = to_asked(a, e, obj, &shown, err);
         break;
     case FORMAT_TABLE:
-        encode_table(out, a, e, obj);
+        r = encode_table_of(a, e, obj, true, &shown, err);
+        type = NULL;
         break;
     case FORMAT_PARTIAL:
-    case FORMAT_PARTIAL_LIST: {
-        struct value partial = encode_partial(a, e, obj);
-        const struct kind_type *type =
-            kind_type_find(STR("meta"), STR("v1"), STR("PartialObjectMetadata"));
-        encode_tree(out, a, &e->format, type, &partial);
+    case FORMAT_PARTIAL_LIST:
+        shown = encode_partial(a, e, obj);
+        type = kind_type_find(STR("meta"), STR("v1"), STR("PartialObjectMetadata"));
         break;
     }
-    }
+    if (r == 0)
+        encode_tree(out, a, &e->format, type, &shown);
+    return r;
 }
 
 int encode_read(struct arena *a, const struct encoder *e, const struct store_entry *entry,
@@ -188,11 +242,8 @@ int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
         return 0;
     }
     struct value obj;
-    int r = encode_read(a, e, entry, &obj, err);
-    if (r < 0)
-        return r;
-    encode_object(out, a, e, &obj);
-    return 0;
+    int r = stored_read(a, e->stored->type, entry, &obj, err);
+    return r < 0 ? r : encode_object(out, a, e, &obj, err);
 }
 
 struct str encode_package(struct str group)

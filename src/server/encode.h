@@ -27,14 +27,14 @@ struct encoder {
 void encode_tree(struct buf *out, struct arena *a, const struct format *f,
                  const struct kind_type *type, const struct value *obj);
 
-/* The answer about one stored object, or about a tree of the resource's type that is the same as
- * one: in the form asked for, a Table with one row included. */
+/* The answer about one stored object, or about its tree: in the version and form asked for, a Table
+ * with one row included. */
 int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
                  const struct store_entry *entry, struct err *err);
-void encode_object(struct buf *out, struct arena *a, const struct encoder *e,
-                   const struct value *obj);
+int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
+                  const struct value *obj, struct err *err);
 
-/* The tree of a stored object in the version that was asked for; what selectors and tables see. */
+/* The tree of a stored object in the version that was asked for; what field selectors see. */
 int encode_read(struct arena *a, const struct encoder *e, const struct store_entry *entry,
                 struct value *ret, struct err *err);
 
@@ -44,9 +44,17 @@ struct str encode_package(struct str group);
 /* The object as PartialObjectMetadata. */
 struct value encode_partial(struct arena *a, const struct encoder *e, const struct value *obj);
 
-/* Parts of Tables, for lists and watches. A row is {"cells", "object"}. */
-struct value encode_row(struct arena *a, const struct encoder *e, const struct value *obj);
+/* Parts of Tables, for lists and watches. A row is {"cells", "object"}. Upstream prints objects
+ * before it converts them, so `obj` and the cells are those of the stored version. */
+int encode_row(struct arena *a, const struct encoder *e, const struct value *obj, struct value *ret,
+               struct err *err);
+/* The same with cells that were made before. */
+int encode_row_of(struct arena *a, const struct encoder *e, const struct value *obj,
+                  struct value cells, struct value *ret, struct err *err);
 struct value encode_table_head(struct arena *a, const struct encoder *e); /* kind, apiVersion */
+/* A Table of that one row. Watches name the columns just once. */
+int encode_table_of(struct arena *a, const struct encoder *e, const struct value *obj, bool columns,
+                    struct value *ret, struct err *err);
 
 /* `includeObject=`; ERR_BAD_REQUEST for anything but None, Metadata, Object and nothing. */
 int encode_include_parse(struct str text, enum encode_include *ret, struct err *err);

@@ -8,13 +8,17 @@
  * A list begins by holding what it makes. If it ends while that is little, the answer is whole and
  * has a length. Else the head is sent, and then object by object; where the head has to know more
  * than the revision (where the page ends, how long a protobuf message is) the rest is read once
- * ahead for it. A revision that leaves the history meanwhile, or damage, cuts the answer off. */
+ * ahead for it. A Table whose rows depend on each other (columns.h) is kept as trees until its end,
+ * if it is not too long. A revision that leaves the history meanwhile, or damage, cuts the answer
+ * off. */
 #include <stdlib.h>
 
+#include "api/columns.h"
 #include "net/accept.h"
 #include "net/gzip.h"
 #include "server/list_counts.h"
 #include "server/list_writer.h"
+#include "server/stored.h"
 #include "server/token.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -27,6 +31,7 @@ enum {
     HOLD_BYTES = 256 << 10, /* before it is streamed */
     GZIP_LEAST = 128 << 10, /* as upstream: smaller answers are sent as they are */
     GZIP_LEVEL = 1,
+    WHOLE_MAX = 1000,  /* objects of a Table that is printed as a whole */
     WAIT_STEP_MS = 20, /* for a revision that is not there yet */
     WAIT_MS = 3000,
 };
@@ -54,6 +59,8 @@ struct list {
     struct str page_end;  /* the key that the next page begins with */
     struct list_meta meta;
     struct cursor made, ahead, left;
+    const struct value **whole; /* of a Table that is printed as a whole, else NULL */
+    size_t n_whole;
     struct buf out; /* made, not sent */
     struct arena scratch;
     struct gzip *gzip; /* of a streamed answer */
@@ -222,12 +229,34 @@ static int next_entry(struct list *l, const struct cursor *at, const struct turn
     return is_read ? 0 : store_snap_get(t->snap, l->prefix, ret, err);
 }
 
+/* Prints what was kept, and from here on row by row. */
+static int print_whole(struct list *l, struct err *err)
+{
+    const struct value **objs = l->whole;
+    l->whole = NULL;
+    if (!objs)
+        return 0;
+    return list_writer_rows(&l->out, l->c->arena, &l->enc, objs, l->n_whole, err);
+}
+
+static int keep_object(struct list *l, const struct selection_subject *subject, struct err *err)
+{
+    struct value *obj = arena_new(l->c->arena, struct value);
+    int r = stored_read(l->c->arena, l->enc.stored->type, &subject->entry, obj, err);
+    if (r < 0)
+        return r;
+    l->whole[l->n_whole++] = obj;
+    return l->n_whole == WHOLE_MAX ? print_whole(l, err) : 0;
+}
+
 /* A selected object: made into the buffer or, ahead of it, only counted. */
 static int take_object(struct list *l, struct cursor *at, struct turn *t,
                        struct selection_subject *subject, struct err *err)
 {
     bool ahead = l->phase == LIST_READS_AHEAD;
     at->n_items++;
+    if (l->whole)
+        return keep_object(l, subject, err);
     if (ahead && !(list_writer_needs(&l->enc.format) & LIST_WRITER_BYTES))
         return 0;
     size_t before = l->out.n;
@@ -395,7 +424,11 @@ static void after_scan(struct list *l, int r)
     switch (l->phase) {
     case LIST_HOLDS:
         if (r == 0) {
-            answer_whole(l);
+            struct err err = ERR_INIT(l->c->arena);
+            if (print_whole(l, &err) < 0)
+                list_fail(l, &err);
+            else
+                answer_whole(l);
             return;
         }
         if (l->out.n >= HOLD_BYTES)
@@ -558,6 +591,8 @@ static int prepare(struct list *l, struct err *err)
     if (r < 0)
         return r;
     l->prefix = selection_prefix(c->arena, c->stored, &l->sel);
+    if (c->format.as == FORMAT_TABLE && columns_need_whole_list(c->stored))
+        l->whole = arena_array(c->arena, const struct value *, WHOLE_MAX);
     return choose_revision(l, err);
 }
 

@@ -79,7 +79,7 @@ static void json_frame(struct buf *out, struct arena *a, const struct encoder *e
     (void)value_add(a, &frame, STR("apiVersion"), value_string(list_version(a, e)));
     (void)value_add(a, &frame, STR("metadata"), meta_tree(a, meta));
     if (e->format.as == FORMAT_TABLE)
-        (void)value_add(a, &frame, STR("columnDefinitions"), columns_definitions(a, e->resource));
+        (void)value_add(a, &frame, STR("columnDefinitions"), columns_definitions(a, e->stored));
     (void)value_add(a, &frame, items_name(e),
                     items_are_null(e, meta) ? value_null() : value_array());
     if (e->format.pretty)
@@ -156,7 +156,7 @@ static void yaml_head(struct buf *out, struct arena *a, const struct encoder *e,
 {
     yaml_field(out, a, e, STR("apiVersion"), value_string(list_version(a, e)));
     if (e->format.as == FORMAT_TABLE) {
-        yaml_field(out, a, e, STR("columnDefinitions"), columns_definitions(a, e->resource));
+        yaml_field(out, a, e, STR("columnDefinitions"), columns_definitions(a, e->stored));
         yaml_kind_and_meta(out, a, e, meta);
     }
     yaml_items_name(out, e, meta);
@@ -310,13 +310,13 @@ static int item_tree(const struct encoder *e, struct selection_subject *subject,
                      struct err *err)
 {
     const struct value *tree;
-    int r = selection_tree(subject, &tree, err);
+    int r = e->format.as == FORMAT_OBJECT ? selection_tree(subject, &tree, err)
+                                          : selection_stored(subject, &tree, err);
     if (r < 0)
         return r;
     switch (e->format.as) {
     case FORMAT_TABLE:
-        *ret = encode_row(subject->arena, e, tree);
-        break;
+        return encode_row(subject->arena, e, tree, ret, err);
     case FORMAT_PARTIAL:
     case FORMAT_PARTIAL_LIST:
         *ret = encode_partial(subject->arena, e, tree);
@@ -379,4 +379,21 @@ int list_writer_item(struct buf *out, const struct encoder *e, struct selection_
     if (r < 0)
         out->n = before;
     return r;
+}
+
+int list_writer_rows(struct buf *out, struct arena *a, const struct encoder *e,
+                     const struct value **objs, size_t n, struct err *err)
+{
+    struct value *cells = arena_array(a, struct value, n);
+    columns_list(a, e->stored, objs, n, e->now_ns, cells);
+    for (size_t i = 0; i < n; i++) {
+        struct value row;
+        int r = encode_row_of(a, e, objs[i], cells[i], &row, err);
+        if (r < 0)
+            return r;
+        if (e->format.media == FORMAT_JSON && i)
+            buf_byte(out, ',');
+        write_item(out, a, e, &row);
+    }
+    return 0;
 }

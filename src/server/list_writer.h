@@ -30,5 +30,9 @@ void list_writer_head(struct buf *out, struct arena *a, const struct encoder *e,
 /* One object; the first has no separator in front. ERR_DAMAGED. Edits the subject's tree. */
 int list_writer_item(struct buf *out, const struct encoder *e, struct selection_subject *subject,
                      bool is_first, struct err *err);
+/* The rows of a Table that is printed as a whole; puts `objs`, which are of the stored version,
+ * into their order. */
+int list_writer_rows(struct buf *out, struct arena *a, const struct encoder *e,
+                     const struct value **objs, size_t n, struct err *err);
 void list_writer_tail(struct buf *out, struct arena *a, const struct encoder *e,
                       const struct list_meta *meta);

@@ -205,7 +205,7 @@ int managers_store(struct call *c, const struct managed_request *req,
 {
     const struct kind_type *type = c->req.resource->type, *stored_type = c->stored->type;
     struct value live = value_null(), stored = value_null(), shown;
-    int r = convert_object(c->arena, type, stored_type, obj, ret, err);
+    int r = decode_to_stored(c, obj, now ? &now->obj : NULL, ret, err);
     if (r == 0)
         r = convert_object(c->arena, stored_type, type, ret, &shown, err);
     if (r == 0 && now) {

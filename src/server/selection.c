@@ -315,6 +315,21 @@ int selection_tree(struct selection_subject *subject, const struct value **ret, 
     return 0;
 }
 
+int selection_stored(struct selection_subject *subject, const struct value **ret, struct err *err)
+{
+    const struct encoder *e = subject->encoder;
+    if (e->resource == e->stored)
+        return selection_tree(subject, ret, err);
+    int r = 0;
+    if (!subject->has_stored)
+        r = stored_read(subject->arena, e->stored->type, &subject->entry, &subject->stored, err);
+    if (r < 0)
+        return r;
+    subject->has_stored = true;
+    *ret = &subject->stored;
+    return 0;
+}
+
 static int match_labels(const struct selection *s, struct selection_subject *subject,
                         struct err *err)
 {

@@ -51,12 +51,14 @@ struct selection_subject {
     struct arena *arena;
     const struct encoder *encoder;
     struct store_entry entry;
-    struct value meta, tree;
-    bool has_meta, has_tree;
+    struct value meta, tree, stored;
+    bool has_meta, has_tree, has_stored;
 };
 
 /* The object as a tree, in the version that was asked for. */
 int selection_tree(struct selection_subject *subject, const struct value **ret, struct err *err);
+/* And in the one that is stored. */
+int selection_stored(struct selection_subject *subject, const struct value **ret, struct err *err);
 /* 1 if the object is selected, 0 if not, or ERR_DAMAGED. */
 int selection_matches(const struct selection *s, struct selection_subject *subject,
                       struct err *err);

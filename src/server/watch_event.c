@@ -1,7 +1,6 @@
 #include "server/watch_event.h"
 
 #include "api/cbor.h"
-#include "api/columns.h"
 #include "api/convert.h"
 #include "api/proto.h"
 #include "api/typed.h"
@@ -80,32 +79,19 @@ static void write_tree(struct buf *out, const struct encoder *e, enum watch_type
 
 /* ---- Objects ---- */
 
-static struct value table_of(struct arena *a, const struct encoder *e, const struct value *obj,
-                             bool columns)
-{
-    struct value table = encode_table_head(a, e), meta = value_object(), rows = value_array();
-    const struct value *rev = value_dig(obj, "metadata", "resourceVersion");
-    if (rev)
-        (void)value_add(a, &meta, STR("resourceVersion"), value_borrow(rev));
-    (void)value_push(a, &rows, encode_row(a, e, obj));
-    (void)value_add(a, &table, STR("metadata"), meta);
-    (void)value_add(a, &table, STR("columnDefinitions"),
-                    columns ? columns_definitions(a, e->resource) : value_null());
-    (void)value_add(a, &table, STR("rows"), rows);
-    return table;
-}
-
-static void write_shown(struct buf *out, struct arena *a, const struct encoder *e,
-                        enum watch_type type, const struct value *obj, bool columns)
+/* `obj` is of the version that was asked for where it is shown whole, else of the stored one. */
+static int write_shown(struct buf *out, struct arena *a, const struct encoder *e,
+                       enum watch_type type, const struct value *obj, bool columns, struct err *err)
 {
     struct value shown;
     const struct kind_type *t = e->resource->type;
+    int r = 0;
     switch (e->format.as) {
     case FORMAT_OBJECT:
         shown = *obj;
         break;
     case FORMAT_TABLE:
-        shown = table_of(a, e, obj, columns);
+        r = encode_table_of(a, e, obj, columns, &shown, err);
         break;
     case FORMAT_PARTIAL:
     case FORMAT_PARTIAL_LIST:
@@ -113,7 +99,9 @@ static void write_shown(struct buf *out, struct arena *a, const struct encoder *
         t = kind_type_find(STR("meta"), STR("v1"), STR("PartialObjectMetadata"));
         break;
     }
-    write_tree(out, e, type, t, &shown);
+    if (r == 0)
+        write_tree(out, e, type, t, &shown);
+    return r;
 }
 
 static bool is_spliced(const struct encoder *e)
@@ -145,10 +133,9 @@ int watch_event_object(struct buf *out, const struct encoder *e, enum watch_type
     if (is_spliced(e))
         return splice(out, e, type, &subject->entry, err);
     const struct value *tree;
-    int r = selection_tree(subject, &tree, err);
-    if (r == 0)
-        write_shown(out, subject->arena, e, type, tree, columns);
-    return r;
+    int r = e->format.as == FORMAT_OBJECT ? selection_tree(subject, &tree, err)
+                                          : selection_stored(subject, &tree, err);
+    return r < 0 ? r : write_shown(out, subject->arena, e, type, tree, columns, err);
 }
 
 /* ---- The others ---- */
@@ -163,7 +150,7 @@ int watch_event_bookmark(struct buf *out, struct arena *a, const struct encoder 
         (void)value_add(a, &marks, STR("k8s.io/initial-events-end"), value_string(STR("true")));
         (void)value_add(a, &meta, STR("annotations"), marks);
     }
-    const struct kind_type *t = e->resource->type;
+    const struct kind_type *t = e->format.as == FORMAT_OBJECT ? e->resource->type : e->stored->type;
     (void)value_add(a, &bare, STR("kind"), value_string(t->name));
     (void)value_add(a, &bare, STR("apiVersion"), value_string(convert_api_version(a, t)));
     (void)value_add(a, &bare, STR("metadata"), meta);
@@ -174,8 +161,7 @@ int watch_event_bookmark(struct buf *out, struct arena *a, const struct encoder 
     struct encoder shown = *e;
     if (initial_end && e->include == ENCODE_NONE)
         shown.include = ENCODE_META; /* or nobody could see what it marks */
-    write_shown(out, a, &shown, WATCH_BOOKMARK, &obj, columns);
-    return 0;
+    return write_shown(out, a, &shown, WATCH_BOOKMARK, &obj, columns, err);
 }
 
 void watch_event_error(struct buf *out, struct arena *a, const struct encoder *e,
