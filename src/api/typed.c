@@ -222,11 +222,58 @@ static int read_member(struct typed_reader *r, const struct kind_type *t, struct
     return bad;
 }
 
+/* The slots of one struct, of a tree that the server has made: its fields are read in the order of
+ * the table. Until then a slot has what is to be read. */
+static int read_made(struct typed_reader *r, const struct kind_type *t, struct slots *slots,
+                     const struct value *in)
+{
+    struct place *places = arena_array(r->arena, struct place, slots->n);
+    size_t hint = 0;
+    value_each_field (f, in) {
+        struct place p = find_in_struct(t, slots, f->key, &hint);
+        if (!p.field) {
+            typed__note(r, "unknown", f->key);
+            continue;
+        }
+        slots->p[p.slot] = (struct value_field){ p.field->name, f->val };
+        places[p.slot] = p;
+    }
+    for (size_t i = 0; i < slots->n; i++) {
+        struct value_field *slot = &slots->p[i];
+        const struct value val = slot->val;
+        if (!places[i].field)
+            continue;
+        struct typed_frame frame = {
+            .up = r->top, .step = TYPED_FIELD, .name = slot->key, .owner = t
+        };
+        r->top = &frame;
+        int bad = read_field(r, places[i].field, &val, &slot->val);
+        r->top = frame.up;
+        if (bad < 0)
+            return bad;
+    }
+    return 0;
+}
+
+static int read_members(struct typed_reader *r, const struct kind_type *t, struct slots *slots,
+                        const struct value *in)
+{
+    size_t hint = 0;
+    value_each_field (f, in) {
+        int bad = read_member(r, t, slots, f, &hint);
+        if (bad < 0)
+            return bad;
+    }
+    return 0;
+}
+
 static int read_struct(struct typed_reader *r, const struct kind_type *t, const struct value *in,
                        struct value *ret)
 {
     struct slots slots;
     if (!is_absent(in) && in->type != VALUE_OBJECT) {
+        if (r->is_map)
+            return typed__map_mismatch(r, in, "struct");
         typed__mismatch(r, in, typed__go_struct(r->arena, t), false);
         in = NULL;
     }
@@ -234,13 +281,7 @@ static int read_struct(struct typed_reader *r, const struct kind_type *t, const 
         return err_set(r->err, ERR_BAD_REQUEST, "exceeded max depth");
     r->depth++;
     slots_init(r->arena, &slots, t);
-    size_t hint = 0;
-    int bad = 0;
-    value_each_field (f, in) {
-        bad = read_member(r, t, &slots, f, &hint);
-        if (bad < 0)
-            break;
-    }
+    int bad = r->is_map ? read_made(r, t, &slots, in) : read_members(r, t, &slots, in);
     if (bad == 0)
         bad = write_struct(r, t, &slots, ret);
     r->depth--;
@@ -256,7 +297,7 @@ static int read_element(struct typed_reader *r, const struct kind_field *f, cons
 {
     if (f->scalar == KIND_STRUCT)
         return read_type(r, f->type, in, ret);
-    return typed__scalar(r, f, in, ret);
+    return r->is_map ? typed__map_scalar(r, f, in, ret) : typed__scalar(r, f, in, ret);
 }
 
 /* An empty list is the same as none: storage cannot tell them apart. */
@@ -296,6 +337,8 @@ static int read_strings(struct typed_reader *r, const struct kind_type *t, const
         return 0;
     if (in->type == VALUE_ARRAY)
         return read_items(r, &string_field, in, ret);
+    if (r->is_map)
+        return typed__map_mismatch(r, in, "slice");
     typed__mismatch(r, in, typed__go_struct(r->arena, t), false);
     return 0;
 }
@@ -313,9 +356,11 @@ static int read_schema(struct typed_reader *r, const struct kind_type *t, const 
 {
     const struct typed_frame *outer = r->opaque;
     struct str saved = r->saved;
+    bool is_map = r->is_map;
     if (!outer)
         r->opaque = r->top;
     r->saved = (struct str){ 0 };
+    r->is_map = false;
     int bad = 0;
     if (in->type == VALUE_OBJECT)
         bad = read_element(r, schema_field(t), in, ret);
@@ -323,6 +368,7 @@ static int read_schema(struct typed_reader *r, const struct kind_type *t, const 
         bad = read_items(
             r, t->form == KIND_FORM_SCHEMA_OR_STRINGS ? &string_field : schema_field(t), in, ret);
     r->opaque = outer;
+    r->is_map = is_map;
     if (bad == 0 && r->saved.p)
         return err_set(r->err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(r->saved));
     r->saved = saved;
@@ -441,6 +487,8 @@ static int read_field(struct typed_reader *r, const struct kind_field *f, const 
         return read_element(r, f, in, ret);
     enum value_type wanted = f->shape == KIND_LIST ? VALUE_ARRAY : VALUE_OBJECT;
     if (in->type != wanted) {
+        if (r->is_map)
+            return typed__map_mismatch(r, in, f->shape == KIND_LIST ? "slice" : "map");
         typed__mismatch(r, in, typed__go_type(r->arena, f), false);
         *ret = value_null();
         return 0;
@@ -471,6 +519,15 @@ int typed_read(struct arena *a, const struct kind_type *t, const struct value *i
                struct typed_notes *notes, struct value *ret, struct err *err)
 {
     struct typed_reader r = { .arena = a, .err = err, .notes = notes };
+    return read_all(&r, t, in, ret);
+}
+
+int typed_read_made(struct arena *a, const struct kind_type *t, const struct value *in,
+                    struct typed_notes *notes, struct value *ret, struct err *err)
+{
+    struct typed_reader r = {
+        .arena = a, .err = err, .notes = notes, .keeps_empty = true, .is_map = true
+    };
     return read_all(&r, t, in, ret);
 }
 

@@ -28,9 +28,16 @@ struct typed_notes {
 int typed_read(struct arena *a, const struct kind_type *t, const struct value *in,
                struct typed_notes *notes, struct value *ret, struct err *err);
 
-/* The same for what a client has sent: where Go's encoder would write an empty list or map it stays,
- * apart from none, which is null. Managers of fields see the difference, the store does not. */
+/* The same for what a client has sent: where Go's encoder would write an empty list or map it
+ * stays, apart from none, which is null. Managers of fields see the difference, the store does not.
+ */
 int typed_read_sent(struct arena *a, const struct kind_type *t, const struct value *in,
+                    struct typed_notes *notes, struct value *ret, struct err *err);
+
+/* The same for a tree that the server has made itself: of a strategic merge patch, or of an applied
+ * configuration. Go's rules and words are then those of its reflection: "cannot convert int64 to
+ * string", and the first mistake is the one of the first field in the struct's order. */
+int typed_read_made(struct arena *a, const struct kind_type *t, const struct value *in,
                     struct typed_notes *notes, struct value *ret, struct err *err);
 
 /* How deep types may nest (JSONSchemaProps is the only one that can). */

@@ -30,6 +30,7 @@ struct typed_reader {
     struct str saved; /* the first mismatch */
     size_t depth;
     bool keeps_empty; /* lists and maps that are empty stay apart from none */
+    bool is_map;      /* what is read was made by the server: typed_map.c */
 };
 
 /* `unknown field "path.key"` or `duplicate field ...`, once each. */
@@ -50,3 +51,8 @@ struct str typed__go_struct(struct arena *a, const struct kind_type *t);
 /* One value that is not a struct. Absent (NULL) and null give the zero value. */
 int typed__scalar(struct typed_reader *r, const struct kind_field *f, const struct value *in,
                   struct value *ret);
+/* The same of what was made by the server. */
+int typed__map_scalar(struct typed_reader *r, const struct kind_field *f, const struct value *in,
+                      struct value *ret);
+/* `in` is no "map", "slice" or "struct". */
+int typed__map_mismatch(struct typed_reader *r, const struct value *in, const char *wanted);

@@ -175,11 +175,10 @@ static struct str why_another_kind(struct arena *a, const struct kind_type *type
                             STR_ARG(kind), STR_ARG(version));
     if (typed_read(a, other, doc, NULL, &ignored, &why) < 0)
         return why.msg;
-    return arena_printf(a,
-                        "converting (" STR_FMT "." STR_FMT ") to (" STR_FMT "." STR_FMT
-                        "): unknown conversion",
-                        STR_ARG(other->version), STR_ARG(kind),
-                        STR_ARG(encode_package(type->group)), STR_ARG(type->name));
+    return arena_printf(
+        a, "converting (" STR_FMT "." STR_FMT ") to (" STR_FMT "." STR_FMT "): unknown conversion",
+        STR_ARG(other->version), STR_ARG(kind), STR_ARG(encode_package(type->group)),
+        STR_ARG(type->name));
 }
 
 /* The patch must leave the object what it is. */
@@ -219,7 +218,10 @@ int patch_object(struct patch *p, const struct kind_type *type, const struct val
         return r;
     struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(a);
-    if (typed_read_sent(a, type, &patched, &notes, ret, &why) < 0)
+    int (*read)(struct arena *, const struct kind_type *, const struct value *,
+                struct typed_notes *, struct value *, struct err *) =
+        p->kind == PATCH_STRATEGIC ? typed_read_made : typed_read_sent;
+    if (read(a, type, &patched, &notes, ret, &why) < 0)
         return not_an_object(p, &patched, why.msg, err);
     if (p->kind == PATCH_STRATEGIC) /* upstream walks a map there, by name */
         qsort(notes.notes, notes.n < TYPED_NOTES_MAX ? notes.n : TYPED_NOTES_MAX,
