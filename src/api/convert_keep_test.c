@@ -1,0 +1,266 @@
+/* Updates through an old version: the stored object, what somebody sends who speaks the old
+ * version, and what is stored then. All in YAML, without kind and apiVersion. */
+#include "api/convert.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "api/defaults.h"
+#include "api/typed.h"
+#include "base/json.h"
+#include "base/yaml.h"
+
+struct row {
+    const char *what, *version, *kind;
+    const char *live, *sent, *want;
+};
+
+static struct value read_object(struct arena *a, const struct kind_type *t, const char *yaml,
+                                bool with_defaults)
+{
+    struct err err = ERR_INIT(a);
+    struct value given, obj;
+    struct typed_notes notes;
+    if (yaml_read(a, str_of(yaml), NULL, &given, &err) < 0)
+        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
+    (void)value_set(a, &given, STR("kind"), value_string(t->name));
+    (void)value_set(a, &given, STR("apiVersion"), value_string(convert_api_version(a, t)));
+    if (with_defaults)
+        defaults_apply(a, t, &given);
+    if (typed_read(a, t, &given, &notes, &obj, &err) < 0)
+        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
+    if (notes.n)
+        fail_msg("%s: " STR_FMT, yaml, STR_ARG(notes.notes[0]));
+    return obj;
+}
+
+static void check_row(struct arena *a, const struct row *row)
+{
+    struct err err = ERR_INIT(a);
+    const struct kind_type *old = kind_find(str_of(row->version), str_of(row->kind));
+    assert_non_null(old);
+    const struct kind_type *hub = convert_hub(old);
+    struct value live = read_object(a, hub, row->live, false), live_before = value_clone(a, &live),
+                 sent = read_object(a, old, row->sent, true),
+                 want = read_object(a, hub, row->want, false), obj;
+    if (convert_object(a, old, hub, &sent, &obj, &err) < 0 ||
+        convert_keep(a, old, &live, &obj, &err) < 0)
+        fail_msg("%s: " STR_FMT, row->what, STR_ARG(err.msg));
+    assert_true(value_eq(&live, &live_before));
+    if (value_eq(&obj, &want))
+        return;
+    autobuf text = { 0 };
+    json_write(&text, &obj);
+    buf_str_add(&text, STR("\nwant "));
+    json_write(&text, &want);
+    fail_msg("%s: got  " STR_FMT, row->what, STR_ARG(buf_str(&text)));
+}
+
+static void check_rows(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct arena a;
+        arena_init(&a);
+        check_row(&a, &rows[i]);
+        arena_done(&a);
+    }
+}
+
+#define CHECK(rows) check_rows((rows), sizeof(rows) / sizeof((rows)[0]))
+
+/* ---- Fields ---- */
+
+static void fields_without_a_place(void **state)
+{
+    (void)state;
+#define CRON     "batch/v2alpha1", "CronJob"
+#define DEFAULTS "concurrencyPolicy: Allow, suspend: false"
+#define HPA      "autoscaling/v2beta2", "HorizontalPodAutoscaler"
+#define LEVEL    "flowcontrol.apiserver.k8s.io/v1beta1", "PriorityLevelConfiguration"
+    static const struct row rows[] = {
+        { "a new field stays", CRON, "{spec: {schedule: a, timeZone: tz, " DEFAULTS "}}",
+          "{spec: {schedule: b}}", "{spec: {schedule: b, timeZone: tz, " DEFAULTS "}}" },
+        { "what only a default has changed is as it was", CRON,
+          "{spec: {schedule: a, timeZone: tz}}", "{spec: {schedule: b}}",
+          "{spec: {schedule: b, timeZone: tz}}" },
+        { "what is asked for counts", CRON, "{spec: {schedule: a, timeZone: tz}}",
+          "{spec: {schedule: a, suspend: true}}",
+          "{spec: {schedule: a, timeZone: tz, suspend: true}}" },
+        { "a field inside others stays", HPA,
+          "{spec: {maxReplicas: 1, behavior: {scaleUp: {selectPolicy: Max, tolerance: 1}}}}",
+          "{spec: {maxReplicas: 2, minReplicas: 1, metrics: [{type: Pods}], behavior: {scaleUp: "
+          "{selectPolicy: Min}}}}",
+          "{spec: {maxReplicas: 2, metrics: [{type: Pods}], behavior: {scaleUp: {selectPolicy: "
+          "Min, tolerance: 1}}}}" },
+        { "it goes with what it is in", HPA,
+          "{spec: {maxReplicas: 1, metrics: [{type: Pods}], behavior: {scaleUp: {tolerance: 1}}}}",
+          "{spec: {maxReplicas: 1, metrics: [{type: Pods}]}}",
+          "{spec: {maxReplicas: 1, metrics: [{type: Pods}]}}" },
+        { "a zero that reads as a default", LEVEL,
+          "{spec: {type: Limited, limited: {nominalConcurrencyShares: 0, lendablePercent: 3, "
+          "limitResponse: {type: Reject}}}}",
+          "{spec: {type: Limited, limited: {assuredConcurrencyShares: 0, lendablePercent: 4, "
+          "limitResponse: {type: Reject}}}}",
+          "{spec: {type: Limited, limited: {nominalConcurrencyShares: 0, lendablePercent: 4, "
+          "limitResponse: {type: Reject}}}}" },
+        { "a value instead of the zero", LEVEL,
+          "{spec: {type: Limited, limited: {nominalConcurrencyShares: 0, lendablePercent: 3}}}",
+          "{spec: {type: Limited, limited: {assuredConcurrencyShares: 7, lendablePercent: 3}}}",
+          "{spec: {type: Limited, limited: {nominalConcurrencyShares: 7, lendablePercent: 3}}}" },
+        { "annotations, too", "apps/v1beta1", "ControllerRevision",
+          "{metadata: {annotations: {a: b, c: d}}, data: {x: 1}, revision: 1}",
+          "{metadata: {annotations: {c: e, f: g}}, data: {x: 2}, revision: 1}",
+          "{metadata: {annotations: {c: e, f: g}}, data: {x: 2}, revision: 1}" },
+        { "the hub loses nothing", "batch/v1", "CronJob", "{spec: {schedule: a, timeZone: tz}}",
+          "{spec: {schedule: b}}",
+          "{spec: {schedule: b, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1, " DEFAULTS
+          "}}" },
+    };
+    CHECK(rows);
+}
+
+/* ---- Items that have a key ---- */
+
+static void items_with_a_key(void **state)
+{
+    (void)state;
+#define SPEC "spec: {maxReplicas: 1, minReplicas: 1, metrics: [{type: Pods}]}, "
+    static const struct row rows[] = {
+        { "in another order, with more", HPA,
+          "{" SPEC "status: {conditions: [{type: A, status: 'True', observedGeneration: 1}, {type: "
+          "B, status: 'True', observedGeneration: 2}]}}",
+          "{" SPEC "status: {conditions: [{type: C, status: 'True'}, {type: B, status: 'False'}, "
+          "{type: A, status: 'True'}]}}",
+          "{" SPEC "status: {conditions: [{type: C, status: 'True'}, {type: B, status: 'False', "
+          "observedGeneration: 2}, {type: A, status: 'True', observedGeneration: 1}]}}" },
+        { "less of them", HPA,
+          "{" SPEC "status: {conditions: [{type: A, status: 'True', observedGeneration: 1}, {type: "
+          "B, status: 'True', observedGeneration: 2}]}}",
+          "{" SPEC "status: {conditions: [{type: B, status: 'True'}]}}",
+          "{" SPEC "status: {conditions: [{type: B, status: 'True', observedGeneration: 2}]}}" },
+        { "none of them", HPA,
+          "{" SPEC "status: {conditions: [{type: A, status: 'True', observedGeneration: 1}]}}",
+          "{" SPEC "status: {}}", "{" SPEC "status: {}}" },
+        { "a key that repeats is none", HPA,
+          "{" SPEC "status: {conditions: [{type: A, status: 'True', observedGeneration: 1}, {type: "
+          "A, status: 'False', observedGeneration: 2}]}}",
+          "{" SPEC "status: {conditions: [{type: A, status: 'False'}]}}",
+          "{" SPEC "status: {conditions: [{type: A, status: 'False', observedGeneration: 2}]}}" },
+    };
+    CHECK(rows);
+}
+
+/* ---- Items without a key ---- */
+
+static void items_without_a_key(void **state)
+{
+    (void)state;
+#define INGRESS    "networking.k8s.io/v1beta1", "Ingress"
+#define LIVE(h, p) "{host: " h ", http: {paths: [" p "]}}"
+#define NEW(path, s)                                                 \
+    "{path: " path ", pathType: Exact, backend: {service: {name: " s \
+    ", port: {name: w, number: 8}}}}"
+#define BARE(path, s) \
+    "{path: " path ", pathType: Exact, backend: {service: {name: " s ", port: {name: w}}}}"
+#define OLD(path, s) \
+    "{path: " path ", pathType: Exact, backend: {serviceName: " s ", servicePort: w}}"
+    static const struct row rows[] = {
+        { "sent back", INGRESS, "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", OLD("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}" },
+        { "one more in front", INGRESS, "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("b", OLD("/", "t")) ", " LIVE("a", OLD("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("b", BARE("/", "t")) ", " LIVE("a", NEW("/", "s")) "]}}" },
+        { "one less", INGRESS,
+          "{spec: {rules: [" LIVE("a", NEW("/", "s")) ", " LIVE("b", NEW("/", "t")) "]}}",
+          "{spec: {rules: [" LIVE("b", OLD("/", "t")) "]}}",
+          "{spec: {rules: [" LIVE("b", NEW("/", "t")) "]}}" },
+        { "changed inside", INGRESS, "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", OLD("/", "t")) "]}}",
+          "{spec: {rules: [" LIVE("a", NEW("/", "t")) "]}}" },
+        { "another one in its place", INGRESS, "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("b", OLD("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("b", BARE("/", "s")) "]}}" },
+        { "another path in its place", INGRESS,
+          "{spec: {rules: [" LIVE("a", NEW("/x", "s") ", " NEW("/y", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", OLD("/x", "s") ", " OLD("/z", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", NEW("/x", "s") ", " BARE("/z", "s")) "]}}" },
+        { "more and changed at once", INGRESS, "{spec: {rules: [" LIVE("a", NEW("/", "s")) "]}}",
+          "{spec: {rules: [" LIVE("a", OLD("/", "t")) ", " LIVE("b", OLD("/", "t")) "]}}",
+          "{spec: {rules: [" LIVE("a", BARE("/", "t")) ", " LIVE("b", BARE("/", "t")) "]}}" },
+    };
+    CHECK(rows);
+}
+
+/* autoscaling/v1 shows the use of CPU apart, and it comes back behind the others. */
+static void items_in_another_order(void **state)
+{
+    (void)state;
+#define METRIC(name, percent)                 \
+    "{type: Resource, resource: {name: " name \
+    ", target: {type: Utilization, averageUtilization: " percent "}}}"
+#define NOTED                                                                                 \
+    "{metadata: {annotations: {autoscaling.alpha.kubernetes.io/metrics: "                     \
+    "'[{\"type\":\"Resource\",\"resource\":{\"name\":\"memory\",\"targetAverageUtilization\"" \
+    ":5}}]'}}, spec: {maxReplicas: 1, minReplicas: 1, targetCPUUtilizationPercentage: "
+#define LIVE_HPA "{spec: {maxReplicas: 1, minReplicas: 1, metrics: ["
+    static const struct row rows[] = {
+        { "sent back", "autoscaling/v1", "HorizontalPodAutoscaler",
+          LIVE_HPA METRIC("cpu", "7") ", " METRIC("memory", "5") "]}}", NOTED "7}}",
+          LIVE_HPA METRIC("cpu", "7") ", " METRIC("memory", "5") "]}}" },
+        { "changed", "autoscaling/v1", "HorizontalPodAutoscaler",
+          LIVE_HPA METRIC("cpu", "7") ", " METRIC("memory", "5") "]}}", NOTED "8}}",
+          LIVE_HPA METRIC("memory", "5") ", " METRIC("cpu", "8") "]}}" },
+        { "two for CPU", "autoscaling/v1", "HorizontalPodAutoscaler",
+          LIVE_HPA METRIC("memory", "5") ", " METRIC("cpu", "7") ", " METRIC("cpu", "9") "]}}",
+          NOTED "7}}",
+          LIVE_HPA METRIC("memory", "5") ", " METRIC("cpu", "7") ", " METRIC("cpu", "9") "]}}" },
+    };
+    CHECK(rows);
+}
+
+/* ---- Schemas: maps, and schemas in lists ---- */
+
+static void schemas(void **state)
+{
+    (void)state;
+#define CRD    "apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"
+#define NAMES  "names: {plural: p, singular: s, kind: K, listKind: L}, scope: Cluster, "
+#define STATUS ", status: {storedVersions: [v]}"
+#define OF(schema)                                                                        \
+    "versions: [{name: v, served: true, storage: true, schema: {openAPIV3Schema: " schema \
+    "}}]}" STATUS "}"
+#define TOP(schema)                                                                \
+    "{spec: {" NAMES                                                               \
+    "version: v, versions: [{name: v, served: true, storage: true}], validation: " \
+    "{openAPIV3Schema: " schema "}, preserveUnknownFields: false}" STATUS "}"
+    static const struct row rows[] = {
+        { "a property changed", CRD,
+          "{spec: {" NAMES OF("{properties: {a: {type: string}, b: {allOf: [{type: x}]}}}"),
+          TOP("{properties: {a: {type: string}, c: {allOf: [{type: x}]}}}"),
+          "{spec: {" NAMES OF("{properties: {a: {type: string}, c: {allOf: [{type: x}]}}}") },
+        { "items and more", CRD,
+          "{spec: {" NAMES OF("{items: {type: x}, additionalProperties: false, allOf: [{type: x}, "
+                              "{type: z}]}"),
+          TOP("{items: {type: z}, additionalProperties: true, allOf: [{type: z}]}"),
+          "{spec: {" NAMES OF("{items: {type: z}, additionalProperties: true, allOf: [{type: "
+                              "z}]}") },
+    };
+    CHECK(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_without_a_place),
+        cmocka_unit_test(items_with_a_key),
+        cmocka_unit_test(items_without_a_key),
+        cmocka_unit_test(items_in_another_order),
+        cmocka_unit_test(schemas),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
