@@ -35,13 +35,25 @@ static const struct validate_rules *const tables[] = {
     validate__service,
 };
 
-static const struct validate_rules *find(const struct kind_resource *r)
+static const struct validate_rules *find_row(struct str group, struct str version, struct str kind)
 {
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
         for (const struct validate_rules *v = tables[t]; v->kind.p; v++)
-            if (str_eq(v->kind, r->type->name) && str_eq(v->group, r->group))
+            if (str_eq(v->kind, kind) && str_eq(v->group, group) && str_eq(v->version, version))
                 return v;
     return NULL;
+}
+
+/* Rules of the version come first, then those of the group, then those of the kind as it is
+ * stored. */
+static const struct validate_rules *find(const struct kind_resource *r)
+{
+    const struct validate_rules *v = find_row(r->group, r->version, r->type->name);
+    if (!v)
+        v = find_row(r->group, STR(""), r->type->name);
+    if (!v && r->stored)
+        v = find_row(r->stored->group, STR(""), r->stored->type->name);
+    return v;
 }
 
 void validate_create(struct field_errors *e, const struct kind_resource *r, const struct value *obj)

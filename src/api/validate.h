@@ -3,7 +3,10 @@
  * One function a kind for what is created, and one for what is changed, which sees the old object
  * too. Objects are of the storage version, trees as typed_read() leaves them, with their defaults
  * filled in. Every fault is noted, in upstream's words, order and paths. A kind without a row has
- * no rules. Rules only: no I/O, no clock. */
+ * no rules. Rules only: no I/O, no clock.
+ *
+ * The resource is the one that the request came to: some of its older versions allow more, and
+ * events have rules by group. */
 #pragma once
 
 #include "api/field_errors.h"

@@ -107,6 +107,13 @@ static void update_deployment(struct field_errors *e, const struct value *obj,
     check_selector_kept(e, spec_of(obj), spec_of(old_obj));
 }
 
+/* Through versions in which a selector could still be changed. */
+static void update_old_deployment(struct field_errors *e, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    check_deployment(e, spec_of(obj), spec_of(old_obj));
+}
+
 static void check_deployment_status(struct field_errors *e, const struct value *status,
                                     const struct value *old_status)
 {
@@ -160,6 +167,12 @@ static void update_replica_set(struct field_errors *e, const struct value *obj,
 {
     check_replica_set(e, spec_of(obj), spec_of(old_obj));
     check_selector_kept(e, spec_of(obj), spec_of(old_obj));
+}
+
+static void update_old_replica_set(struct field_errors *e, const struct value *obj,
+                                   const struct value *old_obj)
+{
+    check_replica_set(e, spec_of(obj), spec_of(old_obj));
 }
 
 /* Of both kinds of sets of replicas; they differ in the last words. */
@@ -319,6 +332,12 @@ static void update_daemon_set(struct field_errors *e, const struct value *obj,
     check_daemon_set(e, spec_of(obj), spec_of(old_obj));
 }
 
+static void update_old_daemon_set(struct field_errors *e, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    check_daemon_set(e, spec_of(obj), spec_of(old_obj));
+}
+
 static void update_daemon_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
                                   const struct value *old_obj)
 {
@@ -378,5 +397,13 @@ const struct validate_rules validate__apps[] = {
     { STR("apps"), STR("DaemonSet"), create_daemon_set, update_daemon_set, update_daemon_set_sub,
       warn_unnamed },
     { STR("apps"), STR("ControllerRevision"), create_revision, update_revision, NULL, NULL },
+    { STR("apps"), STR("Deployment"), create_deployment, update_old_deployment,
+      update_deployment_sub, warn_named, STR("v1beta1") },
+    { STR("extensions"), STR("Deployment"), create_deployment, update_old_deployment,
+      update_deployment_sub, warn_named },
+    { STR("extensions"), STR("ReplicaSet"), create_replica_set, update_old_replica_set,
+      update_replica_set_sub, warn_named },
+    { STR("extensions"), STR("DaemonSet"), create_daemon_set, update_old_daemon_set,
+      update_daemon_set_sub, warn_unnamed },
     { .kind = { NULL, 0 } },
 };

@@ -43,7 +43,7 @@ static const struct str usages_known[] = {
 struct csr_rules {
     bool keeps_both, keeps_legacy, keeps_repeated, keeps_untyped, keeps_certificate;
     bool keeps_usages, keeps_repeated_usages;
-    bool may_approve, may_issue;
+    bool may_approve, may_issue, may_reissue;
 };
 
 static void check_csr_request(struct field_errors *e, const struct value *spec)
@@ -282,7 +282,7 @@ static void check_csr_update(struct field_errors *e, const struct value *obj,
     check_csr_kept(e, conditions, value_dig(old_obj, "status", "conditions"), rules);
     if (!str_eq(certificate, old) && !rules->may_issue)
         fault_forbidden(e, path, "updates may not set certificate content");
-    else if (!str_eq(certificate, old) && old.n)
+    else if (!str_eq(certificate, old) && old.n && !rules->may_reissue)
         fault_forbidden(e, path, "updates may not modify existing certificate content");
     check_csr_verdict(e, conditions, rules);
 }
@@ -300,6 +300,41 @@ static void update_csr_sub(struct field_errors *e, struct str sub, const struct 
     rules.may_approve = str_eq(sub, STR("approval"));
     rules.may_issue = str_eq(sub, STR("status"));
     check_csr_update(e, obj, old_obj, &rules);
+}
+
+/* What was allowed before there were rules, and is through the version of that time. */
+static struct csr_rules csr_old_rules(struct csr_rules rules)
+{
+    rules.keeps_legacy = true;
+    rules.keeps_repeated = true;
+    rules.keeps_untyped = true;
+    rules.keeps_certificate = true;
+    rules.keeps_usages = true;
+    rules.keeps_repeated_usages = true;
+    rules.may_reissue = true;
+    return rules;
+}
+
+static void create_old_csr(struct field_errors *e, const struct value *obj)
+{
+    const struct csr_rules rules = csr_old_rules((struct csr_rules){ 0 });
+    check_csr(e, obj, &rules);
+    check_csr_verdict(e, value_dig(obj, "status", "conditions"), &rules);
+}
+
+static void update_old_csr_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                               const struct value *old_obj)
+{
+    struct csr_rules rules = csr_old_rules(csr_rules_of(e->arena, obj, old_obj));
+    rules.may_approve = str_eq(sub, STR("approval"));
+    rules.may_issue = str_eq(sub, STR("status"));
+    check_csr_update(e, obj, old_obj, &rules);
+}
+
+static void update_old_csr(struct field_errors *e, const struct value *obj,
+                           const struct value *old_obj)
+{
+    update_old_csr_sub(e, STR(""), obj, old_obj);
 }
 
 /* ---- ClusterTrustBundle ---- */
@@ -403,6 +438,8 @@ static void update_bundle(struct field_errors *e, const struct value *obj,
 const struct validate_rules validate__certificates[] = {
     { GROUP, STR("CertificateSigningRequest"), .create = create_csr, .update = update_csr,
       .update_sub = update_csr_sub },
+    { GROUP, STR("CertificateSigningRequest"), .create = create_old_csr, .update = update_old_csr,
+      .update_sub = update_old_csr_sub, .version = STR("v1beta1") },
     { GROUP, STR("ClusterTrustBundle"), .create = create_bundle, .update = update_bundle },
     { .kind = { NULL, 0 } },
 };

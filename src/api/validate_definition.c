@@ -570,6 +570,25 @@ static void check_approval(struct field_errors *e, const struct value *obj,
                    "https://github.com/kubernetes/enhancements/pull/1111");
 }
 
+/* Through v1beta1 neither a schema nor a structural one is asked for, and unknown fields may be
+ * preserved; only defaults in schemas are newer than it. */
+static void check_old_defaults(struct field_errors *e, const struct value *spec,
+                               const struct value *old_spec)
+{
+    size_t i = 0;
+    if (any_schema(old_spec, schema_has_default))
+        return;
+    const struct field_path *path = path_at(path_root("spec"), "versions");
+    value_each_item (it, value_get(spec, STR("versions"))) {
+        const struct field_path *at =
+            path_at(path_at(path_item(path, i++), "schema"), "openAPIV3Schema");
+        if (schema_any(value_dig(it, "schema", "openAPIV3Schema"), schema_has_default))
+            fault_forbidden(e, path_at(at, "default"),
+                            "cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must "
+                            "use apiextensions.k8s.io/v1");
+    }
+}
+
 static void check_preserves(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
@@ -587,6 +606,14 @@ static void create_definition(struct field_errors *e, const struct value *obj)
     check_stored(e, obj, true);
     check_approval(e, obj, NULL);
     check_preserves(e, obj, NULL);
+}
+
+static void create_old_definition(struct field_errors *e, const struct value *obj)
+{
+    const struct definition_rules rules = { .schema.any_types = true, .keeps_no_schema = true };
+    check_spec(e, value_get(obj, STR("spec")), &rules);
+    check_old_defaults(e, value_get(obj, STR("spec")), NULL);
+    check_stored(e, obj, true);
 }
 
 /* ---- Changes ---- */
@@ -624,13 +651,12 @@ static struct definition_rules rules_of(struct arena *a, const struct value *old
     return rules;
 }
 
-static void update_definition(struct field_errors *e, const struct value *obj,
-                              const struct value *old_obj)
+static void check_changed(struct field_errors *e, const struct value *obj,
+                          const struct value *old_obj, const struct definition_rules *rules)
 {
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     const struct field_path *path = path_root("spec"), *names = path_at(path, "names");
-    const struct definition_rules rules = rules_of(e->arena, old);
-    check_spec(e, spec, &rules);
+    check_spec(e, spec, rules);
     if (has_condition(value_dig(old_obj, "status", "conditions"), STR("Established"))) {
         check_immutable(e, path_at(path, "scope"), value_get(spec, STR("scope")),
                         value_get(old, STR("scope")));
@@ -644,6 +670,25 @@ static void update_definition(struct field_errors *e, const struct value *obj,
     check_names(e, path_at(path_root("status"), "acceptedNames"),
                 value_dig(obj, "status", "acceptedNames"));
     check_stored(e, obj, false);
+}
+
+static void update_old_definition(struct field_errors *e, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    const struct value *old = value_get(old_obj, STR("spec"));
+    struct definition_rules rules = rules_of(e->arena, old);
+    rules.schema.structural = false;
+    rules.schema.any_types = true;
+    rules.keeps_no_schema = true;
+    check_changed(e, obj, old_obj, &rules);
+    check_old_defaults(e, value_get(obj, STR("spec")), old);
+}
+
+static void update_definition(struct field_errors *e, const struct value *obj,
+                              const struct value *old_obj)
+{
+    const struct definition_rules rules = rules_of(e->arena, value_get(old_obj, STR("spec")));
+    check_changed(e, obj, old_obj, &rules);
     check_approval(e, obj, old_obj);
     check_preserves(e, obj, old_obj);
 }
@@ -660,5 +705,8 @@ static void update_definition_status(struct field_errors *e, struct str sub,
 const struct validate_rules validate__definition[] = {
     { STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"), .create = create_definition,
       .update = update_definition, .update_sub = update_definition_status },
+    { STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"), .create = create_old_definition,
+      .update = update_old_definition, .update_sub = update_definition_status,
+      .version = STR("v1beta1") },
     { .kind = { NULL, 0 } },
 };

@@ -150,5 +150,7 @@ static void update_event(struct field_errors *e, const struct value *obj,
 const struct validate_rules validate__event[] = {
     { STR(""), STR("Event"), .create = create_core_event, .update = update_core_event },
     { STR("events.k8s.io"), STR("Event"), .create = create_event, .update = update_event },
+    { STR("events.k8s.io"), STR("Event"), .create = create_core_event, .update = update_core_event,
+      .version = STR("v1beta1") },
     { .kind = { NULL, 0 } },
 };

@@ -7,9 +7,10 @@
 #define GROUP STR("networking.k8s.io")
 #define CLASS STR("kubernetes.io/ingress.class")
 
-/* What an old object has although it may not. */
+/* What an old object has although it may not, and whether the request is of a version that calls
+ * things by their older names. */
 struct ingress_rules {
-    bool keeps_secret_names, keeps_wildcards;
+    bool keeps_secret_names, keeps_wildcards, old_names;
 };
 
 /* ---- Backends ---- */
@@ -24,25 +25,27 @@ static void check_resource_ref(struct field_errors *e, const struct field_path *
 }
 
 static void check_service_backend(struct field_errors *e, const struct field_path *path,
-                                  const struct value *service)
+                                  const struct value *service, const struct ingress_rules *rules)
 {
     const struct value *port = value_get(service, STR("port"));
-    const struct field_path *at = path_at(path, "service"), *port_path = path_at(at, "port");
+    const struct field_path *at = path_at(path, "service"), *port_path = path_at(at, "port"),
+                            *old = path_at(path, "servicePort");
     struct str port_name = text_of(port, "name");
     int64_t number = int_of(port, "number");
-    check_required_name(e, path_at(at, "name"), NAME_LABEL, text_of(service, "name"));
+    check_required_name(e, rules->old_names ? path_at(path, "serviceName") : path_at(at, "name"),
+                        NAME_LABEL, text_of(service, "name"));
     if (port_name.n && number)
         fault_text(e, path, STR(""), "cannot set both port name & port number");
     else if (port_name.n)
-        check_port_name(e, path_at(port_path, "name"), port_name);
+        check_port_name(e, rules->old_names ? old : path_at(port_path, "name"), port_name);
     else if (number)
-        check_port(e, path_at(port_path, "number"), number);
+        check_port(e, rules->old_names ? old : path_at(port_path, "number"), number);
     else
         fault_required(e, path, "port name or number is required");
 }
 
 static void check_backend(struct field_errors *e, const struct field_path *path,
-                          const struct value *backend)
+                          const struct value *backend, const struct ingress_rules *rules)
 {
     const struct value *resource = member(backend, "resource"),
                        *service = member(backend, "service");
@@ -51,7 +54,7 @@ static void check_backend(struct field_errors *e, const struct field_path *path,
     else if (resource)
         check_resource_ref(e, path_at(path, "resource"), resource);
     else if (service)
-        check_service_backend(e, path, service);
+        check_service_backend(e, path, service, rules);
     else
         fault_text(e, path, STR(""), "resource or service backend is required");
 }
@@ -79,7 +82,7 @@ static void check_url_path(struct field_errors *e, const struct field_path *path
 }
 
 static void check_http_path(struct field_errors *e, const struct field_path *path,
-                            const struct value *of)
+                            const struct value *of, const struct ingress_rules *rules)
 {
     static const struct str types[] = { STR("Exact"), STR("ImplementationSpecific"),
                                         STR("Prefix") };
@@ -94,11 +97,11 @@ static void check_http_path(struct field_errors *e, const struct field_path *pat
         else if (text.n && !str_starts(text, STR("/")))
             fault_text(e, path_at(path, "path"), text, "must be an absolute path");
     }
-    check_backend(e, path_at(path, "backend"), value_get(of, STR("backend")));
+    check_backend(e, path_at(path, "backend"), value_get(of, STR("backend")), rules);
 }
 
 static void check_http(struct field_errors *e, const struct field_path *path,
-                       const struct value *rule)
+                       const struct value *rule, const struct ingress_rules *rules)
 {
     const struct value *http = member(rule, "http");
     const struct field_path *paths = path_at(path_at(path, "http"), "paths");
@@ -108,7 +111,7 @@ static void check_http(struct field_errors *e, const struct field_path *path,
     if (!count_of(http, "paths"))
         fault_required(e, paths, "");
     value_each_item (it, value_get(http, STR("paths")))
-        check_http_path(e, path_item(paths, i++), it);
+        check_http_path(e, path_item(paths, i++), it, rules);
 }
 
 /* ---- Rules ---- */
@@ -134,7 +137,7 @@ static void check_rule(struct field_errors *e, const struct field_path *path,
     if (host.n)
         wildcard = check_host(e, path_at(path, "host"), host);
     if (!wildcard || !rules->keeps_wildcards)
-        check_http(e, path, rule);
+        check_http(e, path, rule, rules);
 }
 
 static void check_tls(struct field_errors *e, const struct field_path *path,
@@ -158,9 +161,12 @@ static void check_ingress(struct field_errors *e, const struct value *obj,
     const struct field_path *path = path_root("spec");
     size_t i = 0;
     if (!count_of(spec, "rules") && !backend)
-        fault_value(e, path, NULL, "either `defaultBackend` or `rules` must be specified");
+        fault_value(e, path, NULL, "either `%s` or `rules` must be specified",
+                    rules->old_names ? "backend" : "defaultBackend");
     if (backend)
-        check_backend(e, path_at(path, "defaultBackend"), backend);
+        check_backend(e,
+                      rules->old_names ? path_at(path, "backend") : path_at(path, "defaultBackend"),
+                      backend, rules);
     value_each_item (it, value_get(spec, STR("rules")))
         check_rule(e, path_item(path_at(path, "rules"), i++), it, rules);
     i = 0;
@@ -171,15 +177,31 @@ static void check_ingress(struct field_errors *e, const struct value *obj,
                    text_of(spec, "ingressClassName"));
 }
 
-static void create_ingress(struct field_errors *e, const struct value *obj)
+/* Old versions are not as strict about names and wildcards. */
+static const struct ingress_rules old_rules = { .keeps_secret_names = true,
+                                                .keeps_wildcards = true,
+                                                .old_names = true };
+
+static void check_new_ingress(struct field_errors *e, const struct value *obj,
+                              const struct ingress_rules *rules)
 {
     const struct value *noted = value_get(value_dig(obj, "metadata", "annotations"), CLASS);
     const struct value *class = value_dig(obj, "spec", "ingressClassName");
-    check_ingress(e, obj, &(const struct ingress_rules){ 0 });
+    check_ingress(e, obj, rules);
     struct field_path path = field_child(path_root("annotations"), CLASS);
     if (noted && value_is(class, VALUE_STRING) && !str_eq(value_str(noted), value_str(class)))
         fault_text(e, &path, value_str(noted),
                    "must match `ingressClassName` when both are specified");
+}
+
+static void create_ingress(struct field_errors *e, const struct value *obj)
+{
+    check_new_ingress(e, obj, &(const struct ingress_rules){ 0 });
+}
+
+static void create_old_ingress(struct field_errors *e, const struct value *obj)
+{
+    check_new_ingress(e, obj, &old_rules);
 }
 
 static struct ingress_rules rules_of(struct arena *a, const struct value *old_obj)
@@ -195,7 +217,7 @@ static struct ingress_rules rules_of(struct arena *a, const struct value *old_ob
         struct field_errors old = FIELD_ERRORS_INIT(a);
         if (str_find(text_of(rule, "host"), '*') < 0)
             continue;
-        check_http(&old, path_root("spec"), rule);
+        check_http(&old, path_root("spec"), rule, &rules);
         rules.keeps_wildcards = rules.keeps_wildcards || old.n > 0;
     }
     return rules;
@@ -206,6 +228,13 @@ static void update_ingress(struct field_errors *e, const struct value *obj,
 {
     struct ingress_rules rules = rules_of(e->arena, old_obj);
     check_ingress(e, obj, &rules);
+}
+
+static void update_old_ingress(struct field_errors *e, const struct value *obj,
+                               const struct value *old_obj)
+{
+    (void)old_obj;
+    check_ingress(e, obj, &old_rules);
 }
 
 static void update_ingress_status(struct field_errors *e, struct str sub, const struct value *obj,
@@ -293,6 +322,10 @@ static void update_class(struct field_errors *e, const struct value *obj,
 
 const struct validate_rules validate__ingress[] = {
     { GROUP, STR("Ingress"), .create = create_ingress, .update = update_ingress,
+      .update_sub = update_ingress_status, .warn = warn_of_ingress },
+    { GROUP, STR("Ingress"), .create = create_old_ingress, .update = update_old_ingress,
+      .update_sub = update_ingress_status, .warn = warn_of_ingress, .version = STR("v1beta1") },
+    { STR("extensions"), STR("Ingress"), .create = create_old_ingress, .update = update_old_ingress,
       .update_sub = update_ingress_status, .warn = warn_of_ingress },
     { GROUP, STR("IngressClass"), .create = create_class, .update = update_class },
     { .kind = { NULL, 0 } },

@@ -11,6 +11,7 @@ struct validate_rules {
     void (*update_sub)(struct field_errors *e, struct str sub, const struct value *obj,
                        const struct value *old_obj);
     void (*warn)(struct validate_warnings *w, const struct value *obj, const struct value *old_obj);
+    struct str version; /* only for requests of that version; without: of any */
 };
 
 /* One table a file, ended by a row without a kind; all of them are listed in validate.c. */

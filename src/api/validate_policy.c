@@ -68,6 +68,17 @@ static void update_budget_sub(struct field_errors *e, struct str sub, const stru
     }
 }
 
+/* Old controllers counted without a floor. */
+static void update_old_budget_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    if (str_eq(sub, STR("status")))
+        (void)check_conditions(e, path_at(path_root("status"), "conditions"),
+                               value_dig(obj, "status", "conditions"));
+    else
+        update_budget(e, obj, old_obj);
+}
+
 /* ---- PriorityClass ---- */
 
 enum { PRIORITY_USER_MAX = 1000000000, PRIORITY_SYSTEM = 2 * PRIORITY_USER_MAX };
@@ -180,6 +191,8 @@ static void warn_runtime(struct validate_warnings *w, const struct value *obj,
 const struct validate_rules validate__policy[] = {
     { STR("policy"), STR("PodDisruptionBudget"), create_budget, update_budget, update_budget_sub,
       NULL },
+    { STR("policy"), STR("PodDisruptionBudget"), create_budget, update_budget,
+      update_old_budget_sub, NULL, STR("v1beta1") },
     { STR("scheduling.k8s.io"), STR("PriorityClass"), create_priority, update_priority, NULL,
       NULL },
     { STR("node.k8s.io"), STR("RuntimeClass"), create_runtime, update_runtime, NULL, warn_runtime },

@@ -213,7 +213,7 @@ static void check_attachment_status(struct field_errors *e, const struct value *
     check_attachment_error(e, path_at(path, "detachError"), value_get(status, STR("detachError")));
 }
 
-static void check_attachment(struct field_errors *e, const struct value *obj)
+static void check_attachment(struct field_errors *e, const struct value *obj, bool old_version)
 {
     const struct value *spec = value_get(obj, STR("spec")),
                        *source = value_get(spec, STR("source"));
@@ -233,22 +233,30 @@ static void check_attachment(struct field_errors *e, const struct value *obj)
         check_volume_spec(e, path_at(at, "inlineVolumeSpec"), volume, STR(""), true, false);
     check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, text_of(spec, "nodeName"));
     check_attachment_status(e, value_get(obj, STR("status")));
-    if (name)
+    if (name && !old_version)
         check_name(e, path_root("spec.source.persistentVolumeName"), NAME_SUBDOMAIN,
                    value_str(name));
 }
 
 static void create_attachment(struct field_errors *e, const struct value *obj)
 {
-    check_attachment(e, obj);
+    check_attachment(e, obj, false);
     declared_check(e, NULL, &attachment, obj, NULL);
 }
 
 static void update_attachment(struct field_errors *e, const struct value *obj,
                               const struct value *old_obj)
 {
-    check_attachment(e, obj);
+    check_attachment(e, obj, false);
     declared_check(e, NULL, &attachment, obj, old_obj);
+}
+
+/* v1beta1 does not look at the names of drivers and volumes. */
+static void create_old_attachment(struct field_errors *e, const struct value *obj)
+{
+    check_attachment(e, obj, true);
+    check_required(e, path_at(path_root("spec"), "attacher"),
+                   value_str(value_dig(obj, "spec", "attacher")));
 }
 
 static void update_attachment_sub(struct field_errors *e, struct str sub, const struct value *obj,
@@ -450,6 +458,8 @@ const struct validate_rules validate__storage[] = {
       .update = update_attributes_class },
     { GROUP, STR("VolumeAttachment"), .create = create_attachment, .update = update_attachment,
       .update_sub = update_attachment_sub },
+    { GROUP, STR("VolumeAttachment"), .create = create_old_attachment, .update = update_attachment,
+      .update_sub = update_attachment_sub, .version = STR("v1beta1") },
     { GROUP, STR("CSINode"), .create = create_csi_node, .update = update_csi_node },
     { GROUP, STR("CSIDriver"), .create = create_csi_driver, .update = update_csi_driver,
       .warn = warn_of_csi_driver },

@@ -353,8 +353,7 @@ static bool has_same_conditions(const struct value *hooks, const struct value *o
     return true;
 }
 
-static void update_hooks(struct field_errors *e, const struct value *obj,
-                         const struct value *old_obj)
+static struct hook_rules rules_of(const struct value *obj, const struct value *old_obj)
 {
     const struct value *old = value_get(old_obj, STR("webhooks"));
     struct hook_rules rules = {
@@ -374,6 +373,30 @@ static void update_hooks(struct field_errors *e, const struct value *obj,
             !is_label_selector(member(hook, "objectSelector"), 0))
             rules.selector_flags = SELECTOR_ANY_VALUES;
     }
+    return rules;
+}
+
+static void update_hooks(struct field_errors *e, const struct value *obj,
+                         const struct value *old_obj)
+{
+    const struct hook_rules rules = rules_of(obj, old_obj);
+    check_hooks(e, obj, &rules);
+}
+
+/* Through v1beta1, side effects may be unknown and names may repeat. */
+static void create_old_hooks(struct field_errors *e, const struct value *obj)
+{
+    check_hooks(e, obj,
+                &(const struct hook_rules){ .keeps_side_effects = true, .keeps_repeated = true });
+    check_static_name(e, obj);
+}
+
+static void update_old_hooks(struct field_errors *e, const struct value *obj,
+                             const struct value *old_obj)
+{
+    struct hook_rules rules = rules_of(obj, old_obj);
+    rules.keeps_side_effects = true;
+    rules.keeps_repeated = true;
     check_hooks(e, obj, &rules);
 }
 
@@ -424,5 +447,9 @@ const struct validate_rules validate__webhook[] = {
       .warn = warn_of_hooks },
     { GROUP, STR("MutatingWebhookConfiguration"), .create = create_hooks, .update = update_hooks,
       .warn = warn_of_hooks },
+    { GROUP, STR("ValidatingWebhookConfiguration"), .create = create_old_hooks,
+      .update = update_old_hooks, .warn = warn_of_hooks, .version = STR("v1beta1") },
+    { GROUP, STR("MutatingWebhookConfiguration"), .create = create_old_hooks,
+      .update = update_old_hooks, .warn = warn_of_hooks, .version = STR("v1beta1") },
     { .kind = { NULL, 0 } },
 };

@@ -193,8 +193,10 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
     if (r < 0)
         return r;
     static const struct str gone[] = {
-        { "deletionTimestamp", 17 }, { "deletionGracePeriodSeconds", 26 },
-        { "selfLink", 8 },           { "resourceVersion", 15 },
+        { "deletionTimestamp", 17 },
+        { "deletionGracePeriodSeconds", 26 },
+        { "selfLink", 8 },
+        { "resourceVersion", 15 },
     };
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         (void)value_remove(c->arena, meta, gone[i]);
@@ -217,7 +219,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
 void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj)
 {
     struct validate_warnings w = { .arena = c->arena };
-    validate_warn(&w, c->stored, obj, old_obj);
+    validate_warn(&w, c->req.resource, obj, old_obj);
     for (size_t i = 0; i < w.n; i++)
         call_warn(c, w.texts[i]);
 }
@@ -232,8 +234,8 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_create(&e, &rules, obj);
-    validate_create(&e, c->stored, obj);
-    int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+    validate_create(&e, c->req.resource, obj);
+    int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
         registry__warn(c, obj, NULL);

@@ -174,10 +174,10 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_update(&e, &rules, obj, old_obj);
     if (sub.n)
-        validate_update_sub(&e, c->stored, sub, obj, old_obj);
+        validate_update_sub(&e, c->req.resource, sub, obj, old_obj);
     else
-        validate_update(&e, c->stored, obj, old_obj);
-    int r = field_errors_report(&e, c->req.resource->group, c->req.resource->type->name,
+        validate_update(&e, c->req.resource, obj, old_obj);
+    int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
         registry__warn(c, obj, old_obj);
