@@ -64,6 +64,8 @@ static void add_path(struct buf *out, const struct field_path *path)
 
 struct str field_path_text(struct arena *a, const struct field_path *path)
 {
+    if (!path)
+        return STR("<nil>");
     autobuf out = { 0 };
     add_path(&out, path);
     return arena_str(a, buf_str(&out));
@@ -169,6 +171,14 @@ void field_errors_add_sorted(struct field_errors *e, struct field_errors *from)
         e->n++;
     }
     e->n += n - i + (from->n - n);
+    *from = FIELD_ERRORS_INIT(from->arena);
+}
+
+void field_errors_add(struct field_errors *e, struct field_errors *from)
+{
+    for (const struct err_cause *c = from->first; c && !is_full(e); c = c->next)
+        keep(e, c->reason, c->field, c->msg);
+    e->n += from->n;
     *from = FIELD_ERRORS_INIT(from->arena);
 }
 

@@ -75,10 +75,12 @@ void field_not_supported(struct field_errors *e, const struct field_path *path, 
  * declared too. */
 void field_errors_unique(struct field_errors *e);
 
-/* Moves the faults of `from`, which has the same arena, to the end of `e`, in the order of their
- * fields and words. */
+/* Moves the faults of `from`, which has the same arena, to the end of `e`: in their order, or in
+ * that of their fields and words. */
+void field_errors_add(struct field_errors *e, struct field_errors *from);
 void field_errors_add_sorted(struct field_errors *e, struct field_errors *from);
 
+/* "<nil>" without a path: what upstream says of the object as a whole. */
 struct str field_path_text(struct arena *a, const struct field_path *path);
 
 /* 0 if nothing was noted, else ERR_INVALID with the message and the causes. `err` has the arena

@@ -1,0 +1,604 @@
+/* Values against the rules of a schema. The order of checks, what is said when a choice between
+ * schemas fails (the faults of the one that came closest) and the words are upstream's. */
+#include <math.h>
+
+#include "api/gofloat.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "schema/schema.h"
+#include "schema/schema_format.h"
+#include "schema/schema_lists.h"
+
+#include "base/banned.h"
+
+struct fault {
+    struct fault *next;
+    enum field_error_type type;
+    struct str path;           /* empty: the root */
+    struct str message;        /* after the shown value */
+    const struct value *shown; /* with `is_shown` */
+    struct str shown_text;     /* shown in quotes instead */
+    const struct value *values;
+    int64_t max; /* TOO_LONG, TOO_MANY */
+    size_t count;
+    bool is_shown, has_no_path;
+    bool is_complete; /* the message tells the path itself */
+};
+
+/* What a value's check gave. `score` counts what went well, to find the schema that came
+ * closest. */
+struct result {
+    struct fault *first, *last;
+    size_t n, score;
+};
+
+/* Faults of schemas that were not chosen are made in vain; past this many nobody would read more.
+ */
+enum { FAULTS_MAX = 20 * LIMIT_FIELD_ERRORS };
+
+struct checker {
+    struct arena *a;
+    size_t made;
+    struct fault spare; /* what is not kept is written here */
+};
+
+static struct result check(struct checker *c, const struct schema *s, const struct field_path *path,
+                           const struct value *v, const struct value *old);
+
+static struct fault *add(struct checker *c, struct result *r, enum field_error_type type,
+                         const struct field_path *path)
+{
+    r->n++;
+    c->spare = (struct fault){ 0 };
+    if (c->made++ >= FAULTS_MAX)
+        return &c->spare;
+    struct fault *f = arena_new(c->a, struct fault);
+    f->type = type;
+    f->path = path ? field_path_text(c->a, path) : STR("");
+    if (r->last)
+        r->last->next = f;
+    else
+        r->first = f;
+    r->last = f;
+    return f;
+}
+
+static void merge(struct result *into, const struct result *from)
+{
+    into->n += from->n;
+    into->score += from->score;
+    if (!from->first)
+        return;
+    if (into->last)
+        into->last->next = from->first;
+    else
+        into->first = from->first;
+    into->last = from->last;
+}
+
+/* ---- Types ---- */
+
+struct kind_of_value {
+    unsigned type; /* enum schema_type; 0: null */
+    const char *name, *format;
+};
+
+static struct kind_of_value kind_of(const struct value *v)
+{
+    switch (v->type) {
+    case VALUE_BOOL:
+        return (struct kind_of_value){ SCHEMA_BOOLEAN, "boolean", "" };
+    case VALUE_INT:
+        return (struct kind_of_value){ SCHEMA_INTEGER, "integer", "int64" };
+    case VALUE_NUMBER:
+        return (struct kind_of_value){ SCHEMA_NUMBER, "number", "float64" };
+    case VALUE_STRING:
+        return (struct kind_of_value){ SCHEMA_STRING, "string", "" };
+    case VALUE_ARRAY:
+        return (struct kind_of_value){ SCHEMA_ARRAY, "array", "" };
+    case VALUE_OBJECT:
+        return (struct kind_of_value){ SCHEMA_OBJECT, "object", "" };
+    default:
+        return (struct kind_of_value){ 0, "null", "" };
+    }
+}
+
+static struct str type_names(unsigned types)
+{
+    switch (types) {
+    case SCHEMA_OBJECT:
+        return STR("object");
+    case SCHEMA_ARRAY:
+        return STR("array");
+    case SCHEMA_STRING:
+        return STR("string");
+    case SCHEMA_INTEGER:
+        return STR("integer");
+    case SCHEMA_NUMBER:
+        return STR("number");
+    case SCHEMA_BOOLEAN:
+        return STR("boolean");
+    default:
+        return STR("integer,string");
+    }
+}
+
+static void add_wrong_type(struct checker *c, struct result *r, const struct field_path *path,
+                           struct str wanted, struct str got)
+{
+    struct fault *f = add(c, r, FIELD_TYPE_INVALID, path);
+    f->is_shown = true;
+    f->shown_text = got;
+    f->message = wanted;
+}
+
+/* A double without a fraction counts as an integer. */
+static bool is_whole(const struct value *v)
+{
+    double d;
+    return v->type == VALUE_NUMBER && value_to_double(v, &d) && fabs(d) < 9007199254740992.0 &&
+           d == trunc(d);
+}
+
+static void check_type(struct checker *c, struct result *r, const struct schema *s,
+                       const struct field_path *path, const struct value *v)
+{
+    struct kind_of_value k = kind_of(v);
+    const struct schema_format *format = s->rules ? s->rules->format : NULL;
+    if (k.type == 0) {
+        if (s->types && !(s->flags & SCHEMA_NULLABLE))
+            add_wrong_type(c, r, path, type_names(s->types), STR("null"));
+        else
+            r->score++;
+        return;
+    }
+    if (!s->types && !format)
+        return;
+    bool numeric = s->types & (SCHEMA_NUMBER | SCHEMA_INTEGER);
+    bool fits = s->types & k.type || (is_whole(v) && s->types & SCHEMA_INTEGER) ||
+                (k.type == SCHEMA_INTEGER && s->types & SCHEMA_NUMBER);
+    bool text_or_list = k.type == SCHEMA_STRING || k.type == SCHEMA_ARRAY;
+    if (format && !text_or_list && !fits && !str_eq(s->rules->format_name, str_of(k.format)))
+        add_wrong_type(c, r, path, s->rules->format_name, str_of(k.format));
+    else if (!(format && text_or_list && !numeric) && !fits)
+        add_wrong_type(c, r, path, type_names(s->types), str_of(k.name));
+    else
+        r->score++;
+}
+
+/* ---- Choices between schemas ---- */
+
+static void check_any_of(struct checker *c, struct result *r, const struct schema_choice *choice,
+                         const struct field_path *path, const struct value *v,
+                         const struct value *old)
+{
+    struct result best = { 0 };
+    bool has_best = false, good = false;
+    for (size_t i = 0; i < choice->n && !good; i++) {
+        struct result one = check(c, choice->of[i], path, v, old);
+        good = one.n == 0;
+        if (good || !has_best || one.score > best.score)
+            best = one;
+        has_best = true;
+    }
+    if (!choice->n)
+        return;
+    if (!good)
+        add(c, r, FIELD_INVALID, path)->message = STR("must validate at least one schema (anyOf)");
+    merge(r, &best);
+}
+
+static void check_one_of(struct checker *c, struct result *r, const struct schema_choice *choice,
+                         const struct field_path *path, const struct value *v,
+                         const struct value *old)
+{
+    struct result best = { 0 }, first_good = { 0 };
+    bool has_best = false;
+    size_t n = 0;
+    for (size_t i = 0; i < choice->n; i++) {
+        struct result one = check(c, choice->of[i], path, v, old);
+        if (one.n == 0) {
+            if (n++ == 0)
+                first_good = one;
+        } else if (n == 0 && (!has_best || one.score > best.score)) {
+            best = one;
+            has_best = true;
+        }
+    }
+    if (n == 1 || !choice->n) {
+        merge(r, &first_good);
+        return;
+    }
+    struct str found =
+        n == 0 ? STR("Found none valid") : arena_printf(c->a, "Found %zu valid alternatives", n);
+    add(c, r, FIELD_INVALID, path)->message = arena_printf(
+        c->a, "must validate one and only one schema (oneOf). " STR_FMT, STR_ARG(found));
+    if (n == 0)
+        merge(r, &best);
+}
+
+static void check_all_of(struct checker *c, struct result *r, const struct schema_choice *choice,
+                         const struct field_path *path, const struct value *v,
+                         const struct value *old)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < choice->n; i++) {
+        struct result one = check(c, choice->of[i], path, v, old);
+        good += one.n == 0;
+        merge(r, &one);
+    }
+    if (good != choice->n)
+        add(c, r, FIELD_INVALID, path)->message =
+            good ? STR("must validate all the schemas (allOf)")
+                 : STR("must validate all the schemas (allOf). None validated");
+}
+
+static void check_choices(struct checker *c, struct result *r, const struct schema_rules *rules,
+                          const struct field_path *path, const struct value *v,
+                          const struct value *old)
+{
+    r->score++;
+    if (!rules)
+        return;
+    check_any_of(c, r, &rules->any_of, path, v, old);
+    check_one_of(c, r, &rules->one_of, path, v, old);
+    check_all_of(c, r, &rules->all_of, path, v, old);
+    if (rules->not_this && check(c, rules->not_this, path, v, old).n == 0)
+        add(c, r, FIELD_INVALID, path)->message = STR("must not validate the schema (not)");
+}
+
+/* ---- Strings ---- */
+
+static int64_t count_chars(struct str s)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += (s.p[i] & 0xC0) != 0x80;
+    return n;
+}
+
+static void add_shown(struct checker *c, struct result *r, const struct field_path *path,
+                      const struct value *v, struct str message)
+{
+    struct fault *f = add(c, r, FIELD_INVALID, path);
+    f->is_shown = true;
+    f->shown = v;
+    f->message = message;
+}
+
+static void check_string(struct checker *c, struct result *r, const struct schema_rules *rules,
+                         const struct field_path *path, const struct value *v)
+{
+    struct str text = value_str(v);
+    bool counts = rules->max_length != SCHEMA_NO_LIMIT || rules->min_length != SCHEMA_NO_LIMIT;
+    int64_t n = counts ? count_chars(text) : 0;
+    if (rules->max_length != SCHEMA_NO_LIMIT && n > rules->max_length)
+        add(c, r, FIELD_TOO_LONG, path)->max = rules->max_length;
+    else if (rules->min_length != SCHEMA_NO_LIMIT && n < rules->min_length)
+        add_shown(
+            c, r, path, v,
+            arena_printf(c->a, "should be at least %lld chars long", (long long)rules->min_length));
+    else if (rules->pattern.n && !rules->regexp)
+        add_shown(c, r, path, v,
+                  arena_printf(c->a,
+                               "should match '" STR_FMT ", but pattern is invalid: " STR_FMT "'",
+                               STR_ARG(rules->pattern), STR_ARG(rules->regexp_fault)));
+    else if (rules->pattern.n && !regexp_match(rules->regexp, text))
+        add_shown(c, r, path, v,
+                  arena_printf(c->a, "should match '" STR_FMT "'", STR_ARG(rules->pattern)));
+}
+
+static void check_format(struct checker *c, struct result *r, const struct schema_rules *rules,
+                         const struct field_path *path, const struct value *v)
+{
+    r->score += 2; /* the check itself, and that there was one */
+    if (!schema_format_fits(c->a, rules->format, rules->format_pattern, value_str(v)))
+        add_wrong_type(c, r, path, rules->format_name, value_str(v));
+}
+
+/* ---- Numbers ---- */
+
+/* A bound as the message has it: as an integer beside integers. */
+static struct str bound_text(struct arena *a, double d, const struct value *beside)
+{
+    if (beside->type == VALUE_INT)
+        return arena_printf(a, "%lld", (long long)d);
+    return gofloat_text(a, d);
+}
+
+static void check_bound(struct checker *c, struct result *r, const struct schema_bound *b,
+                        bool is_max, const struct field_path *path, const struct value *v)
+{
+    double d = 0;
+    bool beyond, equal;
+    if (!b->is_set || !value_to_double(v, &d))
+        return;
+    if (v->type == VALUE_INT && fabs(b->value) < 9.2e18) {
+        int64_t limit = (int64_t)b->value;
+        beyond = is_max ? v->i > limit : v->i < limit;
+        equal = v->i == limit;
+    } else {
+        beyond = is_max ? d > b->value : d < b->value;
+        equal = d == b->value;
+    }
+    if (!beyond && !(b->exclusive && equal))
+        return;
+    const char *words = is_max ? (b->exclusive ? "less than" : "less than or equal to")
+                               : (b->exclusive ? "greater than" : "greater than or equal to");
+    struct str text = bound_text(c->a, b->value, v);
+    add_shown(c, r, path, v, arena_printf(c->a, "should be %s " STR_FMT, words, STR_ARG(text)));
+}
+
+static bool is_multiple(const struct value *v, double factor)
+{
+    if (v->type == VALUE_INT && fabs(factor) >= 1 && fabs(factor) < 9.2e18)
+        return v->i % (int64_t)factor == 0;
+    double d = 0;
+    (void)value_to_double(v, &d);
+    double times = factor < 1 ? 1 / factor * d : d / factor;
+    return times == trunc(times) || fabs(times - round(times)) < 1e-9 * fabs(times);
+}
+
+/* Formats of numbers say how large they may be; that fault has no path, only words. */
+static void check_range(struct checker *c, struct result *r, const struct schema *s,
+                        const struct field_path *path, const struct value *v)
+{
+    struct str format = s->rules && s->rules->format ? s->rules->format_name : STR("");
+    double d = 0;
+    bool fits = true;
+    (void)value_to_double(v, &d);
+    if (s->types == SCHEMA_INTEGER && v->type == VALUE_NUMBER)
+        fits = is_whole(v) && fabs(d) < 9.2e18;
+    if (str_eq(format, STR("int32")))
+        fits &= d >= INT32_MIN && d <= INT32_MAX;
+    if (str_eq(format, STR("float")))
+        fits &= fabs(d) <= 3.40282356779733642747073463979561713663e38;
+    if (fits)
+        return;
+    struct str type = type_names(s->types), at = path ? field_path_text(c->a, path) : STR("");
+    struct fault *f = add(c, r, FIELD_INVALID, path);
+    f->has_no_path = true;
+    f->message = format.n ? arena_printf(c->a,
+                                         "Checked value must be of type " STR_FMT
+                                         " with format " STR_FMT " in " STR_FMT,
+                                         STR_ARG(type), STR_ARG(format), STR_ARG(at))
+                          : arena_printf(c->a,
+                                         "Checked value must be of type " STR_FMT
+                                         " (default format) in " STR_FMT,
+                                         STR_ARG(type), STR_ARG(at));
+}
+
+static void check_number(struct checker *c, struct result *r, const struct schema *s,
+                         const struct field_path *path, const struct value *v)
+{
+    r->score++;
+    check_range(c, r, s, path, v);
+    if (!s->rules)
+        return;
+    const struct schema_bound *multiple = &s->rules->multiple_of;
+    if (multiple->is_set && multiple->value > 0 && !is_multiple(v, multiple->value)) {
+        struct str text = bound_text(c->a, multiple->value, v);
+        add_shown(c, r, path, v,
+                  arena_printf(c->a, "should be a multiple of " STR_FMT, STR_ARG(text)));
+    }
+    check_bound(c, r, &s->rules->minimum, false, path, v);
+    check_bound(c, r, &s->rules->maximum, true, path, v);
+}
+
+/* ---- Lists and objects ---- */
+
+/* A fault in a part that did not change is forgiven. */
+static void check_part(struct checker *c, struct result *r, const struct schema *s,
+                       const struct field_path *path, const struct value *v,
+                       const struct value *old)
+{
+    struct result part = check(c, s, path, v, old);
+    if (part.n && old && value_eq(v, old))
+        part = (struct result){ .score = part.score };
+    merge(r, &part);
+}
+
+static void check_list(struct checker *c, struct result *r, const struct schema *s,
+                       const struct field_path *path, const struct value *v,
+                       const struct value *old)
+{
+    struct schema_old_items olds = { .arena = c->a, .list = s, .old = old };
+    for (size_t i = 0; s->items && i < v->n; i++) {
+        struct field_path here = field_index(path, i);
+        check_part(c, r, s->items, &here, value_at(v, i), schema_old_item(&olds, v, i));
+    }
+    r->score++;
+    if (!s->rules)
+        return;
+    int64_t n = v->n;
+    if (s->rules->min_items != SCHEMA_NO_LIMIT && n < s->rules->min_items) {
+        struct value *count = arena_new(c->a, struct value);
+        *count = value_int(n);
+        add_shown(
+            c, r, path, count,
+            arena_printf(c->a, "should have at least %lld items", (long long)s->rules->min_items));
+    }
+    if (s->rules->max_items != SCHEMA_NO_LIMIT && n > s->rules->max_items) {
+        struct fault *f = add(c, r, FIELD_TOO_MANY, path);
+        f->max = s->rules->max_items;
+        f->count = v->n;
+    }
+    if (s->rules->unique_items && schema_has_repeated(c->a, v))
+        add_shown(c, r, path, NULL, STR("shouldn't contain duplicates"));
+}
+
+static void check_sizes(struct checker *c, struct result *r, const struct schema_rules *rules,
+                        const struct field_path *path, const struct value *v)
+{
+    int64_t n = v->n;
+    if (rules->min_properties != SCHEMA_NO_LIMIT && n < rules->min_properties) {
+        struct value *count = arena_new(c->a, struct value);
+        *count = value_int(n);
+        add_shown(c, r, path, count,
+                  arena_printf(c->a, "should have at least %lld properties",
+                               (long long)rules->min_properties));
+    }
+    if (rules->max_properties != SCHEMA_NO_LIMIT && n > rules->max_properties) {
+        struct fault *f = add(c, r, FIELD_TOO_MANY, path);
+        f->max = rules->max_properties;
+        f->count = v->n;
+    }
+}
+
+/* The old value of a field that both have. */
+static const struct value *old_field(const struct value *old, struct str name, bool root)
+{
+    bool type_meta = root && (str_eq(name, STR("kind")) || str_eq(name, STR("apiVersion")));
+    return type_meta ? NULL : value_get(old, name);
+}
+
+static void check_object(struct checker *c, struct result *r, const struct schema *s,
+                         const struct field_path *path, const struct value *v,
+                         const struct value *old)
+{
+    if (s->rules)
+        check_sizes(c, r, s->rules, path, v);
+    value_each_field (f, v) {
+        struct field_path here = field_child(path, f->key);
+        const struct schema *property = schema_property(s, f->key);
+        if (!property && s->flags & SCHEMA_CLOSED) {
+            struct fault *fault = add(c, r, FIELD_INVALID, path);
+            fault->is_shown = fault->is_complete = true;
+            fault->shown_text = f->key;
+            fault->message = arena_printf(c->a, STR_FMT " in body is a forbidden property",
+                                          STR_ARG(field_path_text(c->a, &here)));
+        } else if (!property && s->additional) {
+            check_part(c, r, s->additional, &here, &f->val, old_field(old, f->key, !path));
+        }
+    }
+    for (uint32_t i = 0; i < s->n_properties; i++) {
+        const struct schema_property *p = &s->properties[i];
+        const struct value *field = value_get(v, p->name);
+        struct field_path here = field_child(path, p->name);
+        if (field)
+            check_part(c, r, p->schema, &here, field, old_field(old, p->name, !path));
+    }
+    for (size_t i = 0; s->rules && i < s->rules->n_required; i++) {
+        struct field_path here = field_child(path, s->rules->required[i]);
+        if (!value_get(v, s->rules->required[i]))
+            add(c, r, FIELD_REQUIRED, &here);
+    }
+}
+
+/* ---- All of it ---- */
+
+/* 1 and 1.0 are the same to an enum. */
+static bool same_value(const struct value *a, const struct value *b)
+{
+    double x, y;
+    if (value_to_double(a, &x) && value_to_double(b, &y))
+        return x == y;
+    return value_eq(a, b);
+}
+
+static void check_enum(struct checker *c, struct result *r, const struct schema_rules *rules,
+                       const struct field_path *path, const struct value *v)
+{
+    value_each_item (it, v->type == VALUE_NULL ? NULL : rules->values) /* null is never one */
+        if (same_value(it, v))
+            return;
+    struct fault *f = add(c, r, FIELD_NOT_SUPPORTED, path);
+    f->is_shown = true;
+    f->shown = v;
+    f->values = rules->values;
+}
+
+static struct result check(struct checker *c, const struct schema *s, const struct field_path *path,
+                           const struct value *v, const struct value *old)
+{
+    struct result r = { 0 };
+    const struct schema_rules *rules = s->rules;
+    bool is_null = v->type == VALUE_NULL;
+    check_type(c, &r, s, path, v);
+    if (!is_null) {
+        check_choices(c, &r, rules, path, v, old);
+        r.score += 3 + (s->types || (rules && rules->format)) + (v->type != VALUE_BOOL);
+    }
+    if (v->type == VALUE_STRING && rules) {
+        check_string(c, &r, rules, path, v);
+        if (rules->format && schema_format_is_text(rules->format))
+            check_format(c, &r, rules, path, v);
+    }
+    if (v->type == VALUE_INT || v->type == VALUE_NUMBER)
+        check_number(c, &r, s, path, v);
+    if (v->type == VALUE_ARRAY)
+        check_list(c, &r, s, path, v, old);
+    if (rules && rules->values)
+        check_enum(c, &r, rules, path, v);
+    if (v->type == VALUE_OBJECT)
+        check_object(c, &r, s, path, v, old);
+    return r;
+}
+
+static void report_not_supported(struct field_errors *e, const struct field_path *path,
+                                 struct str shown, const struct value *values)
+{
+    struct str *texts = arena_array(e->arena, struct str, values->n);
+    size_t n = 0;
+    value_each_item (it, values)
+        texts[n++] = it->type == VALUE_STRING ? value_str(it) : field_json(e, it);
+    field_not_supported(e, path, shown, texts, n);
+}
+
+static void report(struct field_errors *e, const struct field_path *base, const struct fault *f)
+{
+    struct field_path at = field_child(base, f->path);
+    const struct field_path *path = f->path.n ? &at : base;
+    struct str shown = !f->is_shown ? STR("\"\"")
+                       : f->shown
+                           ? (f->shown->type == VALUE_STRING ? field_quoted(e, value_str(f->shown))
+                                                             : field_json(e, f->shown))
+                           : field_quoted(e, f->shown_text);
+    struct str name = f->path;
+    switch (f->type) {
+    case FIELD_REQUIRED:
+        field_required(e, path, "");
+        break;
+    case FIELD_NOT_SUPPORTED:
+        report_not_supported(e, path, shown, f->values);
+        break;
+    case FIELD_TOO_LONG:
+        field_too_long(e, path, (size_t)f->max);
+        break;
+    case FIELD_TOO_MANY:
+        field_error(e, FIELD_TOO_MANY, path, arena_printf(e->arena, "%zu", f->count),
+                    "must have at most %lld item%s", (long long)f->max, f->max == 1 ? "" : "s");
+        break;
+    case FIELD_TYPE_INVALID:
+        field_error(e, FIELD_TYPE_INVALID, path, shown,
+                    STR_FMT " in body must be of type " STR_FMT ": " STR_FMT, STR_ARG(name),
+                    STR_ARG(f->message), STR_ARG(shown));
+        break;
+    default:
+        if (f->is_complete)
+            field_error(e, FIELD_INVALID, path, shown, STR_FMT, STR_ARG(f->message));
+        else if (f->has_no_path)
+            field_error(e, FIELD_INVALID, base, shown, STR_FMT, STR_ARG(f->message));
+        else if (f->is_shown)
+            field_error(e, FIELD_INVALID, path, shown, STR_FMT " in body " STR_FMT, STR_ARG(name),
+                        STR_ARG(f->message));
+        else
+            field_error(e, FIELD_INVALID, base, shown, "\"" STR_FMT "\" " STR_FMT, STR_ARG(name),
+                        STR_ARG(f->message));
+    }
+}
+
+void schema_validate(struct field_errors *e, const struct schema *s, const struct field_path *path,
+                     const struct value *obj, const struct value *old)
+{
+    struct checker c = { .a = e->arena };
+    struct result r = { 0 };
+    check_part(&c, &r, s, NULL, obj, old);
+    struct field_errors found = FIELD_ERRORS_INIT(e->arena);
+    for (const struct fault *f = r.first; f; f = f->next)
+        report(&found, path, f);
+    field_errors_unique(&found);
+    if (r.n && !r.first)
+        field_error(&found, FIELD_INVALID, path, STR("\"\""), "too many faults to tell");
+    field_errors_add(e, &found);
+}
