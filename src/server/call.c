@@ -168,6 +168,7 @@ static const struct {
     { "resize", KIND_PATCH, verb_patch, true },
     { "binding", KIND_CREATE, verb_binding, true },
     { "eviction", KIND_CREATE, verb_eviction, true },
+    { "rollback", KIND_CREATE, verb_rollback, true },
     { "token", KIND_CREATE, verb_token, true },
     { "log", KIND_GET, verb_log, true },
     { "exec", KIND_GET | KIND_CREATE, verb_connect, true },
@@ -269,6 +270,10 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         .req = *req,
         .stored = kind_stored(req->resource),
     };
+    /* One without verbs only lends its paths to what is stored: extensions/v1beta1 has the scale of
+     * ReplicationControllers, but not these themselves. */
+    if (!req->resource->verbs)
+        c->req.resource = c->stored;
     c->last_warning = &c->warnings;
     c->verb = request_verb(c->http, &c->req);
     if (c->verb)

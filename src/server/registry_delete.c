@@ -78,7 +78,7 @@ static void set_finalizers(struct call *c, const struct delete_options *o, struc
     bool wants_foreground = said ? o->propagation == OPTIONS_FOREGROUND : has(was, foreground);
     bool wants_orphan = said               ? o->propagation == OPTIONS_ORPHAN
                         : has(was, orphan) ? true
-                                           : !wants_foreground && (flags & STRATEGY_ORPHAN);
+                                           : !wants_foreground && strategy_orphans(c->req.resource);
     struct value list = value_array();
     value_each_item (it, was)
         if (!str_eq(value_str(it), orphan) && !str_eq(value_str(it), foreground))

@@ -1,4 +1,5 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
+#include "api/convert.h"
 #include "api/field_errors.h"
 #include "select/labels.h"
 #include "server/managers.h"
@@ -53,6 +54,12 @@ static struct value scale_of(struct call *c, const struct value *obj)
     (void)value_add(c->arena, &scale, STR("metadata"), meta);
     (void)value_add(c->arena, &scale, STR("spec"), spec);
     (void)value_add(c->arena, &scale, STR("status"), status);
+    /* The old versions of workloads have a Scale of their own, which has the same fields and more
+     * words for the selector. */
+    struct value shown;
+    const struct kind_type *type = c->req.sub->type;
+    if (convert_object(c->arena, convert_hub(type), type, &scale, &shown, NULL) == 0)
+        scale = shown;
     return scale;
 }
 

@@ -41,6 +41,7 @@ static const struct {
     { "networking.k8s.io", "networkpolicies", STRATEGY_GENERATION },
     { "networking.k8s.io", "servicecidrs", STRATEGY_STATUS_META },
     { "node.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
+    { "policy", "podsecuritypolicies", 0 },
     { "policy", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
     { "rbac.authorization.k8s.io", NULL, STRATEGY_UPSERT },
     { "resource.k8s.io", "deviceclasses", STRATEGY_GENERATION },
@@ -51,6 +52,7 @@ static const struct {
     { "scheduling.k8s.io", "priorityclasses", STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
     { "scheduling.k8s.io", "podgroups", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
     { "scheduling.k8s.io", "workloads", STRATEGY_CONDITIONAL },
+    { "settings.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
     { "storage.k8s.io", "csidrivers",
       STRATEGY_GENERATION | STRATEGY_GENERATION_LATE | STRATEGY_CONDITIONAL },
     { "storage.k8s.io", "csinodes", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
@@ -66,6 +68,32 @@ unsigned strategy_flags(const struct kind_resource *r)
             (!rows[i].resource || str_eq(r->plural, str_of(rows[i].resource))))
             return rows[i].flags;
     return 0;
+}
+
+bool strategy_orphans(const struct kind_resource *asked)
+{
+    static const struct {
+        struct str group, version;
+        struct str resources[4];
+    } old[] = {
+        { STR("extensions"),
+          STR("v1beta1"),
+          { STR("deployments"), STR("replicasets"), STR("daemonsets") } },
+        { STR("apps"), STR("v1beta1"), { STR("deployments"), STR("statefulsets") } },
+        { STR("apps"),
+          STR("v1beta2"),
+          { STR("deployments"), STR("replicasets"), STR("daemonsets"), STR("statefulsets") } },
+        { STR("batch"), STR("v1beta1"), { STR("cronjobs") } },
+        { STR("batch"), STR("v2alpha1"), { STR("cronjobs") } },
+    };
+    for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+        if (!str_eq(asked->group, old[i].group) || !str_eq(asked->version, old[i].version))
+            continue;
+        for (size_t k = 0; k < 4; k++)
+            if (str_eq(asked->plural, old[i].resources[k]))
+                return true;
+    }
+    return strategy_flags(kind_stored(asked)) & STRATEGY_ORPHAN;
 }
 
 /* ---- Pieces that strategies share ---- */
@@ -127,8 +155,10 @@ static const struct strategy_rules *find_rules(const struct kind_resource *r)
     return &none;
 }
 
-static bool has_status(const struct kind_resource *r)
+/* Whether the status has a path of its own, in the version of the request. */
+static bool has_status(const struct strategy *s)
 {
+    const struct kind_resource *r = s->asked ? s->asked : s->resource;
     for (size_t i = 0; i < r->n_subresources; i++)
         if (str_eq(r->subresources[i].name, STR("status")))
             return true;
@@ -142,7 +172,7 @@ void strategy_create(const struct strategy *s, struct value *obj)
     struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
     if ((flags & STRATEGY_GENERATION) && !(flags & STRATEGY_GENERATION_LATE))
         (void)value_set(s->arena, meta, STR("generation"), value_int(1));
-    if (has_status(s->resource) && !(flags & STRATEGY_KEEP_STATUS))
+    if (has_status(s) && !(flags & STRATEGY_KEEP_STATUS))
         (void)value_remove(s->arena, obj, STR("status"));
     defaults_stamp(s->arena, s->resource->type, obj, s->now);
     strategy__drop_gated(s->arena, s->resource->type, obj, NULL);
@@ -195,7 +225,7 @@ static void count_generation(const struct strategy *s, struct value *obj,
 static void update_all(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
     const struct strategy_rules *rules = find_rules(s->resource);
-    if (has_status(s->resource))
+    if (has_status(s))
         strategy__keep(s->arena, obj, old_obj, STR("status"));
     defaults_stamp(s->arena, s->resource->type, obj, s->now);
     strategy__drop_gated(s->arena, s->resource->type, obj, old_obj);

@@ -27,6 +27,10 @@ enum strategy_flags {
 
 unsigned strategy_flags(const struct kind_resource *r);
 
+/* Whether dependents stay by default when their owner is deleted through `asked`: old versions of
+ * workloads were made before there was anything to collect them. */
+bool strategy_orphans(const struct kind_resource *asked);
+
 /* Who asks. */
 struct strategy_user {
     struct str name, uid;

@@ -191,6 +191,15 @@ static void update_request_status(const struct strategy *s, struct value *obj,
     struct value *status = value_ensure(s->arena, obj, STR("status"));
     const struct value *old_conditions = value_dig(old_obj, "status", "conditions");
     struct value *conditions = value_edit(s->arena, status, STR("conditions"));
+    if (s->asked && str_eq(s->asked->version, STR("v1beta1")) &&
+        (count_of_type(conditions, STR("Approved")) !=
+             count_of_type(old_conditions, STR("Approved")) ||
+         count_of_type(conditions, STR("Denied")) !=
+             count_of_type(old_conditions, STR("Denied")))) {
+        /* Where others are refused, clients of this version are used to being ignored. */
+        strategy__keep(s->arena, status, value_get(old_obj, STR("status")), STR("conditions"));
+        return;
+    }
     if (!value_is(conditions, VALUE_ARRAY))
         return;
     keep_conditions(s->arena, conditions, old_conditions, STR("Approved"));

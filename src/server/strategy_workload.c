@@ -1,5 +1,5 @@
 /* Jobs, whose pods are found by labels that the server makes, DaemonSets, whose templates are
- * counted, and claims of devices. */
+ * counted, claims of devices, and presets of pods. */
 #include "base/map.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
@@ -148,11 +148,20 @@ static void update_taint_rule(const struct strategy *s, struct value *obj,
                     value_string(s->now));
 }
 
+/* ---- PodPresets ---- */
+
+/* Once made, a preset stays as it is. */
+static void update_preset(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    strategy__keep(s->arena, obj, old_obj, STR("spec"));
+}
+
 const struct strategy_rules strategy__workload[] = {
     { STR("batch"), STR("jobs"), .create = create_job },
     { STR("apps"), STR("daemonsets"), create_daemon_set, update_daemon_set,
       update_daemon_set_status },
     { STR("resource.k8s.io"), STR("resourceclaims"), .update_status = update_claim_status },
     { STR("resource.k8s.io"), STR("devicetaintrules"), .update = update_taint_rule },
+    { STR("settings.k8s.io"), STR("podpresets"), .update = update_preset },
     { .resource = { NULL, 0 } },
 };

@@ -24,6 +24,11 @@ int subresource_check_namespace(struct call *c, const struct value *obj, struct 
 
 void subresource_success(struct call *c)
 {
+    subresource_success_with(c, 201, STR(""));
+}
+
+void subresource_success_with(struct call *c, int code, struct str message)
+{
     const struct http_header *headers;
     struct value status = value_object();
     autobuf bytes = { 0 };
@@ -31,7 +36,9 @@ void subresource_success(struct call *c)
     (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
     (void)value_add(c->arena, &status, STR("metadata"), value_object());
     (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
-    (void)value_add(c->arena, &status, STR("code"), value_int(201));
+    if (message.n)
+        (void)value_add(c->arena, &status, STR("message"), value_string(message));
+    (void)value_add(c->arena, &status, STR("code"), value_int(code));
     encode_tree(&bytes, c->arena, &c->format, kind_type_find(STR("meta"), STR("v1"), STR("Status")),
                 &status);
     size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);

@@ -13,6 +13,8 @@ int subresource_check_namespace(struct call *c, const struct value *obj, struct 
 /* `kind: Status`, successful, with the code 201 in it: something was done, and there is no object
  * to show. */
 void subresource_success(struct call *c);
+/* The same with another code in it, and a message. */
+void subresource_success_with(struct call *c, int code, struct str message);
 
 /* Sets the condition of that type in `status`; the time of transition is kept where the status
  * (True, False) stays. Fields of `condition` that are text: status, reason, message. */

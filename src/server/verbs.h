@@ -22,6 +22,7 @@ void verb_scale_patch(struct call *c);
 void verb_patch(struct call *c);
 void verb_binding(struct call *c);
 void verb_eviction(struct call *c);
+void verb_rollback(struct call *c);
 void verb_token(struct call *c);
 void verb_log(struct call *c);
 void verb_connect(struct call *c);
