@@ -84,11 +84,11 @@ static int fail_parser(struct yaml_stream *s)
     const char *what = p->problem ? p->problem : "cannot be read";
     if (p->error == YAML_READER_ERROR)
         return err_set(s->err, ERR_BAD_REQUEST, "yaml: byte %zu: %s", p->problem_offset, what);
-    size_t line = p->context_mark.line ? p->context_mark.line : p->problem_mark.line;
+    size_t line = p->problem_mark.line ? p->problem_mark.line + (p->error == YAML_SCANNER_ERROR)
+                                       : p->context_mark.line;
     if (!line)
         return err_set(s->err, ERR_BAD_REQUEST, "yaml: %s", what);
-    return err_set(s->err, ERR_BAD_REQUEST, "yaml: line %zu: %s",
-                   p->error == YAML_SCANNER_ERROR ? line + 1 : line, what);
+    return err_set(s->err, ERR_BAD_REQUEST, "yaml: line %zu: %s", line, what);
 }
 
 static struct frame *top_frame(struct yaml_stream *s)

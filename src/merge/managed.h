@@ -8,11 +8,20 @@
  *
  * Objects are trees as typed_read() gives them; the applied configuration is as the client sent it,
  * duplicates dropped; see managed_check(). Results borrow from the inputs, which must
- * live as long. Entries of other versions of the API are read as if their fields had the same
- * names. Rules only: no I/O, no clock. */
+ * live as long. What changed is seen by managers of other versions of the API in their own, if the
+ * request says how to convert. Rules only: no I/O, no clock. */
 #pragma once
 
 #include "merge/ownership.h"
+
+/* The versions of a kind. */
+struct managed_versions {
+    /* The type that stands at a place, in another version; false if it has none there. */
+    bool (*find)(struct ownership_place place, struct str api_version, struct ownership_place *ret);
+    int (*convert)(struct arena *a, struct ownership_place from, struct ownership_place to,
+                   const struct value *obj, struct value *ret, struct err *err);
+};
+extern const struct managed_versions managed_kinds; /* kind tables */
 
 struct managed_request {
     const struct ownership_schema *schema;
@@ -27,8 +36,9 @@ struct managed_request {
     /* Fields that this endpoint sets back (a status, say), with all below them: nobody gets them
      * here, and nobody loses them. */
     const struct fieldset *reset;
-    /* Whether objects of this version can be made; managers of others are forgotten. NULL: all. */
-    bool (*knows_version)(struct str api_version);
+    /* Managers of versions that it does not have are forgotten. NULL: all versions have the same
+     * fields. */
+    const struct managed_versions *versions;
 };
 
 /* Sets managedFields of `obj`. `live` is NULL on a create. The entries that `obj` brings along
@@ -53,6 +63,6 @@ void managed_from_scale(struct arena *a, const struct managed_request *parent,
                         const struct value *scale, struct value *obj);
 
 /* Whether a configuration can be applied: ERR_UNKNOWN (500) says upstream's "failed to create typed
- * patch object" and what does not fit the schema. */
+ * patch object" and what does not fit the schema; ERR_BAD_REQUEST as above. */
 int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,
                   struct err *err);

@@ -82,18 +82,22 @@ static int refuse(const struct managed_entries *m, const struct fieldset *const 
 }
 
 /* kubectl may take over what it has applied before on the client's side. */
-static int check_conflicts(const struct apply *ap, const struct ownership_changes *changes,
-                           struct err *err)
+static int check_conflicts(const struct apply *ap, struct managed_compare *c, struct err *err)
 {
     const struct managed_entries *m = &ap->m;
     struct arena *a = ap->arena;
-    const struct fieldset *changed = fieldset_union(a, changes->modified, changes->added);
     const struct fieldset **sets = arena_array(a, const struct fieldset *, m->n);
     const struct fieldset *allowed = NULL;
     bool any = false;
     for (size_t i = 0; i < m->n; i++) {
-        if (&m->all[i] != ap->self)
-            sets[i] = fieldset_intersection(a, m->all[i].fields, changed);
+        struct ownership_changes changes;
+        if (&m->all[i] == ap->self)
+            continue;
+        int r = managed__changes(c, m->all[i].api_version, &changes, err);
+        if (r < 0)
+            return r;
+        sets[i] = fieldset_intersection(a, m->all[i].fields,
+                                        fieldset_union(a, changes.modified, changes.added));
         any = any || sets[i];
     }
     if (!any)
@@ -110,46 +114,112 @@ static int check_conflicts(const struct apply *ap, const struct ownership_change
 
 /* ---- pruning ---- */
 
-static int paths_of(const struct apply *ap, const struct value *obj, const struct fieldset **ret,
-                    struct err *err)
+static const struct fieldset *named(const struct apply *ap, const struct managed_object *obj,
+                                    const struct fieldset *s)
 {
-    const struct managed_request *req = ap->req;
-    int r = ownership_paths(ap->arena, req->schema, req->place, obj, ret, err);
+    return ownership_named(ap->arena, ap->req->schema, obj->place, s);
+}
+
+static int paths_of(const struct apply *ap, const struct managed_object *obj,
+                    const struct fieldset **ret, struct err *err)
+{
+    int r = ownership_paths(ap->arena, ap->req->schema, obj->place, &obj->v, ret, err);
     if (r == 0)
-        *ret = ownership_named(ap->arena, req->schema, req->place, *ret);
+        *ret = named(ap, obj, *ret);
     return r;
 }
 
-static struct value without(const struct apply *ap, const struct value *obj,
-                            const struct fieldset *paths)
+static void take_away(const struct apply *ap, struct managed_object *obj,
+                      const struct fieldset *paths)
 {
-    return ownership_remove(ap->arena, ap->req->schema, ap->req->place, obj, paths);
+    obj->v = ownership_remove(ap->arena, ap->req->schema, obj->place, &obj->v, paths);
+    if (obj->v.type != VALUE_OBJECT)
+        obj->v = value_object(); /* everything is gone */
+}
+
+static int convert(const struct apply *ap, struct managed_object *obj, struct str api_version,
+                   struct err *err)
+{
+    return managed__to_version(ap->arena, ap->req, obj, api_version, obj, err);
+}
+
+/* What managers of one version own comes back; `merged` and `pruned` are of that version then. */
+static int bring_back(const struct apply *ap, struct str api_version, struct managed_object *merged,
+                      struct managed_object *pruned, struct err *err)
+{
+    struct arena *a = ap->arena;
+    const struct fieldset *had = NULL, *kept = NULL, *owned = NULL;
+    int r = convert(ap, merged, api_version, err);
+    if (r == 0)
+        r = convert(ap, pruned, api_version, err);
+    if (r == 0)
+        r = paths_of(ap, merged, &had, err);
+    if (r == 0)
+        r = paths_of(ap, pruned, &kept, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ap->m.n; i++)
+        if (!ap->req->versions || str_eq(ap->m.all[i].api_version, api_version))
+            owned = fieldset_union(a, owned, ap->m.all[i].fields);
+    owned = named(ap, merged, owned);
+    *pruned = *merged;
+    take_away(ap, pruned, fieldset_difference(a, had, fieldset_union(a, kept, owned)));
+    return 0;
+}
+
+static bool is_first_of_version(const struct managed_entries *m, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (str_eq(m->all[j].api_version, m->all[i].api_version))
+            return false;
+    return true;
+}
+
+/* First those of the version that is pruned, since others may need what they own to be converted
+ * at all. */
+static int bring_back_all(const struct apply *ap, struct str api_version,
+                          struct managed_object merged, struct managed_object *pruned,
+                          struct err *err)
+{
+    int r = bring_back(ap, api_version, &merged, pruned, err);
+    for (size_t i = 0; r == 0 && ap->req->versions && i < ap->m.n; i++)
+        if (!str_eq(ap->m.all[i].api_version, api_version) && is_first_of_version(&ap->m, i))
+            r = bring_back(ap, ap->m.all[i].api_version, &merged, pruned, err);
+    return r;
 }
 
 /* Takes away what the manager applied last time and nobody owns now. First everything it had, then
- * back comes what somebody owns, and what went only because it lay in something that went. */
-static int prune(const struct apply *ap, const struct fieldset *last, struct value *obj,
+ * back comes what somebody owns, and what went only because it lay in something that went. All in
+ * the version in which it was applied. */
+static int prune(const struct apply *ap, const struct managed_entry *last, struct value *obj,
                  struct err *err)
 {
     struct arena *a = ap->arena;
-    const struct fieldset *merged = NULL, *kept = NULL, *owned = NULL;
-    if (!fieldset_difference(a, last, ap->self->fields))
+    const struct managed_request *req = ap->req;
+    struct managed_object merged = { *obj, req->api_version, req->place }, pruned;
+    const struct fieldset *had = NULL, *kept = NULL;
+    bool is_same = !req->versions || str_eq(last->api_version, req->api_version);
+    if (!last->fields || (is_same && !fieldset_difference(a, last->fields, ap->self->fields)))
         return 0;
-    for (size_t i = 0; i < ap->m.n; i++)
-        owned = fieldset_union(a, owned, ap->m.all[i].fields);
-    owned = ownership_named(a, ap->req->schema, ap->req->place, owned);
-    last = ownership_named(a, ap->req->schema, ap->req->place, last);
-    struct value rest = without(ap, obj, last);
-    int r = paths_of(ap, obj, &merged, err);
-    if (r == 0)
-        r = paths_of(ap, &rest, &kept, err);
+    int r = convert(ap, &merged, is_same ? req->api_version : last->api_version, err);
     if (r < 0)
         return r;
-    rest = without(ap, obj, fieldset_difference(a, merged, fieldset_union(a, kept, owned)));
-    r = paths_of(ap, &rest, &kept, err);
+    const struct fieldset *had_applied = named(ap, &merged, last->fields);
+    pruned = merged;
+    take_away(ap, &pruned, had_applied);
+    r = bring_back_all(ap, merged.api_version, merged, &pruned, err);
     if (r == 0)
-        *obj =
-            without(ap, obj, fieldset_intersection(a, fieldset_difference(a, merged, kept), last));
+        r = convert(ap, &pruned, merged.api_version, err);
+    if (r == 0)
+        r = paths_of(ap, &pruned, &kept, err);
+    if (r == 0)
+        r = paths_of(ap, &merged, &had, err);
+    if (r < 0)
+        return r;
+    take_away(ap, &merged,
+              fieldset_intersection(a, fieldset_difference(a, had, kept), had_applied));
+    r = convert(ap, &merged, req->api_version, err);
+    *obj = merged.v;
     return r;
 }
 
@@ -170,7 +240,10 @@ static int read_managers(struct apply *ap, const struct value *live, struct err 
     managed__drop_unknown(m, ap->req);
     if (!m->n && live) {
         struct ownership_changes changes;
-        r = managed__changes(ap->arena, ap->req, ap->req->empty, &ap->live, &changes, err);
+        struct managed_compare c = {
+            .arena = ap->arena, .req = ap->req, .live = ap->req->empty, .obj = &ap->live
+        };
+        r = managed__changes(&c, ap->req->api_version, &changes, err);
         if (r < 0)
             return err_wrap(err, "failed to create manager for existing fields");
         managed__gain(m, ap->req, STR("before-first-apply"), &changes);
@@ -190,7 +263,8 @@ static int read_managers(struct apply *ap, const struct value *live, struct err 
 static int merge_and_prune(struct apply *ap, struct value *ret, struct err *err)
 {
     const struct managed_request *req = ap->req;
-    const struct fieldset *last = ap->self->fields, *now;
+    const struct managed_entry last = *ap->self;
+    const struct fieldset *now;
     int r = ownership_paths(ap->arena, req->schema, req->place, ap->applied, &now, err);
     if (r < 0)
         return err_wrap(err, "failed to get field set");
@@ -199,32 +273,36 @@ static int merge_and_prune(struct apply *ap, struct value *ret, struct err *err)
         return err_wrap(err, "failed to merge config");
     ap->self->fields = fieldset_without(ap->arena, now, req->reset);
     ap->self->api_version = req->api_version;
-    r = prune(ap, last, ret, err);
-    if (ret->type != VALUE_OBJECT)
-        *ret = value_object(); /* everything is gone */
+    r = prune(ap, &last, ret, err);
     return r < 0 ? err_wrap(err, "failed to prune fields") : 0;
+}
+
+static int refuse_managers(const struct value *applied, struct err *err)
+{
+    const struct value *brought = value_dig(applied, "metadata", "managedFields");
+    if (brought && brought->type != VALUE_NULL)
+        return err_set(err, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
+    return 0;
 }
 
 int managed_apply(struct arena *a, const struct managed_request *req, const struct value *live,
                   const struct value *applied, bool force, struct value *ret, struct err *err)
 {
     struct apply ap = { .arena = a, .req = req, .applied = applied, .m = { .arena = a } };
-    struct ownership_changes changes;
     struct value obj;
-    const struct value *brought = value_dig(applied, "metadata", "managedFields");
-    if (brought && brought->type != VALUE_NULL)
-        return err_set(err, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
     ap.live = managed__bare(a, live ? live : req->empty);
-    int r = read_managers(&ap, live, err);
+    int r = refuse_managers(applied, err);
+    if (r == 0)
+        r = read_managers(&ap, live, err);
     if (r == 0)
         r = merge_and_prune(&ap, &obj, err);
-    if (r == 0)
-        r = managed__changes(a, req, &ap.live, &obj, &changes, err);
+    struct managed_compare c = { .arena = a, .req = req, .live = &ap.live, .obj = &obj };
     if (r == 0 && !force)
-        r = check_conflicts(&ap, &changes, err);
+        r = check_conflicts(&ap, &c, err);
+    if (r == 0)
+        r = managed__lose(&ap.m, ap.self, &c, err);
     if (r < 0)
         return r;
-    managed__lose(&ap.m, ap.self, &changes);
     ap.self->fields = managed__strip(a, ap.self->fields);
     if (!value_eq(&ap.live, &obj))
         ap.self->time = req->now;
@@ -240,6 +318,9 @@ int managed_apply(struct arena *a, const struct managed_request *req, const stru
 int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,
                   struct err *err)
 {
+    int r = refuse_managers(applied, err);
+    if (r < 0)
+        return r;
     if (ownership_check(a, req->schema, req->place, applied, err) == 0)
         return 0;
     struct str api_version = value_str(value_get(applied, STR("apiVersion")));

@@ -95,8 +95,7 @@ void managed__drop_unknown(struct managed_entries *m, const struct managed_reque
 {
     size_t kept = 0;
     for (size_t i = 0; i < m->n; i++)
-        if (!req->knows_version || str_eq(m->all[i].api_version, req->api_version) ||
-            req->knows_version(m->all[i].api_version))
+        if (managed__is_known(req, m->all[i].api_version))
             m->all[kept++] = m->all[i];
     m->n = kept;
 }

@@ -139,13 +139,6 @@ static const struct fieldset *reset_by(struct arena *a, const struct kind_type *
                : other;
 }
 
-static bool is_served(struct str api_version)
-{
-    ptrdiff_t slash = str_find(api_version, '/');
-    struct str group = slash < 0 ? STR("") : str_take(api_version, (size_t)slash);
-    return kind_version_find(group, str_skip(api_version, (size_t)(slash + 1)));
-}
-
 static struct managed_request request_of(struct arena *a, const struct kind_type *kind,
                                          const struct step *s, struct value *empty)
 {
@@ -162,7 +155,7 @@ static struct managed_request request_of(struct arena *a, const struct kind_type
         .now = STR("2001-02-03T04:05:07Z"),
         .empty = empty,
         .reset = reset_by(a, kind, s->subresource),
-        .knows_version = is_served,
+        .versions = &managed_kinds,
     };
 }
 

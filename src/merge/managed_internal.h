@@ -3,7 +3,7 @@
 
 #include "merge/managed.h"
 
-enum { MANAGED_UPDATERS_MAX = 10 };
+enum { MANAGED_UPDATERS_MAX = 10, MANAGED_VERSIONS_MAX = 16 };
 
 struct managed_entry {
     struct str manager, subresource, api_version;
@@ -34,17 +34,45 @@ void managed__drop_empty(struct managed_entries *m);
 /* Too many managers that update become one, the oldest first. */
 void managed__cap(struct managed_entries *m);
 
-/* What somebody else changed is no longer theirs. */
-void managed__lose(struct managed_entries *m, const struct managed_entry *except,
-                   const struct ownership_changes *changes);
+/* An object in some version, without its managedFields. */
+struct managed_object {
+    struct value v;
+    struct str api_version;
+    struct ownership_place place;
+};
+
+/* ERR_NOT_FOUND if there is no such version. */
+int managed__to_version(struct arena *a, const struct managed_request *req,
+                        const struct managed_object *from, struct str api_version,
+                        struct managed_object *ret, struct err *err);
+bool managed__is_known(const struct managed_request *req, struct str api_version);
+
+/* What changed from `live` to `obj`, both without their managedFields, as each version sees it. */
+struct managed_seen {
+    struct str api_version;
+    struct ownership_changes changes;
+};
+
+struct managed_compare {
+    struct arena *arena;
+    const struct managed_request *req;
+    const struct value *live, *obj; /* in the version of the request */
+    struct managed_seen seen[MANAGED_VERSIONS_MAX];
+    size_t n;
+};
+
+/* Without what the endpoint sets back. ERR_NOT_FOUND if there is no such version. */
+int managed__changes(struct managed_compare *c, struct str api_version,
+                     struct ownership_changes *ret, struct err *err);
+
+/* What somebody else changed is no longer theirs; those of versions that are gone go too. */
+int managed__lose(struct managed_entries *m, const struct managed_entry *except,
+                  struct managed_compare *c, struct err *err);
 
 /* The tree without its managedFields. */
 struct value managed__bare(struct arena *a, const struct value *obj);
 /* Without what nobody ever owns: the name, the version, what the server counts. */
 const struct fieldset *managed__strip(struct arena *a, const struct fieldset *s);
-/* The changes without what the endpoint sets back. */
-int managed__changes(struct arena *a, const struct managed_request *req, const struct value *live,
-                     const struct value *obj, struct ownership_changes *ret, struct err *err);
 /* Gives the changes to a manager that updates. */
 void managed__gain(struct managed_entries *m, const struct managed_request *req, struct str manager,
                    const struct ownership_changes *changes);

@@ -28,26 +28,27 @@ struct value managed__bare(struct arena *a, const struct value *obj)
     return bare;
 }
 
-int managed__changes(struct arena *a, const struct managed_request *req, const struct value *live,
-                     const struct value *obj, struct ownership_changes *ret, struct err *err)
+static const struct fieldset *all_of(struct arena *a, const struct ownership_changes *changes)
 {
-    int r = ownership_compare(a, req->schema, req->place, live, obj, ret, err);
-    if (r < 0)
-        return r;
-    ret->removed = fieldset_without(a, ret->removed, req->reset);
-    ret->modified = fieldset_without(a, ret->modified, req->reset);
-    ret->added = fieldset_without(a, ret->added, req->reset);
-    return 0;
+    return fieldset_union(a, fieldset_union(a, changes->modified, changes->added),
+                          changes->removed);
 }
 
-void managed__lose(struct managed_entries *m, const struct managed_entry *except,
-                   const struct ownership_changes *changes)
+int managed__lose(struct managed_entries *m, const struct managed_entry *except,
+                  struct managed_compare *c, struct err *err)
 {
-    const struct fieldset *gone = fieldset_union(
-        m->arena, fieldset_union(m->arena, changes->modified, changes->added), changes->removed);
-    for (size_t i = 0; i < m->n; i++)
-        if (&m->all[i] != except)
-            m->all[i].fields = fieldset_difference(m->arena, m->all[i].fields, gone);
+    for (size_t i = 0; i < m->n; i++) {
+        struct managed_entry *e = &m->all[i];
+        struct ownership_changes changes;
+        if (e == except)
+            continue;
+        int r = managed__changes(c, e->api_version, &changes, err);
+        if (r < 0 && r != -ERR_NOT_FOUND)
+            return r;
+        e->fields =
+            r < 0 ? NULL : fieldset_difference(m->arena, e->fields, all_of(m->arena, &changes));
+    }
+    return 0;
 }
 
 void managed__gain(struct managed_entries *m, const struct managed_request *req, struct str manager,
@@ -97,12 +98,13 @@ int managed_update(struct arena *a, const struct managed_request *req, const str
     read_either(&m, req, live, obj);
     struct value before = managed__bare(a, live ? live : req->empty);
     struct value after = managed__bare(a, obj);
+    struct managed_compare c = { .arena = a, .req = req, .live = &before, .obj = &after };
     if (m.n || !live) {
-        int r = managed__changes(a, req, &before, &after, &changes, err);
+        int r = managed__changes(&c, req->api_version, &changes, err);
+        if (r == 0)
+            r = managed__lose(&m, NULL, &c, err);
         if (r < 0)
             return r;
-        managed__drop_unknown(&m, req);
-        managed__lose(&m, NULL, &changes);
         managed__drop_empty(&m);
         managed__gain(&m, req, req->manager, &changes);
         managed__cap(&m);

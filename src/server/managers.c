@@ -115,14 +115,6 @@ static struct str name_of_agent(struct call *c)
     return arena_str(c->arena, buf_str(&name));
 }
 
-static bool knows_version(struct str api_version)
-{
-    struct str version = api_version, group = STR("");
-    if (str_find(api_version, '/') >= 0)
-        group = str_cut(&version, '/');
-    return kind_version_find(group, version);
-}
-
 /* A struct in Go shows some of its fields even when nothing was said. */
 static const struct value *empty_object(struct call *c, const struct kind_type *type)
 {
@@ -145,7 +137,7 @@ static struct managed_request *request_by(struct call *c, struct str manager, st
         .now = registry__now(c),
         .empty = empty_object(c, type),
         .reset = resets(c->arena, c->stored, sub),
-        .knows_version = knows_version,
+        .versions = &managed_kinds,
     };
     return req;
 }

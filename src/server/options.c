@@ -66,15 +66,35 @@ static enum decode_validation check_validation(struct field_errors *e, struct st
     return DECODE_STRICT;
 }
 
+static int read_options(struct call *c, struct field_errors *e, const char *kind,
+                        struct write_options *ret, struct err *err)
+{
+    struct value dry_run = param_list(c, STR("dryRun"));
+    *ret = (struct write_options){ .manager = request_param(&c->req, STR("fieldManager")) };
+    check_manager(e, ret->manager);
+    check_dry_run(e, &dry_run, &ret->dry_run);
+    ret->validation = check_validation(e, request_param(&c->req, STR("fieldValidation")));
+    return field_errors_report(e, meta_group, str_of(kind), STR(""), err);
+}
+
 int options_read(struct call *c, const char *kind, struct write_options *ret, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
-    struct value dry_run = param_list(c, STR("dryRun"));
-    *ret = (struct write_options){ .manager = request_param(&c->req, STR("fieldManager")) };
-    check_manager(&e, ret->manager);
-    check_dry_run(&e, &dry_run, &ret->dry_run);
-    ret->validation = check_validation(&e, request_param(&c->req, STR("fieldValidation")));
-    return field_errors_report(&e, meta_group, str_of(kind), STR(""), err);
+    return read_options(c, &e, kind, ret, err);
+}
+
+int options_read_patch(struct call *c, bool is_apply, struct write_options *ret, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct field_path manager = { .name = STR("fieldManager") }, force = { .name = STR("force") };
+    if (is_apply && !request_param(&c->req, manager.name).n)
+        field_error(&e, FIELD_REQUIRED, &manager, STR(""), "is required for apply patch");
+    if (!is_apply && request_param(&c->req, force.name).p)
+        field_error(&e, FIELD_FORBIDDEN, &force, STR(""),
+                    "may not be specified for non-apply patch");
+    int r = read_options(c, &e, "PatchOptions", ret, err);
+    ret->force = request_flag(&c->req, force.name);
+    return r;
 }
 
 /* ---- DeleteOptions ---- */

@@ -8,10 +8,14 @@ struct write_options {
     bool dry_run;
     enum decode_validation validation;
     struct str manager; /* fieldManager; may be empty */
+    bool force;         /* of server-side apply: take what others own */
 };
 
 /* `kind` is "CreateOptions" or "UpdateOptions". ERR_INVALID in upstream's words. */
 int options_read(struct call *c, const char *kind, struct write_options *ret, struct err *err);
+
+/* PatchOptions, of which server-side apply has its own rules. */
+int options_read_patch(struct call *c, bool is_apply, struct write_options *ret, struct err *err);
 
 enum options_propagation {
     OPTIONS_DEFAULT,

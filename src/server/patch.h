@@ -1,28 +1,31 @@
-/* patch.h - the body of a PATCH, and what it makes of an object.
+/* patch.h - a PATCH: its options, its body, and what it makes of an object.
  *
  * A patch is applied to the object in the version of the request, and the result is read again as
  * its kind, so that whatever a patch does, what comes out is an object like any other. */
 #pragma once
 
 #include "api/typed.h"
-#include "server/decode.h"
+#include "server/apply.h"
+#include "server/managers.h"
 
 enum patch_kind { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 struct patch {
     struct call *call;
     enum patch_kind kind;
-    enum decode_validation validation;
-    struct value body;
+    const struct kind_type *type; /* of what is patched */
+    struct write_options options;
+    const struct managed_request *managers;
+    struct value body;        /* of all kinds but PATCH_APPLY */
     struct typed_notes notes; /* of the patch itself, for fieldValidation */
+    struct apply apply;
 };
 
-/* Which kind, by Content-Type, and the body. ERR_UNSUPPORTED_MEDIA_TYPE, ERR_BAD_REQUEST,
- * ERR_TOO_LARGE. Of PATCH_APPLY the body is not read yet. */
-int patch_read(struct call *c, enum decode_validation validation, struct patch *ret,
-               struct err *err);
+/* Which kind, by Content-Type; the options; the body. ERR_UNSUPPORTED_MEDIA_TYPE, ERR_INVALID,
+ * ERR_BAD_REQUEST, ERR_TOO_LARGE. */
+int patch_read(struct call *c, struct patch *ret, struct err *err);
 
-/* `doc`, an object of type `type` with kind and apiVersion, patched: again as typed_read() leaves
- * it. The input is not changed. */
-int patch_object(struct patch *p, const struct kind_type *type, const struct value *doc,
-                 struct value *ret, struct err *err);
+/* `doc`, an object of the type with kind and apiVersion, patched: again as typed_read() leaves it.
+ * The input is not changed. Only PATCH_APPLY sets the managers, and only it can do without an
+ * object (NULL). */
+int patch_object(struct patch *p, const struct value *doc, struct value *ret, struct err *err);

@@ -124,7 +124,7 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
     struct value live = scale_of(s->call, &now->obj), scale;
     managed_to_scale(s->call->arena, s->parent, &now->obj, &live);
     if (s->patch) {
-        int r = patch_object(s->patch, s->call->req.sub->type, &live, &scale, err);
+        int r = patch_object(s->patch, &live, &scale, err);
         if (r == 0)
             r = update_check_name(s->call, &scale, err);
         if (r < 0)
@@ -132,27 +132,25 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
     } else {
         scale = value_share(&s->sent);
     }
-    managers_update(s->call, s->managers, &live, &scale);
+    if (!s->patch || s->patch->kind != PATCH_APPLY)
+        managers_update(s->call, s->managers, &live, &scale);
     return set_replicas(s, &scale, now, ret, err);
 }
 
 static int patch(struct call *c, struct value *ret, struct err *err)
 {
-    struct write_options options;
     struct patch p;
-    int r = options_read(c, "PatchOptions", &options, err);
-    if (r == 0)
-        r = patch_read(c, options.validation, &p, err);
+    int r = patch_read(c, &p, err);
     if (r < 0)
         return r;
     struct scaling scaling = {
         .call = c,
-        .parent = managers_request(c, &options, c->req.resource->type),
-        .managers = managers_request(c, &options, c->req.sub->type),
+        .parent = managers_request(c, &p.options, c->req.resource->type),
+        .managers = p.managers,
         .patch = &p,
     };
     struct registry_update u = {
-        .change = set_in, .arg = &scaling, .dry_run = options.dry_run, .tries_again = true
+        .change = set_in, .arg = &scaling, .dry_run = p.options.dry_run, .tries_again = true
     };
     return registry_update(c, c->req.name, &u, ret, err);
 }

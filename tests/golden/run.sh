@@ -19,7 +19,7 @@ field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
 field certificate-authority-data | base64 -d >"$dir/ca"
 field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
-for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch}; do
+for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa}; do
     set -- "$@" "$vectors/golden/$trace.jsonl"
 done
 "$replay" --server "$(field server)" --ca "$dir/ca" --cert "$dir/cert" --key "$dir/key" \
