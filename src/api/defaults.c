@@ -154,5 +154,8 @@ static void apply(struct arena *a, const struct kind_type *t, struct value *obj)
 
 void defaults_apply(struct arena *a, const struct kind_type *t, struct value *obj)
 {
-    apply(a, t, obj);
+    if (t->custom)
+        t->custom->defaults(a, t, obj);
+    else
+        apply(a, t, obj);
 }

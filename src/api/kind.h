@@ -1,7 +1,7 @@
 /* kind.h - what the server knows of a kind: a table, not a C struct.
  *
- * Built-in kinds come from kinds/ (tools/kindgen makes gen_kinds.c at build time); custom ones will
- * be made from a CRD's schema at run time. Decoding, defaulting, pruning, patching, protobuf and
+ * Built-in kinds come from kinds/ (tools/kindgen makes gen_kinds.c at build time); custom ones are
+ * made from a definition's schema at run time (struct kind_custom). Decoding, defaulting, pruning, patching, protobuf and
  * OpenAPI all walk the same table. Tables are immutable; any thread may read them. */
 #pragma once
 
@@ -105,6 +105,26 @@ enum kind_json_form {
     KIND_FORM_SCHEMA_OR_STRINGS, /* or a list of strings */
 };
 
+struct err;
+struct field_errors;
+struct typed_notes;
+struct validate_warnings;
+
+/* What a type does that was not built in: its objects follow a schema instead of a table. */
+struct kind_custom {
+    /* As typed_read(), defaults_apply() and convert_object(), which call these. */
+    int (*read)(struct arena *a, const struct kind_type *t, const struct value *in,
+                struct typed_notes *notes, struct value *ret, struct err *err);
+    void (*defaults)(struct arena *a, const struct kind_type *t, struct value *obj);
+    int (*convert)(struct arena *a, const struct kind_type *from, const struct kind_type *to,
+                   struct value *in, struct value *ret, struct err *err);
+    /* As validate_create() and the like; `sub` is the subresource, `old_obj` NULL on a create. */
+    void (*validate)(struct field_errors *e, const struct kind_type *t, struct str sub,
+                     const struct value *obj, const struct value *old_obj);
+    void (*warn)(struct validate_warnings *w, const struct value *obj,
+                 const struct value *old_obj);
+};
+
 struct kind_type {
     struct str name;  /* "PodSpec" */
     struct str group; /* "" for core */
@@ -114,6 +134,7 @@ struct kind_type {
     const uint16_t *by_number;       /* those with a protobuf number, sorted by it */
     const struct kind_union *unions;
     const struct kind_defaults *defaults; /* NULL: nothing at or below it has a default */
+    const struct kind_custom *custom;     /* NULL: built in */
     uint16_t n_fields, n_numbers, n_unions;
     uint8_t flags; /* enum kind_type_flags */
     uint8_t form;  /* enum kind_json_form */

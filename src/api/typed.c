@@ -503,6 +503,8 @@ static int read_field(struct typed_reader *r, const struct kind_field *f, const 
 static int read_all(struct typed_reader *r, const struct kind_type *t, const struct value *in,
                     struct value *ret)
 {
+    if (t->custom)
+        return t->custom->read(r->arena, t, in, r->notes, ret, r->err);
     struct value out;
     if (r->notes)
         r->notes->n = 0;

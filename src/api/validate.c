@@ -58,6 +58,10 @@ static const struct validate_rules *find(const struct kind_resource *r)
 
 void validate_create(struct field_errors *e, const struct kind_resource *r, const struct value *obj)
 {
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, STR(""), obj, NULL);
+        return;
+    }
     const struct validate_rules *v = find(r);
     if (v && v->create)
         v->create(e, obj);
@@ -68,6 +72,10 @@ void validate_create(struct field_errors *e, const struct kind_resource *r, cons
 void validate_update(struct field_errors *e, const struct kind_resource *r, const struct value *obj,
                      const struct value *old_obj)
 {
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, STR(""), obj, old_obj);
+        return;
+    }
     const struct validate_rules *v = find(r);
     if (v && v->update)
         v->update(e, obj, old_obj);
@@ -78,6 +86,10 @@ void validate_update(struct field_errors *e, const struct kind_resource *r, cons
 void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
                          const struct value *obj, const struct value *old_obj)
 {
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, sub, obj, old_obj);
+        return;
+    }
     const struct validate_rules *v = find(r);
     if (v && v->update_sub)
         v->update_sub(e, sub, obj, old_obj);
@@ -88,12 +100,16 @@ void validate_update_sub(struct field_errors *e, const struct kind_resource *r, 
 void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
                    const struct value *obj, const struct value *old_obj)
 {
+    if (r->type->custom) {
+        r->type->custom->warn(w, obj, old_obj);
+        return;
+    }
     const struct validate_rules *v = find(r);
     if (v && v->warn)
         v->warn(w, obj, old_obj);
 }
 
-void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
+void validate_add_warning(struct validate_warnings *w, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

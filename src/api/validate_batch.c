@@ -427,7 +427,7 @@ static void warn_cron_job(struct validate_warnings *w, const struct value *obj,
         warn_of_job_spec(w, path_at(path_at(SPEC, "jobTemplate"), "spec"),
                          member(member(spec, "jobTemplate"), "spec"));
     if (old_obj && contains_zone(text_of(spec, "schedule")))
-        validate__add_warning(
+        validate_add_warning(
             w, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
                "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more "
                "details");

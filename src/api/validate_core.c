@@ -217,7 +217,7 @@ static void warn_of_secret(struct validate_warnings *w, const struct value *obj,
         struct str pem = buf_str(&text);
         if (pem_next(&pem, &block))
             continue;
-        validate__add_warning(w, "tls: failed to find any PEM data in %s input", parts[i].name);
+        validate_add_warning(w, "tls: failed to find any PEM data in %s input", parts[i].name);
         return;
     }
 }

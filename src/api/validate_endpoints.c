@@ -221,7 +221,7 @@ static void warn_of_slice(struct validate_warnings *w, const struct value *obj,
 {
     size_t i = 0;
     if (!old_obj && str_eq(text_of(obj, "addressType"), STR("FQDN")))
-        validate__add_warning(w, "spec.addressType: FQDN endpoints are deprecated");
+        validate_add_warning(w, "spec.addressType: FQDN endpoints are deprecated");
     if (str_eq(text_of(obj, "addressType"), STR("FQDN")))
         return;
     value_each_item (of, value_get(obj, STR("endpoints"))) {

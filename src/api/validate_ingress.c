@@ -251,8 +251,8 @@ static void warn_of_ingress(struct validate_warnings *w, const struct value *obj
 {
     if (!old_obj && value_get(value_dig(obj, "metadata", "annotations"), CLASS) &&
         !member(value_get(obj, STR("spec")), "ingressClassName"))
-        validate__add_warning(w, "annotation \"kubernetes.io/ingress.class\" is deprecated, please "
-                                 "use 'spec.ingressClassName' instead");
+        validate_add_warning(w, "annotation \"kubernetes.io/ingress.class\" is deprecated, please "
+                                "use 'spec.ingressClassName' instead");
 }
 
 /* ---- IngressClass ---- */

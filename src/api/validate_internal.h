@@ -42,6 +42,3 @@ extern const struct validate_rules validate__ingress[];
 extern const struct validate_rules validate__network[];
 extern const struct validate_rules validate__node[];
 extern const struct validate_rules validate__service[];
-
-void validate__add_warning(struct validate_warnings *w, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));

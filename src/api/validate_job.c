@@ -326,12 +326,12 @@ void warn_of_job_spec(struct validate_warnings *w, const struct field_path *path
         int_of(spec, "completions") > COMPLETIONS_SOFT &&
         int_of(spec, "parallelism") > HIGH_PARALLELISM_MAX) {
         struct str at = field_path_text(w->arena, path);
-        validate__add_warning(w,
-                              STR_FMT ": In Indexed Jobs with a number of completions higher than "
-                                      "10^5 and a parallelism higher than 10^4, Kubernetes might "
-                                      "not be able to track completedIndexes when a big number of "
-                                      "indexes fail",
-                              STR_ARG(at));
+        validate_add_warning(w,
+                             STR_FMT ": In Indexed Jobs with a number of completions higher than "
+                                     "10^5 and a parallelism higher than 10^4, Kubernetes might "
+                                     "not be able to track completedIndexes when a big number of "
+                                     "indexes fail",
+                             STR_ARG(at));
     }
     warn_of_pod(w, path_at(path, "template"), member(spec, "template"));
 }

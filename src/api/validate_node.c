@@ -256,10 +256,10 @@ static void warn_of_node(struct validate_warnings *w, const struct value *obj,
     size_t i = 0;
     (void)old_obj;
     if (member(spec, "configSource"))
-        validate__add_warning(w, "spec.configSource: the feature is removed");
+        validate_add_warning(w, "spec.configSource: the feature is removed");
     if (text_of(spec, "externalID").n)
-        validate__add_warning(w, "spec.externalID: this field is deprecated, and is unused by "
-                                 "Kubernetes");
+        validate_add_warning(w, "spec.externalID: this field is deprecated, and is unused by "
+                                "Kubernetes");
     value_each_item (it, value_get(spec, STR("podCIDRs")))
         warn_of_cidr(w, path_item(path_at(path_root("spec"), "podCIDRs"), i++), value_str(it));
 }

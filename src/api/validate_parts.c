@@ -284,7 +284,7 @@ void warn_at(struct validate_warnings *w, const struct field_path *path, const c
     va_start(ap, fmt);
     struct str text = arena_vprintf(w->arena, fmt, ap), at = field_path_text(w->arena, path);
     va_end(ap);
-    validate__add_warning(w, STR_FMT ": " STR_FMT, STR_ARG(at), STR_ARG(text));
+    validate_add_warning(w, STR_FMT ": " STR_FMT, STR_ARG(at), STR_ARG(text));
 }
 
 const char *deprecated_node_label(struct str key)

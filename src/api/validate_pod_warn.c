@@ -21,7 +21,7 @@ void warn_of_name(struct validate_warnings *w, struct str name, const char *word
     autobuf list = { 0 };
     for (size_t i = 0; i < f.n; i++)
         buf_printf(&list, "%s%s%s", i ? " " : "", f.list[i].part, f.list[i].why);
-    validate__add_warning(w, "metadata.name: %s: [" STR_FMT "]", words, STR_ARG(buf_str(&list)));
+    validate_add_warning(w, "metadata.name: %s: [" STR_FMT "]", words, STR_ARG(buf_str(&list)));
 }
 
 /* ---- Nodes ---- */
@@ -241,7 +241,7 @@ static bool is_below(struct str path, struct str folder)
 static void warn_of_overlap(struct files *f, const struct file *file, const struct file *other)
 {
     struct str one = file_text(f, file), two = file_text(f, other), name = quoted(f->w, f->volume);
-    validate__add_warning(
+    validate_add_warning(
         f->w, "volume " STR_FMT " (" STR_FMT "): overlapping paths: " STR_FMT " with " STR_FMT,
         STR_ARG(name), STR_ARG(f->kind), STR_ARG(one), STR_ARG(two));
 }
@@ -322,8 +322,8 @@ static void warn_of_projected(struct validate_warnings *w, struct files *f,
             continue;
         }
         struct str name = quoted(w, f->volume);
-        validate__add_warning(w, "volume " STR_FMT " (Projected) has no sources provided",
-                              STR_ARG(name));
+        validate_add_warning(w, "volume " STR_FMT " (Projected) has no sources provided",
+                             STR_ARG(name));
     }
 }
 
@@ -446,7 +446,7 @@ static void warn_of_port(struct validate_warnings *w, const struct ports *ports,
     struct str host_ip = text_of(p->port, "hostIP");
     if (host_ip.n && !int_of(p->port, "hostPort")) {
         struct str at = port_path(w, ports, p);
-        validate__add_warning(
+        validate_add_warning(
             w,
             STR_FMT ": hostIP set without hostPort: {Name:" STR_FMT
                     " HostPort:0 ContainerPort:%ld Protocol:" STR_FMT " HostIP:" STR_FMT "}",
@@ -458,8 +458,8 @@ static void warn_of_port(struct validate_warnings *w, const struct ports *ports,
         if (!words)
             continue;
         struct str at = port_path(w, ports, p), other = port_path(w, ports, &ports->all[i]);
-        validate__add_warning(w, STR_FMT ": %s port definition with " STR_FMT, STR_ARG(at), words,
-                              STR_ARG(other));
+        validate_add_warning(w, STR_FMT ": %s port definition with " STR_FMT, STR_ARG(at), words,
+                             STR_ARG(other));
     }
 }
 
@@ -471,11 +471,11 @@ static void warn_of_port_name(struct validate_warnings *w, const struct ports *p
         return;
     struct str at = port_path(w, ports, port), shown = quoted(w, name),
                first = port_path(w, ports, text_set_get(names, name));
-    validate__add_warning(w,
-                          STR_FMT
-                          ": duplicate port name " STR_FMT " with " STR_FMT
-                          ", services and probes that select ports by name will use " STR_FMT,
-                          STR_ARG(at), STR_ARG(shown), STR_ARG(first), STR_ARG(first));
+    validate_add_warning(w,
+                         STR_FMT
+                         ": duplicate port name " STR_FMT " with " STR_FMT
+                         ", services and probes that select ports by name will use " STR_FMT,
+                         STR_ARG(at), STR_ARG(shown), STR_ARG(first), STR_ARG(first));
 }
 
 static size_t count_ports(const struct value *spec)

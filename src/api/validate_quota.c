@@ -405,11 +405,11 @@ static void warn_quota(struct validate_warnings *w, const struct value *obj,
         struct str request = value_str(map_member(hard, name)),
                    limit = value_str(map_member(hard, pairs[i].limit));
         if (exceeds(request, limit))
-            validate__add_warning(w,
-                                  "ResourceQuota " STR_FMT " (" STR_FMT
-                                  ") should be less than " STR_FMT " (" STR_FMT ")",
-                                  STR_ARG(name), STR_ARG(request), STR_ARG(pairs[i].limit),
-                                  STR_ARG(limit));
+            validate_add_warning(w,
+                                 "ResourceQuota " STR_FMT " (" STR_FMT
+                                 ") should be less than " STR_FMT " (" STR_FMT ")",
+                                 STR_ARG(name), STR_ARG(request), STR_ARG(pairs[i].limit),
+                                 STR_ARG(limit));
     }
 }
 

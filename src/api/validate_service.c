@@ -526,11 +526,11 @@ static void update_service_status(struct field_errors *e, struct str sub, const 
 static void warn_of_headless(struct validate_warnings *w, const struct value *spec)
 {
     if (text_of(spec, "loadBalancerIP").n)
-        validate__add_warning(w, "spec.loadBalancerIP is ignored for headless services");
+        validate_add_warning(w, "spec.loadBalancerIP is ignored for headless services");
     if (count_of(spec, "externalIPs"))
-        validate__add_warning(w, "spec.externalIPs is ignored for headless services");
+        validate_add_warning(w, "spec.externalIPs is ignored for headless services");
     if (!str_eq(text_of(spec, "sessionAffinity"), STR("None")))
-        validate__add_warning(w, "spec.SessionAffinity is ignored for headless services");
+        validate_add_warning(w, "spec.SessionAffinity is ignored for headless services");
 }
 
 static void warn_of_addresses(struct validate_warnings *w, const struct value *spec, bool headless,
@@ -546,8 +546,8 @@ static void warn_of_addresses(struct validate_warnings *w, const struct value *s
     value_each_item (it, value_get(spec, STR("externalIPs")))
         warn_of_ip(w, path_item(SPEC("externalIPs"), i++), value_str(it));
     if (count_of(spec, "externalIPs") && !headless && !external)
-        validate__add_warning(w, "spec.externalIPs is deprecated and may no longer be implemented "
-                                 "in some clusters");
+        validate_add_warning(w, "spec.externalIPs is deprecated and may no longer be implemented "
+                                "in some clusters");
     warn_of_ip(w, SPEC("loadBalancerIP"), text_of(spec, "loadBalancerIP"));
     i = 0;
     value_each_item (it, value_get(spec, STR("loadBalancerSourceRanges")))
@@ -562,18 +562,18 @@ static void warn_of_service(struct validate_warnings *w, const struct value *obj
     bool headless = has_type(spec, "ClusterIP") && is_none(value_get(spec, STR("clusterIP")));
     (void)old_obj;
     if (value_get(value_dig(obj, "metadata", "annotations"), HINTS))
-        validate__add_warning(w, "annotation service.kubernetes.io/topology-aware-hints is "
-                                 "deprecated, please use service.kubernetes.io/topology-mode "
-                                 "instead");
+        validate_add_warning(w, "annotation service.kubernetes.io/topology-aware-hints is "
+                                "deprecated, please use service.kubernetes.io/topology-mode "
+                                "instead");
     warn_of_addresses(w, spec, headless, external);
     if (external && count_of(spec, "externalIPs"))
-        validate__add_warning(w, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+        validate_add_warning(w, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
     if (!external && text_of(spec, "externalName").n)
-        validate__add_warning(w, "spec.externalName is ignored when spec.type is not "
-                                 "\"ExternalName\"");
+        validate_add_warning(w, "spec.externalName is ignored when spec.type is not "
+                                "\"ExternalName\"");
     if (str_eq(text_of(spec, "trafficDistribution"), STR("PreferClose")))
-        validate__add_warning(w, "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
-                                 "\"PreferSameZone\"");
+        validate_add_warning(w, "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
+                                "\"PreferSameZone\"");
 }
 
 const struct validate_rules validate__service[] = {

@@ -419,9 +419,9 @@ static void warn_of_csi_driver(struct validate_warnings *w, const struct value *
     const struct value *requests = value_get(spec, STR("tokenRequests"));
     bool changed = !old_obj || !is_same(requests, value_dig(old_obj, "spec", "tokenRequests"));
     if (changed && validate__count(requests) && !member(spec, "serviceAccountTokenInSecrets"))
-        validate__add_warning(w, "spec.serviceAccountTokenInSecrets is unset; if supported by this "
-                                 "CSI driver, set to true to prevent possible logging of tokens in "
-                                 "volume attributes");
+        validate_add_warning(w, "spec.serviceAccountTokenInSecrets is unset; if supported by this "
+                                "CSI driver, set to true to prevent possible logging of tokens in "
+                                "volume attributes");
 }
 
 /* ---- CSIStorageCapacity ---- */

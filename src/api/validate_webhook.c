@@ -30,9 +30,9 @@ void warn_of_static_name(struct validate_warnings *w, const struct value *obj,
                          const struct value *old_obj)
 {
     if (old_obj && str_ends(name_of(obj), STATIC_SUFFIX))
-        validate__add_warning(w, "metadata.name: names ending with \".static.k8s.io\" are reserved "
-                                 "for static manifest-based configurations and cannot be managed "
-                                 "via the API");
+        validate_add_warning(w, "metadata.name: names ending with \".static.k8s.io\" are reserved "
+                                "for static manifest-based configurations and cannot be managed "
+                                "via the API");
 }
 
 /* ---- Where a webhook answers ---- */

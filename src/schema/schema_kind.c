@@ -1,0 +1,292 @@
+#include "schema/schema_kind.h"
+
+#include "api/convert.h"
+#include "api/gofloat.h"
+#include "api/names.h"
+#include "api/typed.h"
+#include "api/validate.h"
+
+#include "base/banned.h"
+
+static const struct schema *schema_of(const struct kind_type *t)
+{
+    const struct schema_kind *k = schema_kind_of(t);
+    return k->schema(k);
+}
+
+/* ---- Reading ---- */
+
+static void note(struct arena *a, struct typed_notes *notes, const char *what, struct str path)
+{
+    if (!notes)
+        return;
+    if (notes->n < TYPED_NOTES_MAX)
+        notes->notes[notes->n] = arena_printf(a, "%s field \"" STR_FMT "\"", what, STR_ARG(path));
+    notes->n++;
+}
+
+/* Numbers as Go's decoder and encoder leave them: 1.50 is 1.5, and 1.0 is 1. */
+static void tidy_numbers(struct arena *a, struct value *v)
+{
+    double d;
+    if (v->type == VALUE_NUMBER && value_to_double(v, &d))
+        *v = value_number(gofloat_text(a, d));
+    for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n; i++) {
+        uint8_t type = value_at(v, i)->type;
+        if (type == VALUE_NUMBER || type == VALUE_ARRAY || type == VALUE_OBJECT)
+            tidy_numbers(a, value_edit_at(a, v, i));
+    }
+    if (v->type != VALUE_OBJECT)
+        return;
+    bool any = false;
+    value_each_field (f, v)
+        any |= f->val.type == VALUE_NUMBER || f->val.type == VALUE_ARRAY ||
+               f->val.type == VALUE_OBJECT;
+    if (!any)
+        return;
+    struct value fresh = value_object();
+    value_each_field (g, v)
+        tidy_numbers(a, value_add(a, &fresh, g->key, value_borrow(&g->val)));
+    *v = fresh;
+}
+
+static int read_meta(struct arena *a, const struct value *in, struct typed_notes *notes,
+                     struct value *ret, struct err *err)
+{
+    struct typed_notes inner = { .n = 0 };
+    const struct kind_type *type = kind_type_find(STR("meta"), STR("v1"), STR("ObjectMeta"));
+    int r = typed_read(a, type, in, &inner, ret, err);
+    struct str prefix = STR("unknown field \"");
+    for (size_t i = 0; r == 0 && i < inner.n && i < TYPED_NOTES_MAX; i++) {
+        struct str text = inner.notes[i];
+        if (str_starts(text, prefix))
+            note(a, notes, "unknown",
+                 arena_printf(a, "metadata.%.*s", (int)(text.n - prefix.n - 1), text.p + prefix.n));
+    }
+    return r;
+}
+
+/* apiVersion, kind and metadata first, then the rest as it came. */
+static int put_in_order(struct arena *a, const struct value *in, struct typed_notes *notes,
+                        struct value *ret, struct err *err)
+{
+    static const struct str names[] = { STR("kind"), STR("apiVersion") };
+    *ret = value_object();
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value *v = value_get(in, names[i]);
+        if (v)
+            (void)value_add(a, ret, names[i], value_borrow(v));
+    }
+    const struct value *meta = value_get(in, STR("metadata"));
+    if (meta) {
+        struct value fit;
+        int r = read_meta(a, meta, notes, &fit, err);
+        if (r < 0)
+            return r;
+        (void)value_add(a, ret, STR("metadata"), fit);
+    }
+    value_each_field (f, in)
+        if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")) &&
+            !str_eq(f->key, STR("metadata")))
+            (void)value_add(a, ret, f->key, value_borrow(&f->val));
+    return 0;
+}
+
+static int read_object(struct arena *a, const struct kind_type *t, const struct value *in,
+                       struct typed_notes *notes, struct value *ret, struct err *err)
+{
+    const struct schema_kind *k = schema_kind_of(t);
+    const struct schema *s = k->schema(k);
+    struct schema_unknown unknown = { .n = 0 };
+    struct value unique = value_borrow(in), obj;
+    struct str duplicate = value_find_duplicate(a, in);
+    if (duplicate.n) {
+        note(a, notes, "duplicate", duplicate);
+        value_drop_duplicates(a, &unique);
+    }
+    int r = put_in_order(a, &unique, notes, &obj, err);
+    if (r < 0)
+        return r;
+    tidy_numbers(a, &obj);
+    if (s && !k->keeps_unknown) {
+        schema_prune(a, s, &obj, true, notes ? &unknown : NULL);
+        schema_drop_nulls(a, s, &obj);
+    }
+    r = schema_coerce(a, s, &obj, notes ? &unknown : NULL, err);
+    for (size_t i = 0; i < unknown.n; i++)
+        note(a, notes, "unknown", unknown.paths[i]);
+    *ret = obj;
+    return r;
+}
+
+static void fill_in(struct arena *a, const struct kind_type *t, struct value *obj)
+{
+    schema_default(a, schema_of(t), obj);
+}
+
+static int convert(struct arena *a, const struct kind_type *from, const struct kind_type *to,
+                   struct value *in, struct value *ret, struct err *err)
+{
+    if (from == to) {
+        *ret = value_share(in);
+        return 0;
+    }
+    struct value obj = value_share(in);
+    (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    int r = read_object(a, to, &obj, NULL, ret, err);
+    if (r == 0)
+        fill_in(a, to, ret);
+    return r;
+}
+
+/* ---- Validating ---- */
+
+const struct value *schema_scale_value(const struct value *obj, struct str path)
+{
+    if (path.n && *path.p == '.')
+        path = str_skip(path, 1);
+    while (obj && path.p && path.n) {
+        struct str step = str_cut(&path, '.');
+        obj = value_is(obj, VALUE_OBJECT) ? value_get(obj, step) : NULL;
+    }
+    return obj;
+}
+
+/* How Go's accessors of nested fields name a value of the wrong type. */
+static const char *go_type(const struct value *v)
+{
+    switch (v->type) {
+    case VALUE_BOOL:
+        return "bool";
+    case VALUE_INT:
+        return "int64";
+    case VALUE_NUMBER:
+        return "float64";
+    case VALUE_STRING:
+        return "string";
+    case VALUE_ARRAY:
+        return "[]interface {}";
+    case VALUE_OBJECT:
+        return "map[string]interface {}";
+    default:
+        return "<nil>";
+    }
+}
+
+static void check_replicas(struct field_errors *e, const struct value *obj, struct str path)
+{
+    const struct value *v = schema_scale_value(obj, path);
+    struct field_path at = field_child(NULL, path);
+    if (!v)
+        return;
+    if (v->type != VALUE_INT)
+        field_error(e, FIELD_INVALID, &at, STR("0"),
+                    STR_FMT " accessor error: " STR_FMT " is of the type %s, expected int64",
+                    STR_ARG(path), STR_ARG(field_json(e, v)), go_type(v));
+    else if (v->i < 0)
+        field_error(e, FIELD_INVALID, &at, field_json(e, v), "should be a non-negative integer");
+    else if (v->i > INT32_MAX)
+        field_error(e, FIELD_INVALID, &at, field_json(e, v),
+                    "should be less than or equal to 2147483647");
+}
+
+static void check_scale(struct field_errors *e, const struct schema_scale *scale, struct str sub,
+                        const struct value *obj)
+{
+    if (!str_eq(sub, STR("status")) && scale->spec_replicas.n)
+        check_replicas(e, obj, scale->spec_replicas);
+    if (scale->status_replicas.n)
+        check_replicas(e, obj, scale->status_replicas);
+    const struct value *selector =
+        scale->selector.n ? schema_scale_value(obj, scale->selector) : NULL;
+    if (!selector || selector->type == VALUE_STRING)
+        return;
+    struct field_path at = field_child(NULL, scale->selector);
+    field_error(e, FIELD_INVALID, &at, STR("\"\""),
+                STR_FMT " accessor error: " STR_FMT " is of the type %s, expected string",
+                STR_ARG(scale->selector), STR_ARG(field_json(e, selector)), go_type(selector));
+}
+
+static void check_values(struct field_errors *e, const struct schema *s, struct str sub,
+                         const struct value *obj, const struct value *old_obj)
+{
+    if (!str_eq(sub, STR("status"))) {
+        schema_validate(e, s, NULL, obj, old_obj);
+        return;
+    }
+    const struct schema *status = schema_property(s, STR("status"));
+    const struct value *v = value_get(obj, STR("status"));
+    struct field_path path = field_child(NULL, STR("status"));
+    if (status && v)
+        schema_validate(e, status, &path, v, value_get(old_obj, STR("status")));
+}
+
+static void check_lists(struct field_errors *e, const struct schema *s, const struct value *obj,
+                        const struct value *old_obj)
+{
+    struct field_errors before = FIELD_ERRORS_INIT(e->arena);
+    if (old_obj)
+        schema_check_lists(&before, s, old_obj);
+    if (!before.n)
+        schema_check_lists(e, s, obj);
+}
+
+static void validate(struct field_errors *e, const struct kind_type *t, struct str sub,
+                     const struct value *obj, const struct value *old_obj)
+{
+    const struct schema *s = schema_of(t);
+    if (s)
+        check_values(e, s, sub, obj, old_obj);
+    check_scale(e, &schema_kind_of(t)->scale, sub, obj);
+    if (!s)
+        return;
+    if (!str_eq(sub, STR("status")))
+        schema_check_embedded(e, s, obj);
+    check_lists(e, s, obj, old_obj);
+}
+
+/* ---- Warnings ---- */
+
+static bool has_item(const struct value *list, struct str text)
+{
+    value_each_item (it, list)
+        if (str_eq(value_str(it), text))
+            return true;
+    return false;
+}
+
+static void warn_of_finalizer(struct validate_warnings *w, struct str finalizer)
+{
+    struct name_faults faults = { .n = 0 };
+    (void)name_check(NAME_QUALIFIED, finalizer, &faults);
+    for (size_t i = 0; i < faults.n; i++)
+        validate_add_warning(w, "metadata.finalizers: \"" STR_FMT "\": %s%s", STR_ARG(finalizer),
+                             faults.list[i].part, faults.list[i].why);
+    bool standard = str_eq(finalizer, STR("orphan")) ||
+                    str_eq(finalizer, STR("foregroundDeletion")) ||
+                    str_eq(finalizer, STR("kubernetes"));
+    if (standard || str_find(finalizer, '/') >= 0)
+        return;
+    validate_add_warning(w,
+                         "metadata.finalizers: \"" STR_FMT "\": prefer a domain-qualified "
+                         "finalizer name%s to avoid accidental conflicts with other finalizer "
+                         "writers",
+                         STR_ARG(finalizer),
+                         str_find(finalizer, '.') >= 0 ? " including a path (/)" : "");
+}
+
+static void warn(struct validate_warnings *w, const struct value *obj, const struct value *old_obj)
+{
+    const struct value *before = value_dig(old_obj, "metadata", "finalizers");
+    value_each_item (it, value_dig(obj, "metadata", "finalizers"))
+        if (!has_item(before, value_str(it)))
+            warn_of_finalizer(w, value_str(it));
+}
+
+const struct kind_custom schema_kind_custom = {
+    .read = read_object,
+    .defaults = fill_in,
+    .convert = convert,
+    .validate = validate,
+    .warn = warn,
+};
