@@ -1,8 +1,9 @@
 /* kind.h - what the server knows of a kind: a table, not a C struct.
  *
  * Built-in kinds come from kinds/ (tools/kindgen makes gen_kinds.c at build time); custom ones are
- * made from a definition's schema at run time (struct kind_custom). Decoding, defaulting, pruning, patching, protobuf and
- * OpenAPI all walk the same table. Tables are immutable; any thread may read them. */
+ * made from a definition's schema at run time (struct kind_custom). Decoding, defaulting, pruning,
+ * patching, protobuf and OpenAPI all walk the same table. Tables are immutable; any thread may read
+ * them. */
 #pragma once
 
 #include "base/str.h"
@@ -121,8 +122,7 @@ struct kind_custom {
     /* As validate_create() and the like; `sub` is the subresource, `old_obj` NULL on a create. */
     void (*validate)(struct field_errors *e, const struct kind_type *t, struct str sub,
                      const struct value *obj, const struct value *old_obj);
-    void (*warn)(struct validate_warnings *w, const struct value *obj,
-                 const struct value *old_obj);
+    void (*warn)(struct validate_warnings *w, const struct value *obj, const struct value *old_obj);
 };
 
 struct kind_type {
@@ -134,10 +134,10 @@ struct kind_type {
     const uint16_t *by_number;       /* those with a protobuf number, sorted by it */
     const struct kind_union *unions;
     const struct kind_defaults *defaults; /* NULL: nothing at or below it has a default */
-    const struct kind_custom *custom;     /* NULL: built in */
     uint16_t n_fields, n_numbers, n_unions;
-    uint8_t flags; /* enum kind_type_flags */
-    uint8_t form;  /* enum kind_json_form */
+    uint8_t flags;                    /* enum kind_type_flags */
+    uint8_t form;                     /* enum kind_json_form */
+    const struct kind_custom *custom; /* NULL: built in */
 };
 
 /* NULL if there is none of that name; names are case-sensitive. Looks into inline members. */
