@@ -11,6 +11,7 @@
 
 struct tally;
 struct list_counts;
+struct turns;
 struct watch_hub;
 
 enum { API_LOOPS_MAX = 4 };
@@ -20,6 +21,7 @@ struct api {
     struct workers *workers; /* writes run here */
     const struct clock *clock;
     struct list_counts *list_counts;
+    struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */
     const char *scratch_dir; /* for files that are made on the way, beside the store */

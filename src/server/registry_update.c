@@ -7,6 +7,7 @@
 #include "server/service_claim.h"
 #include "server/stored.h"
 #include "server/strategy.h"
+#include "server/turns.h"
 #include "base/banned.h"
 
 enum { UPDATE_TRIES = 100 };
@@ -34,7 +35,7 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
                       struct value *obj, const struct registry_extra *extra, struct err *err)
 {
     autobuf bytes = { 0 };
-    stored_write(&bytes, obj);
+    stored_write(&bytes, c->stored, obj);
     uint64_t rev = was->rev;
     int r = 0;
     if (!str_eq(buf_str(&bytes), was->bytes)) {
@@ -210,13 +211,18 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
 int registry_update(struct call *c, struct str name, struct registry_update *u, struct value *ret,
                     struct err *err)
 {
-    for (int i = 0; i < UPDATE_TRIES; i++) {
+    struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
+    bool has_turn = !u->dry_run && turns_begin(c->api->turns, key, false);
+    int r = 1;
+    for (int i = 0; r > 0 && i < UPDATE_TRIES; i++) {
         struct registry_entry now;
-        int r = registry_get(c, name, &now, err);
+        if (i > 0 && !has_turn)
+            has_turn = turns_begin(c->api->turns, key, true);
+        r = registry_get(c, name, &now, err);
         if (r == 0)
             r = try_update(c, name, u, &now, ret, err);
-        if (r <= 0)
-            return r;
     }
-    return error_modified(err, c->req.resource, name);
+    if (has_turn)
+        turns_end(c->api->turns, key);
+    return r > 0 ? error_modified(err, c->req.resource, name) : r;
 }

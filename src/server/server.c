@@ -21,6 +21,7 @@
 #include "server/reply.h"
 #include "server/request.h"
 #include "server/tally.h"
+#include "server/turns.h"
 #include "server/version.h"
 #include "server/watch.h"
 #include "base/banned.h"
@@ -271,6 +272,7 @@ struct server *server_stop(struct server *s)
         loop_free(s->api.loops[i]);
     }
     list_counts_free(s->api.list_counts);
+    turns_free(s->api.turns);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -292,6 +294,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
                              : "/tmp";
     s->api.tally = tally_new(API_LOOPS_MAX);
     s->api.list_counts = list_counts_new();
+    s->api.turns = turns_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.services = opt->services;
     s->api.versions = opt->versions;

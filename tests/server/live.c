@@ -8,6 +8,7 @@
 #include "server/list_counts.h"
 #include "server/request.h"
 #include "server/stored.h"
+#include "server/turns.h"
 #include "server/watch.h"
 
 /* ---- The server ---- */
@@ -36,8 +37,9 @@ void live_start(struct live *l)
     const struct store_options opt = { .engine = STORE_MEMORY };
     assert_int_equal(store_open(&opt, &l->api.store, &err), 0);
     l->api.clock = &clock_system;
-    l->api.workers = workers_new(4, 100);
+    l->api.workers = workers_new(64, 100);
     l->api.list_counts = list_counts_new();
+    l->api.turns = turns_new();
     for (; l->api.n_loops < LIVE_LOOPS; l->api.n_loops++) {
         struct loop *loop = loop_new(NULL, &err);
         assert_non_null(loop);
@@ -100,6 +102,7 @@ void live_stop(struct live *l)
         loop_free(l->api.loops[i]);
     }
     list_counts_free(l->api.list_counts);
+    turns_free(l->api.turns);
     store_close(l->api.store);
     arena_done(&l->arena);
 }
@@ -152,7 +155,7 @@ uint64_t live_put(struct live *l, const char *ns, const char *name, const char *
     (void)value_add(&a, &obj, STR("metadata"), meta);
     (void)value_add(&a, &obj, STR("data"), data);
     autobuf bytes = { 0 };
-    stored_write(&bytes, &obj);
+    stored_write(&bytes, NULL, &obj);
     struct str key = stored_key(&a, configmaps(), str_of(ns), str_of(name));
     uint64_t rev = live_put_bytes(l, key, buf_str(&bytes));
     arena_done(&a);

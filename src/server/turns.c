@@ -1,0 +1,95 @@
+/* Keys share a lane by their hash; two objects in one lane only wait a little longer. */
+#include "server/turns.h"
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/banned.h"
+
+enum { LANES = 256 };
+
+/* On the stack of the thread that waits. */
+struct waiter {
+    struct waiter *next;
+    pthread_cond_t come;
+    bool is_next;
+};
+
+struct lane {
+    pthread_mutex_t lock; /* of what follows */
+    bool is_taken;
+    struct waiter *first, **last;
+};
+
+struct turns {
+    struct lane lanes[LANES];
+};
+
+struct turns *turns_new(void)
+{
+    struct turns *t = mem_zalloc(sizeof(*t));
+    for (size_t i = 0; i < LANES; i++) {
+        pthread_mutex_init(&t->lanes[i].lock, NULL);
+        t->lanes[i].last = &t->lanes[i].first;
+    }
+    return t;
+}
+
+struct turns *turns_free(struct turns *t)
+{
+    for (size_t i = 0; t && i < LANES; i++) {
+        assert(!t->lanes[i].is_taken);
+        pthread_mutex_destroy(&t->lanes[i].lock);
+    }
+    mem_cleanup_free(&t);
+    return NULL;
+}
+
+static struct lane *lane_of(struct turns *t, struct str key)
+{
+    return &t->lanes[map_hash(key) % LANES];
+}
+
+static void wait_in(struct lane *lane)
+{
+    struct waiter self = { .come = PTHREAD_COND_INITIALIZER };
+    *lane->last = &self;
+    lane->last = &self.next;
+    while (!self.is_next)
+        pthread_cond_wait(&self.come, &lane->lock);
+    pthread_cond_destroy(&self.come);
+}
+
+bool turns_begin(struct turns *t, struct str key, bool has_lost)
+{
+    if (!t)
+        return false;
+    struct lane *lane = lane_of(t, key);
+    pthread_mutex_lock(&lane->lock);
+    bool has_turn = has_lost || lane->is_taken;
+    if (lane->is_taken)
+        wait_in(lane); /* the lane stays taken, by us now */
+    else
+        lane->is_taken = has_turn;
+    pthread_mutex_unlock(&lane->lock);
+    return has_turn;
+}
+
+void turns_end(struct turns *t, struct str key)
+{
+    struct lane *lane = lane_of(t, key);
+    pthread_mutex_lock(&lane->lock);
+    struct waiter *next = lane->first;
+    if (next) {
+        lane->first = next->next;
+        if (!lane->first)
+            lane->last = &lane->first;
+        next->is_next = true;
+        pthread_cond_signal(&next->come);
+    } else {
+        lane->is_taken = false;
+    }
+    pthread_mutex_unlock(&lane->lock);
+}
