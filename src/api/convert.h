@@ -30,14 +30,15 @@ int convert_object(struct arena *a, const struct kind_type *from, const struct k
  * stored object and `obj` the new one, as convert_object() made it from `old`, before defaults of
  * the hub; both are of the hub. What stands in `live` comes into `obj` wherever `old` cannot say
  * it, by one rule: `live` as a reader of `old` sees it and sends it back is compared with `obj`;
- * where they agree, `live` stays as it is, and where they differ, `obj` counts. So an update that
- * sends back what was read changes nothing.
+ * where they agree, `live` stays as it is, and where they differ, `obj` counts. What `obj` has and
+ * `live` has not always counts, even if only defaults of `old` have put it there, as upstream has
+ * it. So an update that sends back what was read loses nothing and changes nothing that was there.
  *
  * Structs and maps are compared by field. Items of a list are the same if their list map keys are
  * equal, or else their patch merge keys, or else their `name`; where there is no such key, or one
  * repeats, they are the same as long as they are equal, from the front and from the back of the
  * list, and then, if as many are left on both sides, by their place, provided that all they say
- * outside of lists of structs and structs is equal.
+ * outside of structs is equal.
  *
  * Of `live` nothing is changed; `obj` borrows from it. Nothing happens if `old` is the hub. */
 int convert_keep(struct arena *a, const struct kind_type *old, const struct value *live,

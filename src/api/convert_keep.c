@@ -40,108 +40,6 @@ static struct value keep_whole(const struct sides *s)
 
 /* ---- Items of lists ---- */
 
-struct list {
-    const struct value *v;
-    struct str *keys; /* NULL: items have none */
-    struct map by_key;
-};
-
-static void list_done(struct list *l)
-{
-    map_done(&l->by_key);
-}
-
-#define autolist __attribute__((cleanup(list_done))) struct list
-
-/* By what items are told apart; false if by nothing. */
-static bool find_keys(const struct kind_field *f, const struct str **ret, size_t *ret_n)
-{
-    static const struct str name = { "name", 4 };
-    const struct kind_field *named = f->type ? kind_field_find(f->type, name) : NULL;
-    *ret_n = 1;
-    if (f->scalar != KIND_STRUCT || f->type->form != KIND_FORM_OBJECT)
-        return false;
-    if (f->n_list_keys) {
-        *ret = f->list_keys;
-        *ret_n = f->n_list_keys;
-    } else if (f->patch_key.n) {
-        *ret = &f->patch_key;
-    } else {
-        *ret = &name;
-        return named && named->scalar == KIND_STRING && named->shape == KIND_SINGLE;
-    }
-    return true;
-}
-
-static struct str item_key(struct arena *a, const struct value *item, const struct str *keys,
-                           size_t n)
-{
-    autobuf text = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        const struct value *v = given(value_get(item, keys[i]));
-        if (v)
-            json_write(&text, v);
-        buf_byte(&text, ',');
-    }
-    return arena_str(a, buf_str(&text));
-}
-
-/* Whether every item has a key of its own. */
-static bool index_list(struct arena *a, struct list *l, const struct str *keys, size_t n)
-{
-    l->keys = arena_array(a, struct str, l->v->n + 1);
-    for (size_t i = 0; i < l->v->n; i++) {
-        l->keys[i] = item_key(a, &l->v->items[i], keys, n);
-        if (map_set(&l->by_key, l->keys[i], &l->v->items[i]))
-            return false;
-    }
-    return true;
-}
-
-static struct value keep_item(struct arena *a, const struct kind_field *f, const struct sides *s)
-{
-    return all_are(s, VALUE_OBJECT) ? keep_struct(a, f->type, s) : keep_whole(s);
-}
-
-static struct value keep_keyed(struct arena *a, const struct kind_field *f, struct list *seen,
-                               struct list *live, struct list *next)
-{
-    struct value out = value_array();
-    for (size_t i = 0; i < next->v->n; i++) {
-        struct sides s = { map_get(&seen->by_key, next->keys[i]),
-                           map_get(&live->by_key, next->keys[i]), &next->v->items[i] };
-        (void)value_push(a, &out, s.seen && s.live ? keep_item(a, f, &s) : value_borrow(s.next));
-    }
-    for (size_t i = 0; i < live->v->n; i++)
-        if (!map_get(&seen->by_key, live->keys[i]) && !map_get(&next->by_key, live->keys[i]))
-            (void)value_push(a, &out, value_borrow(&live->v->items[i]));
-    return out;
-}
-
-/* ---- Items without a key ---- */
-
-/* Whether two structs say the same, apart from structs inside them and lists of such. */
-static bool same_scalars(const struct kind_type *t, const struct value *seen,
-                         const struct value *next)
-{
-    for (size_t i = 0; i < t->n_fields; i++) {
-        const struct kind_field *f = &t->fields[i];
-        if (f->flags & KIND_INLINE
-                ? !same_scalars(f->type, seen, next)
-                : f->scalar != KIND_STRUCT &&
-                      !value_eq(given(value_get(seen, f->name)), given(value_get(next, f->name))))
-            return false;
-    }
-    return true;
-}
-
-static struct value keep_at(struct arena *a, const struct kind_field *f, const struct sides *s)
-{
-    bool same = f->scalar == KIND_STRUCT && f->type->form == KIND_FORM_OBJECT &&
-                all_are(s, VALUE_OBJECT) && same_scalars(f->type, s->seen, s->next);
-    return same ? keep_item(a, f, s) : value_borrow(s->next);
-}
-
 /* What stands at `key`, looked for from `*at` on, where the last one was found: both trees have
  * their fields in the same order. */
 static const struct value *get_after(const struct value *obj, struct str key, size_t *at)
@@ -175,8 +73,115 @@ static bool agrees(const struct value *seen, const struct value *live, unsigned 
     return true;
 }
 
+static struct value keep_item(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    return all_are(s, VALUE_OBJECT) ? keep_struct(a, f->type, s) : keep_whole(s);
+}
+
+/* ---- Items with a key ---- */
+
+struct index {
+    struct map by_key;
+    struct str *keys; /* of each item */
+};
+
+static void index_done(struct index *x)
+{
+    map_done(&x->by_key);
+}
+
+#define autoindex __attribute__((cleanup(index_done))) struct index
+
+/* By what items are told apart; false if by nothing. */
+static bool find_keys(const struct kind_field *f, const struct str **ret, size_t *ret_n)
+{
+    static const struct str name = { "name", 4 };
+    *ret_n = 1;
+    if (f->n_list_keys) {
+        *ret = f->list_keys;
+        *ret_n = f->n_list_keys;
+    } else if (f->patch_key.n) {
+        *ret = &f->patch_key;
+    } else {
+        const struct kind_field *named = kind_field_find(f->type, name);
+        *ret = &name;
+        return named && named->scalar == KIND_STRING && named->shape == KIND_SINGLE;
+    }
+    return true;
+}
+
+static struct str item_key(struct arena *a, const struct value *item, const struct str *keys,
+                           size_t n)
+{
+    autobuf text = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const struct value *v = given(value_get(item, keys[i]));
+        if (v)
+            json_write(&text, v);
+        buf_byte(&text, ',');
+    }
+    return arena_str(a, buf_str(&text));
+}
+
+/* Whether every item has a key of its own. */
+static bool index_list(struct arena *a, struct index *x, const struct value *list,
+                       const struct str *keys, size_t n)
+{
+    x->keys = arena_array(a, struct str, list->n + 1);
+    for (size_t i = 0; i < list->n; i++) {
+        x->keys[i] = item_key(a, &list->items[i], keys, n);
+        if (map_set(&x->by_key, x->keys[i], &list->items[i]))
+            return false;
+    }
+    return true;
+}
+
+/* False if items have no keys. */
+static bool keep_by_key(struct arena *a, const struct kind_field *f, const struct sides *s,
+                        struct value *ret)
+{
+    const struct str *keys;
+    size_t n;
+    autoindex seen = { 0 }, next = { 0 };
+    if (!find_keys(f, &keys, &n) || !index_list(a, &seen, s->seen, keys, n) ||
+        !index_list(a, &next, s->next, keys, n))
+        return false;
+    *ret = value_array();
+    for (size_t i = 0; i < s->next->n; i++) {
+        const struct value *old = map_get(&seen.by_key, next.keys[i]), *item = &s->next->items[i];
+        struct sides one = { old, old ? &s->live->items[old - s->seen->items] : NULL, item };
+        (void)value_push(a, ret, old ? keep_item(a, f, &one) : value_borrow(item));
+    }
+    return true;
+}
+
+/* ---- Items without a key ---- */
+
+/* Whether two structs say the same, apart from structs inside them and lists of such. */
+static bool same_scalars(const struct kind_type *t, const struct value *seen,
+                         const struct value *next)
+{
+    for (size_t i = 0; i < t->n_fields; i++) {
+        const struct kind_field *f = &t->fields[i];
+        bool same = f->scalar == KIND_STRUCT ||
+                    value_eq(given(value_get(seen, f->name)), given(value_get(next, f->name)));
+        if (f->flags & KIND_INLINE)
+            same = same_scalars(f->type, seen, next);
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+static struct value keep_at(struct arena *a, const struct kind_field *f, const struct sides *s)
+{
+    if (all_are(s, VALUE_OBJECT) && same_scalars(f->type, s->seen, s->next))
+        return keep_struct(a, f->type, s);
+    return value_borrow(s->next);
+}
+
 /* Equal items at the front and at the back are the same ones; what is left in the middle is taken
- * by its place, if both have as many there. Nothing is, if conversion has changed the order. */
+ * by its place, if both have as many there. */
 static struct value keep_by_place(struct arena *a, const struct kind_field *f,
                                   const struct sides *s)
 {
@@ -184,8 +189,6 @@ static struct value keep_by_place(struct arena *a, const struct kind_field *f,
     size_t n = n_seen < n_next ? n_seen : n_next;
     const struct value *seen = s->seen->items, *live = s->live->items, *next = s->next->items;
     struct value out = value_array();
-    if (!agrees(s->seen, s->live, AGREES_DEPTH))
-        return keep_whole(s);
     while (front < n && value_eq(&seen[front], &next[front]))
         front++;
     while (back < n - front && value_eq(&seen[n_seen - 1 - back], &next[n_next - 1 - back]))
@@ -204,19 +207,15 @@ static struct value keep_by_place(struct arena *a, const struct kind_field *f,
     return out;
 }
 
+/* Items of `seen` are those of `live` at the same place, unless conversion has changed the order or
+ * left some out; then nothing can be told. */
 static struct value keep_list(struct arena *a, const struct kind_field *f, const struct sides *s)
 {
-    const struct str *keys;
-    size_t n;
-    if (f->scalar != KIND_STRUCT)
+    struct value out;
+    if (f->scalar != KIND_STRUCT || f->type->form != KIND_FORM_OBJECT ||
+        !agrees(s->seen, s->live, AGREES_DEPTH))
         return keep_whole(s);
-    if (!find_keys(f, &keys, &n))
-        return keep_by_place(a, f, s);
-    autolist seen = { .v = s->seen }, live = { .v = s->live }, next = { .v = s->next };
-    if (!index_list(a, &seen, keys, n) || !index_list(a, &live, keys, n) ||
-        !index_list(a, &next, keys, n))
-        return keep_by_place(a, f, s);
-    return keep_keyed(a, f, &seen, &live, &next);
+    return keep_by_key(a, f, s, &out) ? out : keep_by_place(a, f, s);
 }
 
 /* ---- Maps ---- */
@@ -260,7 +259,7 @@ static struct value keep_schema(struct arena *a, const struct kind_type *t, cons
     if (schema && all_are(s, VALUE_OBJECT))
         return keep_struct(a, schema->type, s);
     if (schema && all_are(s, VALUE_ARRAY))
-        return keep_by_place(a, schema, s);
+        return keep_list(a, schema, s);
     return keep_whole(s);
 }
 
@@ -277,20 +276,17 @@ static struct value keep_given(struct arena *a, const struct kind_field *f, cons
     return keep_item(a, f, s);
 }
 
-/* False if the field is not to be there. */
+/* False if it is not to be there. */
 static bool keep_field(struct arena *a, const struct kind_field *f, const struct sides *s,
                        struct value *ret)
 {
-    struct sides g = { given(s->seen), given(s->live), given(s->next) };
-    if (g.next && g.seen && g.live) {
-        *ret = keep_given(a, f, &g);
+    const struct value *v = s->next;
+    if (s->next && s->seen && s->live) {
+        *ret = keep_given(a, f, s);
         return true;
     }
-    const struct value *v = g.next;
-    if (!g.next && !g.seen)
-        v = g.live; /* the old version has no place for it */
-    else if (g.next && g.seen && value_eq(g.next, g.seen))
-        v = NULL; /* only conversion had put it there */
+    if (!s->next && !s->seen)
+        v = s->live; /* the old version has no place for it */
     if (v)
         *ret = value_borrow(v);
     return v;
@@ -305,8 +301,9 @@ static void keep_fields(struct arena *a, const struct kind_type *t, const struct
             keep_fields(a, f->type, s, out);
             continue;
         }
-        struct sides field = { value_get(s->seen, f->name), value_get(s->live, f->name),
-                               value_get(s->next, f->name) };
+        struct sides field = { given(value_get(s->seen, f->name)),
+                               given(value_get(s->live, f->name)),
+                               given(value_get(s->next, f->name)) };
         struct value v;
         if (keep_field(a, f, &field, &v))
             (void)value_add(a, out, f->name, v);

@@ -197,7 +197,8 @@ static void endpoint_slices(void **state)
           "{x: z, " HOST ": other}}]}" },
         { SLICE, BOTH,
           "{addressType: IPv4, endpoints: [{addresses: [a], topology: {" HOST ": nn}}]}",
-          "{addressType: IPv4, endpoints: [{addresses: [a], deprecatedTopology: {" HOST ": nn}}]}" },
+          "{addressType: IPv4, endpoints: [{addresses: [a], deprecatedTopology: {" HOST
+          ": nn}}]}" },
         { SLICE, IN, "{addressType: IPv4, endpoints: [{addresses: [a], nodeName: nn}]}",
           "{addressType: IPv4, endpoints: [{addresses: [a], nodeName: nn}]}" },
         { SLICE, BOTH,
@@ -364,7 +365,7 @@ static void definitions(void **state)
               "b") "}]}}",
           "{spec: {versions: [{" V(
               "a") ", schema: " SCHEMA ", subresources: {status: {}}, additionalPrinterColumns: "
-                                       "[{name: c, type: string, "
+                   "[{name: c, type: string, "
                    "jsonPath: .x}], selectableFields: [{jsonPath: .y}]}, {" V(
                        "b") ", schema: " SCHEMA
                             ", subresources: {status: {}}, additionalPrinterColumns: [{name: c, "

@@ -36,7 +36,7 @@ static const struct kind_type *type_of(const char *group, const char *version, c
 static struct value read_object(const struct kind_type *t, const char *json)
 {
     struct err err = ERR_INIT(&arena);
-    struct value given, obj;
+    struct value given, obj = value_null();
     if (json_read(&arena, str_of(json), NULL, &given, &err) < 0 ||
         typed_read(&arena, t, &given, NULL, &obj, &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
