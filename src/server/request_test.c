@@ -30,6 +30,27 @@ static enum request_place parse(const char *target, struct request *ret)
     return request_parse(&arena, &http, KIND_ALL_VERSIONS, ret);
 }
 
+static void versions_are_there_by_choice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum request_place all, current;
+    } rows[] = {
+        { "/apis/apps/v1/deployments", REQUEST_FOUND, REQUEST_FOUND },
+        { "/apis/apps/v1beta1/deployments", REQUEST_FOUND, REQUEST_NO_RESOURCE },
+        { "/apis/extensions/v1beta1/deployments", REQUEST_FOUND, REQUEST_NO_GROUP },
+        { "/apis/apps/v1beta9/deployments", REQUEST_NO_RESOURCE, REQUEST_NO_RESOURCE },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct http_request http = { .method = STR("GET"), .path = str_of(rows[i].path) };
+        struct request req;
+        assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, &req), rows[i].all);
+        assert_int_equal(request_parse(&arena, &http, KIND_CURRENT_VERSIONS, &req),
+                         rows[i].current);
+    }
+}
+
 static const char *text(struct str s)
 {
     return s.p ? str_cstr(&arena, s) : "-";
@@ -196,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REQUEST_TEST(paths_name_things),
         REQUEST_TEST(other_paths_do_not),
+        REQUEST_TEST(versions_are_there_by_choice),
         REQUEST_TEST(a_proxy_has_a_path_behind_it),
         REQUEST_TEST(parameters_are_decoded),
         REQUEST_TEST(methods_are_verbs),

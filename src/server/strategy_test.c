@@ -423,13 +423,39 @@ static void hostile_objects(void **state)
     }
 }
 
+static void owners_leave_dependents_by_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *version, *plural;
+        bool orphans;
+    } rows[] = {
+        { "apps", "v1", "deployments", false },
+        { "apps", "v1beta1", "deployments", true },
+        { "apps", "v1beta1", "controllerrevisions", false },
+        { "apps", "v1beta2", "daemonsets", true },
+        { "extensions", "v1beta1", "replicasets", true },
+        { "extensions", "v1beta1", "ingresses", false },
+        { "batch", "v1", "cronjobs", false },
+        { "batch", "v1", "jobs", true },
+        { "batch", "v2alpha1", "cronjobs", true },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct kind_version *v =
+            kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
+        const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));
+        if (strategy_orphans(r) != rows[i].orphans)
+            fail_msg("%s/%s %s", rows[i].group, rows[i].version, rows[i].plural);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quality_of_service), cmocka_unit_test(new_pods),
         cmocka_unit_test(changed_pods),       cmocka_unit_test(workloads),
         cmocka_unit_test(generations),        cmocka_unit_test(cluster_kinds),
-        cmocka_unit_test(hostile_objects),
+        cmocka_unit_test(hostile_objects),    cmocka_unit_test(owners_leave_dependents_by_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
