@@ -200,6 +200,20 @@ others() {
     has "a preset" '"generation":1' "$(get /apis/settings.k8s.io/v1alpha1/namespaces/default/podpresets/p)"
 }
 
+# Tables that are printed as a whole: in an order of their own, also as an old version.
+tables() {
+    flow=/apis/flowcontrol.apiserver.k8s.io
+    for row in a:7000 b:5000 c:6000; do
+        send POST $flow/v1/flowschemas '{"metadata":{"name":"'${row%:*}'"},"spec":{"matchingPrecedence":'${row#*:}',
+            "priorityLevelConfiguration":{"name":"p"}}}' >/dev/null
+    done
+    for version in v1 v1beta3; do
+        check "$version of flows goes by precedence" "b c a" "$(admin -A test \
+            -H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io' "$server$flow/$version/flowschemas" |
+            grep -o '"cells":\["[abc]"' | cut -d'"' -f4 | tr '\n' ' ' | sed 's/ $//')"
+    done
+}
+
 # What the request's version decides.
 differences() {
     apps=/apis/apps/v1/namespaces/default
@@ -314,6 +328,7 @@ networks
 access
 clusters
 others
+tables
 differences
 watches
 "$sampan" down --data-dir "$dir/a" >/dev/null
