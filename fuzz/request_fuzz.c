@@ -49,10 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     http.path = str_cut(&query, '?');
     http.query = query;
     struct request r, again;
-    if (request_parse(&a, &http, KIND_ALL_VERSIONS, &r) == REQUEST_FOUND) {
+    if (request_parse(&a, &http, KIND_ALL_VERSIONS, NULL, &r) == REQUEST_FOUND) {
         (void)request_verb(&http, &r);
         http.path = path_of(&a, &r);
-        must(request_parse(&a, &http, KIND_ALL_VERSIONS, &again) == REQUEST_FOUND);
+        must(request_parse(&a, &http, KIND_ALL_VERSIONS, NULL, &again) == REQUEST_FOUND);
         must(again.resource == r.resource && again.sub == r.sub);
         must(same(again.ns, r.ns) && same(again.name, r.name));
     }

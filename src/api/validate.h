@@ -34,3 +34,7 @@ void validate_add_warning(struct validate_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
                    const struct value *obj, const struct value *old_obj);
+
+/* Why a CustomResourceDefinition that was accepted in an older version is not what today's asks
+ * for. */
+void validate_structure(struct field_errors *e, const struct value *definition);

@@ -710,3 +710,23 @@ const struct validate_rules validate__definition[] = {
       .version = STR("v1beta1") },
     { .kind = { NULL, 0 } },
 };
+
+void validate_structure(struct field_errors *e, const struct value *definition)
+{
+    const struct value *spec = member(definition, "spec");
+    struct field_path at_spec = field_child(NULL, STR("spec")),
+                      at_versions = field_child(&at_spec, STR("versions"));
+    if (schema_flag(spec, STR("preserveUnknownFields"))) {
+        struct field_path at = field_child(&at_spec, STR("preserveUnknownFields"));
+        field_error(e, FIELD_INVALID, &at, STR("true"), "must be false");
+    }
+    size_t i = 0;
+    value_each_item (version, member(spec, "versions")) {
+        struct field_path one = field_index(&at_versions, i++),
+                          schema = field_child(&one, STR("schema")),
+                          path = field_child(&schema, STR("openAPIV3Schema"));
+        const struct value *props = value_dig(version, "schema", "openAPIV3Schema");
+        if (props)
+            check_structural(e, &path, props);
+    }
+}

@@ -9,6 +9,7 @@
 #include "server/service_ip.h"
 #include "store/store.h"
 
+struct custom_kinds;
 struct tally;
 struct list_counts;
 struct turns;
@@ -21,10 +22,11 @@ struct api {
     struct workers *workers; /* writes run here */
     const struct clock *clock;
     struct list_counts *list_counts;
+    struct custom_kinds *custom;
     struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */
-    const char *scratch_dir; /* for files that are made on the way, beside the store */
+    const char *scratch_dir;   /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
     size_t n_loops;

@@ -276,7 +276,10 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         c->req.resource = c->stored;
     c->last_warning = &c->warnings;
     c->verb = request_verb(c->http, &c->req);
-    if (c->verb)
+    bool nameless = !req->name.p && c->verb & (KIND_UPDATE | KIND_PATCH);
+    if (nameless)
+        reply_refusal(x, ERR_BAD_REQUEST, "name must be provided");
+    else if (c->verb)
         serve(c);
     else
         reply_method_not_allowed(x);

@@ -228,7 +228,8 @@ int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
                  const struct store_entry *entry, struct err *err)
 {
     bool spliced = e->format.media == FORMAT_JSON && !e->format.pretty;
-    bool whole = e->format.as == FORMAT_OBJECT && e->resource == e->stored;
+    bool whole =
+        e->format.as == FORMAT_OBJECT && e->resource == e->stored && stored_fits(entry, e->stored);
     if (spliced && (whole || e->format.as == FORMAT_PARTIAL)) {
         struct stored s = { 0 };
         int r = stored_open(entry, &s, err);

@@ -45,7 +45,7 @@ static void put(const char *key, const char *created, const char *rest)
         created, rest);
     assert_int_equal(json_read(&arena, text, NULL, &event, &err), 0);
     autobuf bytes = { 0 };
-    stored_write(&bytes, &event);
+    stored_write(&bytes, NULL, &event);
     struct store_op op = {
         .type = STORE_PUT, .key = str_of(key), .value = buf_str(&bytes), .expect_rev = STORE_ANY
     };

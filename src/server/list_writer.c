@@ -284,11 +284,18 @@ void list_writer_tail(struct buf *out, struct arena *a, const struct encoder *e,
 
 /* ---- Items ---- */
 
-static bool is_spliced(const struct encoder *e)
+static bool is_spliced(const struct encoder *e, const struct store_entry *entry)
 {
     return e->format.media == FORMAT_JSON && !e->format.pretty &&
            (e->format.as == FORMAT_PARTIAL_LIST ||
-            (e->format.as == FORMAT_OBJECT && e->resource == e->stored));
+            (e->format.as == FORMAT_OBJECT && e->resource == e->stored &&
+             stored_fits(entry, e->stored)));
+}
+
+/* The list's own type says what built-in items are; custom ones say it themselves. */
+static const struct kind_type *item_type(const struct encoder *e)
+{
+    return e->stored->type->custom ? e->stored->type : NULL;
 }
 
 static int splice_item(struct buf *out, const struct encoder *e, const struct store_entry *entry,
@@ -299,7 +306,7 @@ static int splice_item(struct buf *out, const struct encoder *e, const struct st
     if (r < 0)
         return r;
     if (e->format.as == FORMAT_OBJECT)
-        stored_splice(out, &s, NULL);
+        stored_splice(out, &s, item_type(e));
     else
         stored_splice_meta(out, &s, e->format.beta);
     return 0;
@@ -323,6 +330,8 @@ static int item_tree(const struct encoder *e, struct selection_subject *subject,
         break;
     case FORMAT_OBJECT:
         *ret = value_borrow(tree);
+        if (item_type(e))
+            break;
         (void)value_remove(subject->arena, ret, STR("kind"));
         (void)value_remove(subject->arena, ret, STR("apiVersion"));
         break;
@@ -368,7 +377,7 @@ int list_writer_item(struct buf *out, const struct encoder *e, struct selection_
     if (e->format.media == FORMAT_JSON && !is_first)
         buf_byte(out, ',');
     int r;
-    if (is_spliced(e)) {
+    if (is_spliced(e, &subject->entry)) {
         r = splice_item(out, e, &subject->entry, err);
     } else {
         struct value item;

@@ -5,6 +5,8 @@
 #include "api/quote.h"
 #include "api/typed.h"
 #include "base/utf8.h"
+#include "schema/schema_ownership.h"
+#include "server/custom.h"
 #include "server/registry_internal.h"
 #include "server/strategy.h"
 #include "base/banned.h"
@@ -124,20 +126,37 @@ static const struct value *empty_object(struct call *c, const struct kind_type *
     return empty;
 }
 
+/* Versions of a custom kind: those of its definition. */
+static bool find_custom(struct ownership_place place, struct str api_version,
+                        struct ownership_place *ret)
+{
+    const struct custom *c = custom_version_of_type(place.at)->of;
+    struct str version = api_version, group = str_cut(&version, '/');
+    for (size_t i = 0; str_eq(group, c->group) && i < c->n_versions; i++) {
+        if (!str_eq(c->versions[i].resource.version, version))
+            continue;
+        *ret = schema_ownership_of(&c->versions[i].type);
+        return true;
+    }
+    return false;
+}
+
+static const struct managed_versions custom_versions = { find_custom, schema_ownership_convert };
+
 static struct managed_request *request_by(struct call *c, struct str manager, struct str sub,
                                           const struct kind_type *type)
 {
     struct managed_request *req = arena_new(c->arena, struct managed_request);
     *req = (struct managed_request){
-        .schema = &ownership_kinds,
-        .place = ownership_kind(type),
+        .schema = type->custom ? &schema_ownership : &ownership_kinds,
+        .place = type->custom ? schema_ownership_of(type) : ownership_kind(type),
         .manager = manager,
         .api_version = convert_api_version(c->arena, type),
         .subresource = sub,
         .now = registry__now(c),
         .empty = empty_object(c, type),
         .reset = resets(c->arena, c->stored, sub),
-        .versions = &managed_kinds,
+        .versions = type->custom ? &custom_versions : &managed_kinds,
     };
     return req;
 }

@@ -14,6 +14,9 @@
 #include "server/service_claim.h"
 #include "server/stored.h"
 #include "server/strategy.h"
+#include "base/log.h"
+#include "server/custom.h"
+#include "server/custom_definition.h"
 #include "base/banned.h"
 
 enum { NAME_TRIES = 8, COMMIT_TRIES = 32 };
@@ -255,6 +258,19 @@ static int check_absent(struct call *c, const struct value *obj, struct err *err
     return r;
 }
 
+void registry__written(struct call *c, struct str name, bool gone)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    struct err err = ERR_INIT(c->arena);
+    int r = 0;
+    if (definition_is(c->stored))
+        r = definition_finish(c->api, name, &err);
+    else if (gone && v && v->of->terminating)
+        r = definition_finish(c->api, v->of->name, &err);
+    if (r < 0)
+        log_error("a definition could not take effect", LOG_STR("name", name), LOG_ERR(&err));
+}
+
 /* 0; 1 to begin again; or an error. */
 static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
                    const struct registry_extra *extra, bool generated, struct err *err)
@@ -262,7 +278,7 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     enum { OBJECT, NAMESPACE, FIRST_EXTRA };
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
-    stored_write(&bytes, obj);
+    stored_write(&bytes, c->stored, obj);
     struct store_op *ops = arena_array(c->arena, struct store_op, FIRST_EXTRA + extra->n);
     ops[OBJECT] = (struct store_op){
         .type = STORE_PUT,
@@ -277,6 +293,7 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     int r = store_commit(c->api->store, &txn, err);
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
+        registry__written(c, name, false);
         return registry__settle(c, obj, err);
     }
     if (r != -ERR_CONFLICT)

@@ -3,6 +3,7 @@
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/strategy.h"
+#include "server/custom_definition.h"
 #include "base/banned.h"
 
 enum { DELETE_TRIES = 100 };
@@ -147,6 +148,10 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
             set_finalizers(c, o, obj);
         if (begin_namespace(c, obj))
             return true;
+    }
+    if (!marked && definition_is(c->stored)) {
+        definition_mark_deleted(c->arena, obj, registry__now(c));
+        return true;
     }
     int64_t grace = strategy_grace(c->stored, obj, o->grace_given ? &o->grace : NULL);
     if (marked && !o->grace_given && was_grace > 0)

@@ -40,6 +40,10 @@ struct registry_extra {
     size_t n;
 };
 
+/* What follows from a write, once it is in the store: definitions of custom kinds take effect, and
+ * go when the last of their objects has gone. */
+void registry__written(struct call *c, struct str name, bool gone);
+
 /* Removes the object, and what belongs to it, if it is still the one that was read: 0, 1 if
  * somebody was faster, or an error. */
 int registry__remove(struct call *c, struct str name, const struct registry_entry *was,

@@ -46,6 +46,8 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
             .expect_rev = was->rev,
         };
         r = commit(c, op, extra, &rev, err);
+        if (r == 0)
+            registry__written(c, name, false);
     }
     if (r != 0)
         return r;
@@ -64,7 +66,10 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
     struct registry_extra extra = { 0 };
     if (service_claim_wanted(c->stored))
         service_claim_release(c, &was->obj, &extra);
-    return commit(c, op, &extra, ret_rev, err);
+    int r = commit(c, op, &extra, ret_rev, err);
+    if (r == 0)
+        registry__written(c, name, true);
+    return r;
 }
 
 bool registry__is_finished(const struct value *obj)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "server/custom.h"
 #include "base/banned.h"
 
 enum { SEGMENTS_MAX = 16, PARAMS_MAX = 256 };
@@ -146,15 +147,10 @@ static bool take_rest(const struct segments *s, size_t at, struct request *ret)
     return str_eq(ret->sub->name, STR("proxy"));
 }
 
-static enum request_place find_place(const struct segments *s, enum kind_choice choice,
-                                     struct request *ret)
+static enum request_place find_built_in(const struct segments *s, size_t at,
+                                        enum kind_choice choice, struct str group,
+                                        struct request *ret)
 {
-    bool core = s->n > 2 && str_eq(s->at[1], STR("api"));
-    bool named = s->n > 3 && str_eq(s->at[1], STR("apis"));
-    if (!core && !named)
-        return REQUEST_ELSEWHERE;
-    struct str group = core ? STR("") : s->at[2];
-    size_t at = core ? 3 : 4;
     if (!kind_version_is(kind_group_find(group), choice))
         return REQUEST_NO_GROUP;
     const struct kind_version *v = kind_version_find(group, s->at[at - 1]);
@@ -171,8 +167,48 @@ static enum request_place find_place(const struct segments *s, enum kind_choice 
     return REQUEST_FOUND;
 }
 
+/* Upstream has no routes for custom kinds; what it does not find there is not a path at all. */
+static enum request_place find_custom(const struct segments *s, size_t at,
+                                      struct custom_kinds *kinds, struct str group,
+                                      struct request *ret)
+{
+    struct str version = s->at[at - 1];
+    bool in_ns = s->n - at >= 3 && str_eq(s->at[at], STR("namespaces"));
+    if (in_ns) {
+        ret->ns = s->at[at + 1];
+        at += 2;
+    }
+    if (at >= s->n)
+        return REQUEST_NO_GROUP;
+    ret->custom = custom_find(kinds, group, s->at[at]);
+    const struct custom_version *v = ret->custom ? custom_served(ret->custom, version) : NULL;
+    ret->resource = v ? &v->resource : NULL;
+    if (v && take_rest(s, at + 1, ret) && fits(ret))
+        return REQUEST_FOUND;
+    ret->custom = custom_unref(ret->custom);
+    return REQUEST_NO_GROUP;
+}
+
+static enum request_place find_place(const struct segments *s, enum kind_choice choice,
+                                     struct custom_kinds *custom, struct request *ret)
+{
+    bool core = s->n > 2 && str_eq(s->at[1], STR("api"));
+    bool named = s->n > 3 && str_eq(s->at[1], STR("apis"));
+    if (!core && !named)
+        return REQUEST_ELSEWHERE;
+    struct str group = core ? STR("") : s->at[2];
+    size_t at = core ? 3 : 4;
+    const struct request blank = *ret;
+    enum request_place place = find_built_in(s, at, choice, group, ret);
+    if (place == REQUEST_FOUND || core || !custom)
+        return place;
+    *ret = blank;
+    return find_custom(s, at, custom, group, ret) == REQUEST_FOUND ? REQUEST_FOUND : place;
+}
+
 enum request_place request_parse(struct arena *a, const struct http_request *http,
-                                 enum kind_choice choice, struct request *ret)
+                                 enum kind_choice choice, struct custom_kinds *custom,
+                                 struct request *ret)
 {
     struct str path;
     *ret = (struct request){ 0 };
@@ -182,7 +218,7 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
         return REQUEST_BAD_ENCODING;
     struct segments s;
     split(path, &s);
-    return find_place(&s, choice, ret);
+    return find_place(&s, choice, custom, ret);
 }
 
 /* ---- Verbs ---- */
@@ -196,11 +232,11 @@ unsigned request_verb(const struct http_request *http, const struct request *req
     else if (str_eq(http->method, STR("GET")))
         verb = one ? KIND_GET : request_flag(req, STR("watch")) ? KIND_WATCH : KIND_LIST_VERB;
     else if (str_eq(http->method, STR("POST")))
-        verb = !one || req->sub ? KIND_CREATE : 0;
+        verb = !one || req->sub || req->custom ? KIND_CREATE : 0;
     else if (str_eq(http->method, STR("PUT")))
-        verb = one ? KIND_UPDATE : 0;
+        verb = one || req->custom ? KIND_UPDATE : 0;
     else if (str_eq(http->method, STR("PATCH")))
-        verb = one ? KIND_PATCH : 0;
+        verb = one || req->custom ? KIND_PATCH : 0;
     else if (str_eq(http->method, STR("DELETE")))
         verb = one ? KIND_DELETE : KIND_DELETE_COLLECTION;
     if (req->resource->namespaced && !req->ns.p) /* all namespaces can only be looked at */

@@ -9,6 +9,9 @@
 #include "base/arena.h"
 #include "net/http.h"
 
+struct custom;
+struct custom_kinds;
+
 struct request_param {
     struct str key, value;
 };
@@ -20,6 +23,7 @@ struct request {
     struct str name;                    /* NULL pointer: the collection */
     struct str rest;                    /* what follows the subresource; only proxies have it */
     bool watch; /* below /watch/, as watches were asked for before they had a parameter */
+    struct custom *custom; /* that the resource is of: a reference; NULL if it is built in */
     const struct request_param *params; /* in the order sent */
     size_t n_params;
 };
@@ -32,12 +36,14 @@ enum request_place {
     REQUEST_BAD_ENCODING, /* 400: % without two digits, a NUL, bytes that are not UTF-8 */
 };
 
-/* Versions that are not of the choice are not there. */
+/* Versions that are not of the choice are not there. `custom` may be NULL: there are none. */
 enum request_place request_parse(struct arena *a, const struct http_request *http,
-                                 enum kind_choice choice, struct request *ret);
+                                 enum kind_choice choice, struct custom_kinds *custom,
+                                 struct request *ret);
 
 /* The verb that the method means for this request, as a bit of enum kind_verb; 0 if none, or if the
- * resource does not have it. */
+ * resource does not have it. Of custom kinds also collections can be updated and patched, only to
+ * be refused. */
 unsigned request_verb(const struct http_request *http, const struct request *req);
 
 /* The first value of a parameter; a NULL pointer if it is not there. */

@@ -27,7 +27,7 @@ static enum request_place parse(const char *target, struct request *ret)
     struct http_request http = { .method = STR("GET") };
     http.path = str_cut(&query, '?');
     http.query = query;
-    return request_parse(&arena, &http, KIND_ALL_VERSIONS, ret);
+    return request_parse(&arena, &http, KIND_ALL_VERSIONS, NULL, ret);
 }
 
 static void versions_are_there_by_choice(void **state)
@@ -45,8 +45,8 @@ static void versions_are_there_by_choice(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct http_request http = { .method = STR("GET"), .path = str_of(rows[i].path) };
         struct request req;
-        assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, &req), rows[i].all);
-        assert_int_equal(request_parse(&arena, &http, KIND_CURRENT_VERSIONS, &req),
+        assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, NULL, &req), rows[i].all);
+        assert_int_equal(request_parse(&arena, &http, KIND_CURRENT_VERSIONS, NULL, &req),
                          rows[i].current);
     }
 }

@@ -30,7 +30,7 @@ static void parse(const char *target, struct request *ret)
     struct http_request http = { .method = STR("GET") };
     http.path = str_cut(&query, '?');
     http.query = query;
-    assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, ret), REQUEST_FOUND);
+    assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, NULL, ret), REQUEST_FOUND);
 }
 
 static const char *text(struct str s)
@@ -270,7 +270,7 @@ static struct str stored_pod(void)
     (void)value_add(&arena, &pod, STR("metadata"), meta);
     (void)value_add(&arena, &pod, STR("spec"), spec);
     autobuf out = { 0 };
-    stored_write(&out, &pod);
+    stored_write(&out, NULL, &pod);
     return arena_str(&arena, buf_str(&out));
 }
 

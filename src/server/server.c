@@ -20,6 +20,8 @@
 #include "server/openapi.h"
 #include "server/reply.h"
 #include "server/request.h"
+#include "server/custom.h"
+#include "server/custom_definition.h"
 #include "server/tally.h"
 #include "server/turns.h"
 #include "server/version.h"
@@ -137,6 +139,7 @@ static void refuse_anonymous(struct http_exchange *x)
 struct counted {
     struct server *server;
     struct tally_sort sort;
+    struct custom *custom; /* what the request is of is kept until it is over */
 };
 
 static void count_over(void *arg, struct http_exchange *x, int status)
@@ -145,6 +148,7 @@ static void count_over(void *arg, struct http_exchange *x, int status)
     const struct api *api = &c->server->api;
     tally_end(api->tally, api_loop_index(api, http_loop(x)), &c->sort, status,
               loop_now_ns(http_loop(x)) - http_request_of(x)->arrived_ns);
+    custom_unref(c->custom);
 }
 
 /* Everybody's requests are counted, also those that are refused. */
@@ -153,6 +157,7 @@ static void count(struct server *s, struct http_exchange *x, const struct reques
     const struct http_request *http = http_request_of(x);
     struct counted *c = arena_new(http_arena(x), struct counted);
     c->server = s;
+    c->custom = req ? req->custom : NULL;
     c->sort = tally_sort_of(http->method, req, req ? request_verb(http, req) : 0);
     tally_begin(s->api.tally, api_loop_index(&s->api, http_loop(x)), &c->sort);
     http_when_over(x, count_over, c);
@@ -166,7 +171,8 @@ static void on_request(void *arg, struct http_exchange *x)
     const struct route *route = find_route(http->path, &rest);
     bool read = str_eq(http->method, STR("GET")) || str_eq(http->method, STR("HEAD"));
     struct request req;
-    enum request_place place = request_parse(http_arena(x), http, s->api.versions, &req);
+    enum request_place place =
+        request_parse(http_arena(x), http, s->api.versions, s->api.custom, &req);
 
     count(s, x, place == REQUEST_FOUND ? &req : NULL);
     if (!http->peer->cert.verified && (!route || !route->anonymous))
@@ -272,6 +278,7 @@ struct server *server_stop(struct server *s)
         loop_free(s->api.loops[i]);
     }
     list_counts_free(s->api.list_counts);
+    custom_kinds_free(s->api.custom);
     turns_free(s->api.turns);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
@@ -279,6 +286,13 @@ struct server *server_stop(struct server *s)
     arena_done(&s->arena);
     free(s);
     return NULL;
+}
+
+static int load_definitions(struct api *api, struct err *err)
+{
+    api->custom = custom_kinds_new(api->store);
+    int r = custom_kinds_load(api->custom, err);
+    return r < 0 ? r : definition_resume(api, err);
 }
 
 int server_start(const struct server_options *opt, struct server **ret, struct err *err)
@@ -306,6 +320,8 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
         r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)
         r = bootstrap(&s->api, err);
+    if (r == 0)
+        r = load_definitions(&s->api, err);
     if (r == 0)
         r = start_serving(s, opt, err);
     if (r < 0) {

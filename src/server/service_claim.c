@@ -70,7 +70,7 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     struct value *spec = value_add(a, &obj, STR("spec"), value_object());
     (void)value_add(a, spec, STR("parentRef"), ref);
     autobuf bytes = { 0 };
-    stored_write(&bytes, &obj);
+    stored_write(&bytes, NULL, &obj);
     return arena_str(a, buf_str(&bytes));
 }
 

@@ -3,9 +3,10 @@
 #include <assert.h>
 
 #include "base/json.h"
+#include "server/custom.h"
 #include "base/banned.h"
 
-enum { FORMAT_JSON_V1 = 'J', HEAD_BYTES = 9 };
+enum { FORMAT_JSON_V1 = 'J', FORMAT_CUSTOM_V1 = 'C', HEAD_BYTES = 9, CUSTOM_BYTES = 14 };
 
 /* ---- Keys ---- */
 
@@ -86,11 +87,10 @@ static size_t write_meta(struct buf *out, const struct value *meta)
     return at;
 }
 
-void stored_write(struct buf *out, const struct value *obj)
+/* The JSON, and into the head in front of it where things are. */
+static void write_object(struct buf *out, size_t head_at, const struct value *obj)
 {
-    size_t start = out->n + HEAD_BYTES;
-    char head[HEAD_BYTES] = { FORMAT_JSON_V1 };
-    buf_add(out, head, sizeof(head));
+    size_t start = out->n;
     buf_str_add(out, STR("{\"metadata\":"));
     size_t revision_at = write_meta(out, value_get(obj, STR("metadata")));
     size_t meta_end = out->n;
@@ -104,20 +104,67 @@ void stored_write(struct buf *out, const struct value *obj)
         json_write(out, &f->val);
     }
     buf_byte(out, '}');
-    put_u32(out->p + start - HEAD_BYTES + 1, revision_at - start);
-    put_u32(out->p + start - HEAD_BYTES + 5, meta_end - start);
+    put_u32(out->p + head_at + 1, revision_at - start);
+    put_u32(out->p + head_at + 5, meta_end - start);
+}
+
+static void write_custom(struct buf *out, uint32_t mark, struct str version,
+                         const struct value *obj)
+{
+    size_t at = out->n;
+    char head[CUSTOM_BYTES] = { FORMAT_CUSTOM_V1 };
+    assert(version.n <= UINT8_MAX);
+    put_u32(head + HEAD_BYTES, mark);
+    head[CUSTOM_BYTES - 1] = (char)(unsigned char)version.n;
+    buf_add(out, head, sizeof(head));
+    buf_str_add(out, version);
+    write_object(out, at, obj);
+}
+
+void stored_write(struct buf *out, const struct kind_resource *r, const struct value *obj)
+{
+    const struct custom_version *v = r ? custom_version_of(r) : NULL;
+    if (v) {
+        write_custom(out, v->mark, v->resource.version, obj);
+        return;
+    }
+    size_t at = out->n;
+    char head[HEAD_BYTES] = { FORMAT_JSON_V1 };
+    buf_add(out, head, sizeof(head));
+    write_object(out, at, obj);
+}
+
+void stored_write_like(struct buf *out, const struct store_entry *e, const struct value *obj)
+{
+    struct stored s;
+    if (stored_open(e, &s, NULL) == 0 && s.version.p) {
+        write_custom(out, s.mark, s.version, obj);
+        return;
+    }
+    size_t at = out->n;
+    char head[HEAD_BYTES] = { FORMAT_JSON_V1 };
+    buf_add(out, head, sizeof(head));
+    write_object(out, at, obj);
 }
 
 /* ---- Reading ---- */
 
+/* How long the head is; 0 if it is none. */
+static size_t head_bytes(struct str bytes)
+{
+    if (bytes.n > HEAD_BYTES && bytes.p[0] == FORMAT_JSON_V1)
+        return HEAD_BYTES;
+    if (bytes.n > CUSTOM_BYTES && bytes.p[0] == FORMAT_CUSTOM_V1)
+        return CUSTOM_BYTES + (unsigned char)bytes.p[CUSTOM_BYTES - 1];
+    return 0;
+}
+
 int stored_open(const struct store_entry *e, struct stored *ret, struct err *err)
 {
-    struct str json = str_skip(e->value, HEAD_BYTES);
-    size_t revision_at = 0, meta_end = 0;
-    if (e->value.n > HEAD_BYTES && e->value.p[0] == FORMAT_JSON_V1) {
-        revision_at = get_u32(e->value.p + 1);
-        meta_end = get_u32(e->value.p + 5);
-    }
+    size_t head = head_bytes(e->value);
+    struct str json = str_skip(e->value, head);
+    size_t revision_at = head ? get_u32(e->value.p + 1) : 0,
+           meta_end = head ? get_u32(e->value.p + 5) : 0;
     if (revision_at < 1 || revision_at >= meta_end || meta_end >= json.n)
         return err_set(err, ERR_DAMAGED, "the stored bytes of " STR_FMT " are no object",
                        STR_ARG(e->key));
@@ -127,7 +174,19 @@ int stored_open(const struct store_entry *e, struct stored *ret, struct err *err
         .tail = { json.p + meta_end, json.n - meta_end },
         .rev = e->mod_rev,
     };
+    if (e->value.p[0] == FORMAT_CUSTOM_V1) {
+        ret->version = str_take(str_skip(e->value, CUSTOM_BYTES), head - CUSTOM_BYTES);
+        ret->mark = (uint32_t)get_u32(e->value.p + HEAD_BYTES);
+    }
     return 0;
+}
+
+bool stored_fits(const struct store_entry *e, const struct kind_resource *r)
+{
+    const struct custom_version *v = custom_version_of(r);
+    struct stored s;
+    return !v || (stored_open(e, &s, NULL) == 0 && s.mark == v->mark &&
+                  str_eq(s.version, v->resource.version));
 }
 
 static void splice_meta(struct buf *out, const struct stored *s)
@@ -187,7 +246,12 @@ int stored_read(struct arena *a, const struct kind_type *type, const struct stor
         return r;
     autobuf text = { 0 };
     stored_splice(&text, &s, type);
-    return read_spliced(a, &text, e, ret, err);
+    const struct custom_version *v = custom_version_of_type(type);
+    if (!v || stored_fits(e, &v->resource))
+        return read_spliced(a, &text, e, ret, err);
+    struct value was;
+    r = read_spliced(a, &text, e, &was, err);
+    return r < 0 ? r : custom_fit(a, v, s.version, &was, ret, err);
 }
 
 int stored_read_meta(struct arena *a, const struct store_entry *e, struct value *ret,

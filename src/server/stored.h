@@ -5,7 +5,12 @@
  *
  *     'J'  u32 where the resourceVersion goes  u32 where metadata ends   {"metadata":{...},...}
  *
- * The two numbers are offsets into the JSON, little-endian. The JSON has neither kind and
+ * The two numbers are offsets into the JSON, little-endian. Objects of custom kinds, whose schemas
+ * change, also have the mark of the schema they were written by, and its version:
+ *
+ *     'C'  u32  u32  u32 mark  u8 length  version   {"metadata":{...},...}
+ *
+ The JSON has neither kind and
  * apiVersion, which a list leaves out and anything else puts in front, nor a resourceVersion, which
  * is the revision that the store gives. A key is PREFIX/NAMESPACE/NAME or PREFIX/NAME, as in
  * etcd. Rules only: no I/O. */
@@ -25,9 +30,11 @@ struct str stored_key(struct arena *a, const struct kind_resource *r, struct str
 void stored_key_parts(const struct kind_resource *r, struct str key, struct str *ret_ns,
                       struct str *ret_name);
 
-/* The bytes of `obj`, whose first field besides kind and apiVersion is metadata. These three
- * (with metadata.resourceVersion) are left out. */
-void stored_write(struct buf *out, const struct value *obj);
+/* The bytes of `obj`, which is of `r`; NULL will do for what is built in. kind, apiVersion and
+ * metadata.resourceVersion are left out. */
+void stored_write(struct buf *out, const struct kind_resource *r, const struct value *obj);
+/* The same by what `e`, an older state of it, was written by. */
+void stored_write_like(struct buf *out, const struct store_entry *e, const struct value *obj);
 
 /* The parts of stored bytes; pointers into the entry. ERR_DAMAGED if they are none. */
 struct stored {
@@ -35,15 +42,22 @@ struct stored {
     struct str meta; /* from there to the end of metadata, its brace included */
     struct str tail; /* the rest, with the closing brace */
     uint64_t rev;
+    struct str version; /* of a custom kind; a NULL pointer if it is built in */
+    uint32_t mark;
 };
 int stored_open(const struct store_entry *e, struct stored *ret, struct err *err);
+
+/* Whether the bytes are what an object of `r` looks like today: else only stored_read() can tell.
+ */
+bool stored_fits(const struct store_entry *e, const struct kind_resource *r);
 
 /* `{"kind":K,"apiVersion":V,` and the object; without kind just the object. */
 void stored_splice(struct buf *out, const struct stored *s, const struct kind_type *type);
 /* PartialObjectMetadata likewise. */
 void stored_splice_meta(struct buf *out, const struct stored *s, bool beta);
 
-/* The tree, complete with kind, apiVersion and resourceVersion; all of it lies in the arena. */
+/* The tree, complete with kind, apiVersion and resourceVersion; all of it lies in the arena. Of a
+ * custom kind it is as today's schema has it. Without a type it is as it was written. */
 int stored_read(struct arena *a, const struct kind_type *type, const struct store_entry *e,
                 struct value *ret, struct err *err);
 /* {"metadata": ...} alone: what label selectors look at. */

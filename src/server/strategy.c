@@ -63,6 +63,9 @@ static const struct {
 
 unsigned strategy_flags(const struct kind_resource *r)
 {
+    if (r->type->custom)
+        return STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META |
+               STRATEGY_STATUS_COUNTS;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(r->group, str_of(rows[i].group)) &&
             (!rows[i].resource || str_eq(r->plural, str_of(rows[i].resource))))
@@ -180,16 +183,16 @@ void strategy_create(const struct strategy *s, struct value *obj)
         rules->create(s, obj);
 }
 
-static bool part_of_spec(struct str field)
+static bool part_of_spec(struct str field, bool status_counts)
 {
-    return !str_eq(field, STR("metadata")) && !str_eq(field, STR("status")) &&
+    return !str_eq(field, STR("metadata")) && (status_counts || !str_eq(field, STR("status"))) &&
            !str_eq(field, STR("kind")) && !str_eq(field, STR("apiVersion"));
 }
 
-static bool same_spec_in(const struct value *obj, const struct value *other)
+static bool same_spec_in(const struct value *obj, const struct value *other, bool status_counts)
 {
     value_each_field (f, obj)
-        if (part_of_spec(f->key) &&
+        if (part_of_spec(f->key, status_counts) &&
             (!value_get(other, f->key) || !value_eq(&f->val, value_get(other, f->key))))
             return false;
     return true;
@@ -198,9 +201,10 @@ static bool same_spec_in(const struct value *obj, const struct value *other)
 static bool counts_as_change(const struct kind_resource *r, const struct value *obj,
                              const struct value *old_obj)
 {
-    if (!same_spec_in(obj, old_obj) || !same_spec_in(old_obj, obj))
-        return true;
     unsigned flags = strategy_flags(r);
+    bool status = flags & STRATEGY_STATUS_COUNTS; /* one with its own path is as it was by now */
+    if (!same_spec_in(obj, old_obj, status) || !same_spec_in(old_obj, obj, status))
+        return true;
     if ((flags & STRATEGY_ANNOTATIONS) &&
         !strategy__same(value_dig(obj, "metadata", "annotations"),
                         value_dig(old_obj, "metadata", "annotations")))

@@ -97,9 +97,10 @@ struct tally_sort tally_sort_of(struct str method, const struct request *req, un
 {
     if (!req)
         return (struct tally_sort){ .verb = plain_verb(method), .scope = "" };
+    static const struct kind_resource custom = { .plural = STR("customresources") };
     return (struct tally_sort){
-        .resource = req->resource,
-        .sub = req->sub,
+        .resource = req->custom ? &custom : req->resource,
+        .sub = req->custom ? NULL : req->sub,
         .verb = verb ? api_verb(verb) : plain_verb(method),
         .scope = req->name.n ? "resource"
                  : req->ns.n ? "namespace"

@@ -104,11 +104,12 @@ static int write_shown(struct buf *out, struct arena *a, const struct encoder *e
     return r;
 }
 
-static bool is_spliced(const struct encoder *e)
+static bool is_spliced(const struct encoder *e, const struct store_entry *entry)
 {
     return e->format.media == FORMAT_JSON &&
            (e->format.as == FORMAT_PARTIAL ||
-            (e->format.as == FORMAT_OBJECT && e->resource == e->stored));
+            (e->format.as == FORMAT_OBJECT && e->resource == e->stored &&
+             stored_fits(entry, e->stored)));
 }
 
 static int splice(struct buf *out, const struct encoder *e, enum watch_type type,
@@ -130,7 +131,7 @@ static int splice(struct buf *out, const struct encoder *e, enum watch_type type
 int watch_event_object(struct buf *out, const struct encoder *e, enum watch_type type,
                        struct selection_subject *subject, bool columns, struct err *err)
 {
-    if (is_spliced(e))
+    if (is_spliced(e, &subject->entry))
         return splice(out, e, type, &subject->entry, err);
     const struct value *tree;
     int r = e->format.as == FORMAT_OBJECT ? selection_tree(subject, &tree, err)

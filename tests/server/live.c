@@ -18,7 +18,7 @@ static void on_request(void *arg, struct http_exchange *x)
     struct live *l = arg;
     struct request req;
     enum request_place place = request_parse(http_arena(x), http_request_of(x),
-                                             KIND_ALL_VERSIONS, &req);
+                                             KIND_ALL_VERSIONS, NULL, &req);
     if (!call_serve(&l->api, x, place, &req))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }

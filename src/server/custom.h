@@ -1,0 +1,88 @@
+/* custom.h - custom kinds: what CustomResourceDefinitions add to those that are built in.
+ *
+ * A definition that is established becomes a struct custom, with a struct kind_resource for each of
+ * its versions, so that requests for its objects go the way of all others. It is immutable; a
+ * changed definition becomes a new one, and whoever has the old one keeps it until he lets go.
+ * Schemas are compiled when they are first needed. What is in the store counts: a definition is
+ * read from there again after every change of it. Any thread may call all of this. */
+#pragma once
+
+#include "schema/schema_kind.h"
+#include "store/store.h"
+
+struct custom_kinds;
+struct custom;
+
+/* A version of a custom kind; kind_resource comes first. */
+struct custom_version {
+    struct kind_resource resource;
+    struct kind_type type, list_type;
+    struct schema_kind kind; /* type.custom points to its start */
+    struct custom *of;
+    bool served, storage;
+    /* Changes with everything that decides what an object looks like: objects that were written
+     * with the same mark need not be looked at again. */
+    uint32_t mark;
+    struct str *column_paths;   /* JSONPaths of resource.columns, but for the first, the name */
+    struct str *selector_paths; /* of resource.selectors, but for name and namespace */
+    _Atomic(const struct schema *) schema; /* private: see schema_of() */
+    bool has_schema;
+};
+
+enum custom_conversion { CUSTOM_CONVERT_NONE, CUSTOM_CONVERT_WEBHOOK };
+
+struct custom {
+    _Atomic(size_t) refs;
+    struct custom_kinds *kinds;
+    struct arena arena;
+    struct str name, group; /* "networks.samplecrd.k8s.io", "samplecrd.k8s.io" */
+    struct str plural, kind;
+    uint64_t rev; /* of the definition */
+    bool names_accepted, established, terminating;
+    enum custom_conversion conversion;
+    struct custom_version *versions; /* by priority: the preferred one first */
+    size_t n_versions;
+};
+
+struct custom_kinds *custom_kinds_new(struct store *store);
+struct custom_kinds *custom_kinds_free(struct custom_kinds *k);
+
+/* All definitions, when the server starts. */
+int custom_kinds_load(struct custom_kinds *k, struct err *err);
+/* One, after it was written or deleted. */
+int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *err);
+
+/* NULL if there is none that is established. The caller has a reference. */
+struct custom *custom_find(struct custom_kinds *k, struct str group, struct str plural);
+struct custom *custom_ref(struct custom *c);
+struct custom *custom_unref(struct custom *c); /* NULL */
+
+/* Of a custom resource, the version; NULL if it is built in. */
+const struct custom_version *custom_version_of(const struct kind_resource *r);
+const struct custom_version *custom_version_of_type(const struct kind_type *t);
+/* A version that is served, or NULL. */
+const struct custom_version *custom_served(const struct custom *c, struct str version);
+const struct custom_version *custom_storage(const struct custom *c);
+
+/* All that are established, by group and plural; each with a reference. The array is the
+ * caller's. */
+struct custom **custom_list(struct custom_kinds *k, size_t *ret_n);
+/* The same with those that are not, or not yet. */
+struct custom **custom_list_all(struct custom_kinds *k, size_t *ret_n);
+
+/* Around changes of definitions that look at more than one of them. */
+void custom_kinds_begin(struct custom_kinds *k);
+void custom_kinds_end(struct custom_kinds *k);
+
+/* Counts the changes of the table: whoever has made something of it can tell whether it is still
+ * good. */
+uint64_t custom_kinds_count(const struct custom_kinds *k);
+
+/* An object as it was written in `version`, perhaps by an older schema, as `v` would have it now.
+ */
+int custom_fit(struct arena *a, const struct custom_version *v, struct str version,
+               struct value *obj, struct value *ret, struct err *err);
+
+/* Which of two versions clients should prefer: v2, v1, v1beta1, v1alpha1, others by name. As
+ * qsort()'s. */
+int custom_compare_versions(struct str a, struct str b);
