@@ -19,6 +19,8 @@ field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
 field certificate-authority-data | base64 -d >"$dir/ca"
 field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
+kubectl --kubeconfig "$dir/a/admin.kubeconfig" create --validate=false \
+    -f "$vectors/golden/crd-setup.yaml" >"$dir/setup" || { cat "$dir/setup"; exit 1; }
 for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa}; do
     set -- "$@" "$vectors/golden/$trace.jsonl"
 done
