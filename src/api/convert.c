@@ -46,7 +46,7 @@ static struct str hub_group(const struct kind_type *t)
 
 const struct kind_type *convert_hub(const struct kind_type *t)
 {
-    if (!(t->flags & KIND_HAS_TYPE_META))
+    if (t->custom || !(t->flags & KIND_HAS_TYPE_META))
         return t;
     struct str group = hub_group(t);
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -122,6 +122,7 @@ static const struct row *find_row(const struct kind_type *t)
 
 static int retype(struct arena *a, const struct kind_type *to, struct value *obj, struct err *err)
 {
+    (void)value_set(a, obj, STR("kind"), value_string(to->name));
     (void)value_set(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
     return typed_read(a, to, obj, NULL, obj, err);
 }
@@ -158,7 +159,7 @@ static int between(struct arena *a, const struct kind_type *from, const struct k
 {
     const struct kind_type *hub = convert_hub(from);
     if (convert_hub(to) != hub)
-        return retype(a, to, obj, err); /* versions of a custom resource */
+        return retype(a, to, obj, err); /* nothing is known of how they differ */
     int r = from == hub ? 0 : to_hub(a, from, hub, obj, err);
     return r < 0 || to == hub ? r : from_hub(a, to, obj, err);
 }
