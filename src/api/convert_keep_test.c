@@ -49,6 +49,13 @@ static struct value read_object(struct arena *a, const struct kind_type *t, cons
     return defaulted(a, t, &given);
 }
 
+static struct value read_json(struct arena *a, const struct kind_type *t, struct str json)
+{
+    struct value given = value_null();
+    assert_int_equal(json_read(a, json, NULL, &given, NULL), 0);
+    return defaulted(a, t, &given);
+}
+
 static void check_row(struct arena *a, const struct row *row)
 {
     struct err err = ERR_INIT(a);
@@ -265,6 +272,46 @@ static void schemas(void **state)
     CHECK(rows);
 }
 
+/* ---- Large ones ---- */
+
+enum { LARGE = 50000 };
+
+/* With the square of their number this would take minutes. */
+static void large_lists_and_maps_are_merged_in_one_pass(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct err err = ERR_INIT(&a);
+    autobuf live_text = { 0 }, sent_text = { 0 };
+    arena_init(&a);
+    buf_str_add(&live_text, STR("{\"metadata\":{\"annotations\":{\"a\":\"\""));
+    buf_str_add(&sent_text, STR("{\"metadata\":{\"annotations\":{\"a\":\"b\""));
+    for (int i = 0; i < LARGE; i++) {
+        buf_printf(&live_text, ",\"k%06d\":\"\"", i);
+        buf_printf(&sent_text, ",\"k%06d\":\"\"", 2 * i);
+    }
+    buf_str_add(&live_text, STR("}},\"status\":{\"conditions\":[{\"type\":\"a\"}"));
+    buf_str_add(&sent_text, STR("}},\"status\":{\"conditions\":[{\"type\":\"a\"}"));
+    for (int i = 0; i < LARGE; i++) {
+        buf_printf(&live_text, ",{\"type\":\"t%d\",\"observedGeneration\":%d}", i, i);
+        buf_printf(&sent_text, ",{\"type\":\"t%d\",\"reason\":\"r\"}", LARGE - i);
+    }
+    buf_str_add(&live_text, STR("]}}"));
+    buf_str_add(&sent_text, STR("]}}"));
+    const struct kind_type *old = kind_find(STR("autoscaling/v2beta2"),
+                                            STR("HorizontalPodAutoscaler")),
+                           *hub = convert_hub(old);
+    struct value live = read_json(&a, hub, buf_str(&live_text)),
+                 sent = read_json(&a, old, buf_str(&sent_text)), obj;
+    assert_int_equal(convert_object(&a, old, hub, &sent, &obj, &err), 0);
+    assert_int_equal(convert_keep(&a, old, &live, &obj, &err), 0);
+    const struct value *second = value_at(value_dig(&obj, "status", "conditions"), 2);
+    int64_t generation = 0;
+    assert_true(value_to_int(value_get(second, STR("observedGeneration")), &generation));
+    assert_int_equal(generation, LARGE - 1);
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +320,7 @@ int main(void)
         cmocka_unit_test(items_without_a_key),
         cmocka_unit_test(items_in_another_order),
         cmocka_unit_test(schemas),
+        cmocka_unit_test(large_lists_and_maps_are_merged_in_one_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
