@@ -2,6 +2,7 @@
 
 #include "api/convert.h"
 #include "api/gofloat.h"
+#include "api/meta.h"
 #include "api/names.h"
 #include "api/typed.h"
 #include "api/validate.h"
@@ -235,6 +236,11 @@ static void validate(struct field_errors *e, const struct kind_type *t, struct s
                      const struct value *obj, const struct value *old_obj)
 {
     const struct schema *s = schema_of(t);
+    if (old_obj) { /* upstream asks for these in two places, and tells their faults twice */
+        bool namespaced = value_str(value_dig(obj, "metadata", "namespace")).n;
+        meta_validate_update(e, &(struct meta_rules){ NAME_SUBDOMAIN, namespaced, false }, obj,
+                             old_obj);
+    }
     if (s)
         check_values(e, s, sub, obj, old_obj);
     check_scale(e, &schema_kind_of(t)->scale, sub, obj);

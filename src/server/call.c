@@ -242,10 +242,14 @@ static void serve(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
     struct str accept = http_header_get(c->http, STR("accept"));
-    if (format_choose(c->arena, accept, endpoint_of(c), &c->format, &err) < 0) {
+    const struct kind_type *type = c->req.sub ? c->req.sub->type : c->req.resource->type;
+    bool has_proto = !type || !type->custom;
+    if (format_choose(c->arena, accept, endpoint_of(c), has_proto, &c->format, &err) < 0) {
         reply_error(c->x, &err);
         return;
     }
+    if (c->format.managers == FORMAT_MANAGERS_UNSAID && c->api->hides_managers)
+        c->format.managers = FORMAT_MANAGERS_HIDDEN;
     c->format.pretty |= format_pretty(request_param(&c->req, STR("pretty")),
                                       http_header_get(c->http, STR("user-agent")));
     if (c->req.resource->deprecation.n)

@@ -1,7 +1,9 @@
 /* custom.h - custom kinds: what CustomResourceDefinitions add to those that are built in.
  *
  * A definition that is established becomes a struct custom, with a struct kind_resource for each of
- * its versions, so that requests for its objects go the way of all others. It is immutable; a
+ * its versions, so that requests for its objects go the way of all others. Unlike a built-in one,
+ * an object is treated in the version of the request, and becomes one of the storage version only
+ * when it is written. It is immutable; a
  * changed definition becomes a new one, and whoever has the old one keeps it until he lets go.
  * Schemas are compiled when they are first needed. What is in the store counts: a definition is
  * read from there again after every change of it. Any thread may call all of this. */

@@ -300,11 +300,8 @@ static void build_versions(struct builder *b)
     const struct custom_version *storage = custom_storage(c);
     struct str hash =
         storage_hash(&c->arena, c->group, storage ? storage->resource.version : STR(""), c->kind);
-    for (size_t i = 0; i < c->n_versions; i++) {
-        struct custom_version *v = &c->versions[i];
-        v->resource.stored = storage && v != storage ? &storage->resource : NULL;
-        v->resource.storage_hash = hash;
-    }
+    for (size_t i = 0; i < c->n_versions; i++)
+        c->versions[i].resource.storage_hash = hash;
 }
 
 struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd, uint64_t rev)

@@ -3,11 +3,13 @@
 #include "api/cbor.h"
 #include "api/convert.h"
 #include "api/defaults.h"
+#include "api/field_errors.h"
 #include "api/proto.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "base/yaml.h"
+#include "server/custom.h"
 #include "server/encode.h"
 #include "server/managers.h"
 #include "base/banned.h"
@@ -154,6 +156,47 @@ static int check_claims(struct decoder *d)
                                   STR_ARG(encode_package(d->want->group)), STR_ARG(d->want->name)));
 }
 
+static int check_custom_kind(struct decoder *d, const struct value *obj)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(d->arena);
+    struct field_path path = field_child(NULL, STR("kind"));
+    if (str_eq(d->claimed.kind, d->want->name))
+        return 0;
+    field_error(&e, FIELD_INVALID, &path, field_quoted(&e, d->claimed.kind), "must be " STR_FMT,
+                STR_ARG(d->want->name));
+    return field_errors_report(&e, d->want->group, d->claimed.kind,
+                               value_str(value_dig(obj, "metadata", "name")), d->err);
+}
+
+/* An object of a custom kind has to say what it is. */
+static int check_custom_claims(struct decoder *d, const struct value *obj,
+                               enum decode_validation validation)
+{
+    static const struct str names[][2] = { { STR("kind"), STR("Kind") },
+                                           { STR("apiVersion"), STR("apiVersion") } };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!value_str(value_get(obj, names[i][0])).n)
+            return unrecognized(d, "",
+                                arena_printf(d->arena,
+                                             "Object '" STR_FMT "' is missing in '" STR_FMT "'",
+                                             STR_ARG(names[i][1]), STR_ARG(d->body)));
+    struct str given = value_str(value_get(obj, STR("apiVersion"))),
+               wanted = convert_api_version(d->arena, d->want);
+    if (str_eq(given, wanted))
+        return check_custom_kind(d, obj);
+    if (validation == DECODE_WARN && str_eq(d->claimed.group, d->want->group) &&
+        !custom_served(d->call->req.custom, d->claimed.version))
+        value_each_field (f, obj) /* of a version that nobody knows nothing is known */
+            if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")) &&
+                !str_eq(f->key, STR("metadata")))
+                call_warn(d->call,
+                          arena_printf(d->arena, "unknown field \"" STR_FMT "\"", STR_ARG(f->key)));
+    return err_set(d->err, ERR_BAD_REQUEST,
+                   "the API version in the data (" STR_FMT
+                   ") does not match the expected API version (" STR_FMT ")",
+                   STR_ARG(given), STR_ARG(wanted));
+}
+
 /* ---- Encodings ---- */
 
 static int read_json(struct decoder *d, struct value *ret)
@@ -269,7 +312,7 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
                          go_type(tree)));
     int r = read_claims(d, tree);
     if (r == 0)
-        r = check_claims(d);
+        r = d->want->custom ? check_custom_claims(d, tree, validation) : check_claims(d);
     if (r < 0)
         return r;
     struct typed_notes notes = { .n = 0 };
@@ -291,6 +334,10 @@ static int decode(struct decoder *d, enum decode_validation validation, struct v
                        "the body of the request was in an unknown format - accepted media types "
                        "include: application/json, application/yaml, "
                        "application/vnd.kubernetes.protobuf");
+    if (media == FORMAT_PROTO && d->want->custom)
+        return err_set(d->err, ERR_UNSUPPORTED_MEDIA_TYPE,
+                       "the body of the request was in an unknown format - accepted media types "
+                       "include: application/json, application/yaml");
     int r = read_tree(d, media, &tree);
     if (r < 0)
         return r;

@@ -71,6 +71,14 @@ static struct str meta_version(const struct format *f)
     return f->beta ? STR("meta.k8s.io/v1beta1") : STR("meta.k8s.io/v1");
 }
 
+void encode_hide(struct arena *a, const struct encoder *e, struct value *obj)
+{
+    if (e->format.managers != FORMAT_MANAGERS_HIDDEN ||
+        !value_dig(obj, "metadata", "managedFields"))
+        return;
+    (void)value_remove(a, value_edit(a, obj, STR("metadata")), STR("managedFields"));
+}
+
 struct value encode_partial(struct arena *a, const struct encoder *e, const struct value *obj)
 {
     struct value partial = value_object();
@@ -79,6 +87,7 @@ struct value encode_partial(struct arena *a, const struct encoder *e, const stru
     (void)value_add(a, &partial, STR("apiVersion"), value_string(meta_version(&e->format)));
     if (meta)
         (void)value_add(a, &partial, STR("metadata"), value_borrow(meta));
+    encode_hide(a, e, &partial);
     return partial;
 }
 
@@ -144,6 +153,7 @@ int encode_row_of(struct arena *a, const struct encoder *e, const struct value *
         int r = to_asked(a, e, obj, &shown, err);
         if (r < 0)
             return r;
+        encode_hide(a, e, &shown);
     }
     (void)value_add(a, &row, STR("cells"), cells);
     struct value conditions = columns_conditions(a, e->stored, obj);
@@ -198,6 +208,8 @@ int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
     switch (e->format.as) {
     case FORMAT_OBJECT:
         r = to_asked(a, e, obj, &shown, err);
+        if (r == 0)
+            encode_hide(a, e, &shown);
         break;
     case FORMAT_TABLE:
         r = encode_table_of(a, e, obj, true, &shown, err);
@@ -235,6 +247,8 @@ int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
         int r = stored_open(entry, &s, err);
         if (r < 0)
             return r;
+        if (e->format.managers == FORMAT_MANAGERS_HIDDEN)
+            stored_hide_managers(&s);
         if (whole)
             stored_splice(out, &s, e->stored->type);
         else

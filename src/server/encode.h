@@ -41,6 +41,9 @@ int encode_read(struct arena *a, const struct encoder *e, const struct store_ent
 /* Upstream's name for the package that has a group's types: "core" for "", "apps" for "apps". */
 struct str encode_package(struct str group);
 
+/* Without metadata.managedFields, if they are hidden. */
+void encode_hide(struct arena *a, const struct encoder *e, struct value *obj);
+
 /* The object as PartialObjectMetadata. */
 struct value encode_partial(struct arena *a, const struct encoder *e, const struct value *obj);
 

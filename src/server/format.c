@@ -79,6 +79,16 @@ static bool take_form(const struct accept_item *item, struct format *f)
     return false;
 }
 
+/* `managedFields=0` leaves them out, `managedFields=1` shows them. */
+static enum format_managers take_managers(const struct accept_item *item)
+{
+    struct str said = accept_param(item->params, STR("managedFields"));
+    if (!said.n)
+        return FORMAT_MANAGERS_UNSAID;
+    return str_eq(said, STR("0")) || str_eq(said, STR("false")) ? FORMAT_MANAGERS_HIDDEN
+                                                                : FORMAT_MANAGERS_SHOWN;
+}
+
 static int refuse(enum format_endpoint endpoint, bool known, struct err *err)
 {
 #define MEDIA_NAMES "application/json, application/yaml, application/vnd.kubernetes.protobuf"
@@ -95,7 +105,7 @@ static int refuse(enum format_endpoint endpoint, bool known, struct err *err)
     return r;
 }
 
-int format_choose(struct arena *a, struct str accept, enum format_endpoint endpoint,
+int format_choose(struct arena *a, struct str accept, enum format_endpoint endpoint, bool has_proto,
                   struct format *ret, struct err *err)
 {
     const struct accept_item *items;
@@ -111,8 +121,11 @@ int format_choose(struct arena *a, struct str accept, enum format_endpoint endpo
         known = true;
         if (!take_form(&items[i], &f) || (endpoint == FORMAT_OF_WATCH && f.media == FORMAT_YAML))
             continue;
+        if (f.media == FORMAT_PROTO && f.as == FORMAT_OBJECT && !has_proto)
+            continue;
         struct str pretty = accept_param(items[i].params, STR("pretty"));
         f.pretty = str_eq(pretty, STR("1")) || str_eq(pretty, STR("true"));
+        f.managers = take_managers(&items[i]);
         *ret = f;
         return 0;
     }

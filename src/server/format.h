@@ -17,9 +17,14 @@ enum format_as {
     FORMAT_PARTIAL_LIST, /* PartialObjectMetadataList */
 };
 
+/* Whether answers show metadata.managedFields. Not an option of upstream's, whose servers ignore
+ * parameters that they do not know. */
+enum format_managers { FORMAT_MANAGERS_UNSAID, FORMAT_MANAGERS_SHOWN, FORMAT_MANAGERS_HIDDEN };
+
 struct format {
     enum format_media media;
     enum format_as as;
+    enum format_managers managers;
     bool beta;   /* meta.k8s.io/v1beta1 instead of v1 */
     bool pretty; /* JSON with white space */
 };
@@ -30,8 +35,9 @@ enum format_endpoint {
     FORMAT_OF_WATCH,
 };
 
-/* An empty `accept` means JSON. ERR_NOT_ACCEPTABLE in upstream's words. */
-int format_choose(struct arena *a, struct str accept, enum format_endpoint endpoint,
+/* An empty `accept` means JSON. Objects of custom kinds have no protobuf form; their Tables and
+ * metadata do. ERR_NOT_ACCEPTABLE in upstream's words. */
+int format_choose(struct arena *a, struct str accept, enum format_endpoint endpoint, bool has_proto,
                   struct format *ret, struct err *err);
 
 /* Whether JSON is to be indented. `pretty` is the parameter, a NULL pointer if it is not there:

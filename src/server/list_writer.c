@@ -56,12 +56,14 @@ static bool items_are_null(const struct encoder *e, const struct list_meta *meta
     return e->format.as == FORMAT_PARTIAL_LIST && meta->n_items == 0;
 }
 
-static struct value meta_tree(struct arena *a, const struct list_meta *meta)
+static struct value meta_tree(struct arena *a, const struct encoder *e,
+                              const struct list_meta *meta)
 {
     struct value tree = value_object();
     struct str rev = arena_printf(a, "%llu", (unsigned long long)meta->rev);
     (void)value_add(a, &tree, STR("resourceVersion"), value_string(rev));
-    if (meta->token.n)
+    bool always = e->format.as == FORMAT_OBJECT && e->stored->type->custom; /* as upstream does */
+    if (meta->token.n || always)
         (void)value_add(a, &tree, STR("continue"), value_string(meta->token));
     if (meta->has_remaining)
         (void)value_add(a, &tree, STR("remainingItemCount"), value_int((int64_t)meta->remaining));
@@ -77,7 +79,7 @@ static void json_frame(struct buf *out, struct arena *a, const struct encoder *e
     struct value frame = value_object();
     (void)value_add(a, &frame, STR("kind"), value_string(list_kind(e)));
     (void)value_add(a, &frame, STR("apiVersion"), value_string(list_version(a, e)));
-    (void)value_add(a, &frame, STR("metadata"), meta_tree(a, meta));
+    (void)value_add(a, &frame, STR("metadata"), meta_tree(a, e, meta));
     if (e->format.as == FORMAT_TABLE)
         (void)value_add(a, &frame, STR("columnDefinitions"), columns_definitions(a, e->stored));
     (void)value_add(a, &frame, items_name(e),
@@ -147,7 +149,7 @@ static void yaml_kind_and_meta(struct buf *out, struct arena *a, const struct en
                                const struct list_meta *meta)
 {
     yaml_field(out, a, e, STR("kind"), value_string(list_kind(e)));
-    yaml_field(out, a, e, STR("metadata"), meta_tree(a, meta));
+    yaml_field(out, a, e, STR("metadata"), meta_tree(a, e, meta));
 }
 
 /* By name, so the items of a list come before its metadata and the rows of a Table last. */
@@ -188,7 +190,7 @@ static void cbor_head(struct buf *out, const struct encoder *e, const struct lis
 static void cbor_tail(struct buf *out, struct arena *a, const struct encoder *e,
                       const struct list_meta *meta)
 {
-    struct value tree = meta_tree(a, meta);
+    struct value tree = meta_tree(a, e, meta);
     cbor_write_string(out, STR("metadata"));
     cbor_write_item(out, NULL, &tree);
     cbor_write_string(out, STR("apiVersion"));
@@ -212,7 +214,7 @@ static void proto_meta(struct buf *out, struct arena *a, const struct encoder *e
                        const struct list_meta *meta)
 {
     const struct kind_field *field = kind_field_find(list_type(e), STR("metadata"));
-    struct value tree = meta_tree(a, meta);
+    struct value tree = meta_tree(a, e, meta);
     autobuf message = { 0 };
     proto_write(&message, field->type, &tree);
     wire_bytes(out, proto_meta_is_last(e) ? 2 : field->number, buf_str(&message));
@@ -305,6 +307,8 @@ static int splice_item(struct buf *out, const struct encoder *e, const struct st
     int r = stored_open(entry, &s, err);
     if (r < 0)
         return r;
+    if (e->format.managers == FORMAT_MANAGERS_HIDDEN)
+        stored_hide_managers(&s);
     if (e->format.as == FORMAT_OBJECT)
         stored_splice(out, &s, item_type(e));
     else
@@ -330,6 +334,7 @@ static int item_tree(const struct encoder *e, struct selection_subject *subject,
         break;
     case FORMAT_OBJECT:
         *ret = value_borrow(tree);
+        encode_hide(subject->arena, e, ret);
         if (item_type(e))
             break;
         (void)value_remove(subject->arena, ret, STR("kind"));

@@ -229,6 +229,8 @@ void registry__warn(struct call *c, const struct value *obj, const struct value 
 
 struct meta_rules registry__meta_rules(struct call *c)
 {
+    if (c->stored->type->custom)
+        return (struct meta_rules){ NAME_SUBDOMAIN, c->stored->namespaced, false };
     return meta_rules_of(c->stored->group, c->stored->plural, c->stored->namespaced);
 }
 
@@ -258,6 +260,22 @@ static int check_absent(struct call *c, const struct value *obj, struct err *err
     return r;
 }
 
+int registry__bytes(struct call *c, struct value *obj, struct buf *out, struct err *err)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    const struct custom_version *storage = v ? custom_storage(v->of) : NULL;
+    if (!storage || storage == v) {
+        stored_write(out, c->stored, obj);
+        return 0;
+    }
+    struct value kept;
+    int r = convert_object(c->arena, &v->type, &storage->type, obj, &kept, err);
+    if (r < 0)
+        return r;
+    stored_write(out, &storage->resource, &kept);
+    return convert_object(c->arena, &storage->type, &v->type, &kept, obj, err);
+}
+
 void registry__written(struct call *c, struct str name, bool gone)
 {
     const struct custom_version *v = custom_version_of(c->stored);
@@ -278,7 +296,9 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     enum { OBJECT, NAMESPACE, FIRST_EXTRA };
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
-    stored_write(&bytes, c->stored, obj);
+    int r = registry__bytes(c, obj, &bytes, err);
+    if (r < 0)
+        return r;
     struct store_op *ops = arena_array(c->arena, struct store_op, FIRST_EXTRA + extra->n);
     ops[OBJECT] = (struct store_op){
         .type = STORE_PUT,
@@ -290,7 +310,7 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     for (size_t i = 0; i < extra->n; i++)
         ops[FIRST_EXTRA + i] = extra->ops[i];
     struct store_txn txn = { .ops = ops, .n_ops = ns_check->key.n ? FIRST_EXTRA + extra->n : 1 };
-    int r = store_commit(c->api->store, &txn, err);
+    r = store_commit(c->api->store, &txn, err);
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
         registry__written(c, name, false);

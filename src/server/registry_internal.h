@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/meta.h"
+#include "base/buf.h"
 #include "server/registry.h"
 #include "server/strategy.h"
 
@@ -39,6 +40,10 @@ struct registry_extra {
     struct store_op *ops; /* in the arena */
     size_t n;
 };
+
+/* The bytes that are stored for `obj`. A custom object is written in the storage version of its
+ * kind, and becomes what will be read from it. */
+int registry__bytes(struct call *c, struct value *obj, struct buf *out, struct err *err);
 
 /* What follows from a write, once it is in the store: definitions of custom kinds take effect, and
  * go when the last of their objects has gone. */

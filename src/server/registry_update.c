@@ -35,9 +35,10 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
                       struct value *obj, const struct registry_extra *extra, struct err *err)
 {
     autobuf bytes = { 0 };
-    stored_write(&bytes, c->stored, obj);
     uint64_t rev = was->rev;
-    int r = 0;
+    int r = registry__bytes(c, obj, &bytes, err);
+    if (r < 0)
+        return r;
     if (!str_eq(buf_str(&bytes), was->bytes)) {
         struct store_op op = {
             .type = STORE_PUT,

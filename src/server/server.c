@@ -312,6 +312,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.services = opt->services;
     s->api.versions = opt->versions;
+    s->api.hides_managers = opt->hides_managers;
     int r = 0;
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),

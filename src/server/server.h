@@ -18,6 +18,7 @@ struct server_options {
     struct tls_context *tls;        /* its client CA says who is known */
     size_t n_loops;                 /* 0: one per CPU, at most API_LOOPS_MAX */
     struct service_ranges services; /* without a network: the defaults of service_ip.h */
+    bool hides_managers;            /* see api.h */
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
     enum kind_choice versions;      /* of the API that are served */
 };

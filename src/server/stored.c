@@ -189,11 +189,24 @@ bool stored_fits(const struct store_entry *e, const struct kind_resource *r)
                   str_eq(s.version, v->resource.version));
 }
 
+/* Quotes inside of text are escaped, so this can only be the name of a field, and no other field of
+ * the metadata has one of that name. */
+void stored_hide_managers(struct stored *s)
+{
+    static const char name[] = ",\"managedFields\":[";
+    const char *at = memmem(s->meta.p, s->meta.n, name, sizeof(name) - 1);
+    if (!at)
+        return;
+    s->meta.n = (size_t)(at - s->meta.p);
+    s->meta_end = STR("}");
+}
+
 static void splice_meta(struct buf *out, const struct stored *s)
 {
     buf_str_add(out, s->head);
     buf_printf(out, "\"resourceVersion\":\"%llu\",", (unsigned long long)s->rev);
     buf_str_add(out, s->meta);
+    buf_str_add(out, s->meta_end);
 }
 
 static void add_type(struct buf *out, const struct kind_type *type)

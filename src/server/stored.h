@@ -38,14 +38,17 @@ void stored_write_like(struct buf *out, const struct store_entry *e, const struc
 
 /* The parts of stored bytes; pointers into the entry. ERR_DAMAGED if they are none. */
 struct stored {
-    struct str head; /* after the opening brace, up to where the resourceVersion goes */
-    struct str meta; /* from there to the end of metadata, its brace included */
-    struct str tail; /* the rest, with the closing brace */
+    struct str head;     /* after the opening brace, up to where the resourceVersion goes */
+    struct str meta;     /* from there to the end of metadata, its brace included */
+    struct str meta_end; /* its brace, where the end was cut off */
+    struct str tail;     /* the rest, with the closing brace */
     uint64_t rev;
     struct str version; /* of a custom kind; a NULL pointer if it is built in */
     uint32_t mark;
 };
 int stored_open(const struct store_entry *e, struct stored *ret, struct err *err);
+/* Leaves out metadata.managedFields, which is the last of the metadata. */
+void stored_hide_managers(struct stored *s);
 
 /* Whether the bytes are what an object of `r` looks like today: else only stored_read() can tell.
  */

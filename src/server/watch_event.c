@@ -88,7 +88,8 @@ static int write_shown(struct buf *out, struct arena *a, const struct encoder *e
     int r = 0;
     switch (e->format.as) {
     case FORMAT_OBJECT:
-        shown = *obj;
+        shown = value_borrow(obj);
+        encode_hide(a, e, &shown);
         break;
     case FORMAT_TABLE:
         r = encode_table_of(a, e, obj, columns, &shown, err);
@@ -119,6 +120,8 @@ static int splice(struct buf *out, const struct encoder *e, enum watch_type type
     int r = stored_open(entry, &s, err);
     if (r < 0)
         return r;
+    if (e->format.managers == FORMAT_MANAGERS_HIDDEN)
+        stored_hide_managers(&s);
     json_begin(out, type);
     if (e->format.as == FORMAT_OBJECT)
         stored_splice(out, &s, e->stored->type);

@@ -70,7 +70,8 @@ static bool is_form(const struct watch_cached *a, const struct watch_cached *b)
 {
     return a->type == b->type && a->resource == b->resource && a->include == b->include &&
            a->columns == b->columns && a->format.media == b->format.media &&
-           a->format.as == b->format.as && a->format.beta == b->format.beta;
+           a->format.as == b->format.as && a->format.beta == b->format.beta &&
+           a->format.managers == b->format.managers;
 }
 
 static struct watch_bytes *find(struct watch_hub *hub, const struct watch_cached *form)
