@@ -32,6 +32,10 @@ static const char usage[] =
     "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
     "  --api-versions SET  all (the default), or current: without those that Kubernetes has "
     "dropped\n"
+    "  --managed-fields HOW\n"
+    "                      whether answers show who set which field: shown (the default), or "
+    "hidden\n"
+    "                      unless a client accepts application/json;managedFields=1\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -43,7 +47,7 @@ struct up {
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
-    bool detach;
+    bool detach, hides_managers;
 };
 
 /* A number and s, m or h. */
@@ -71,6 +75,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "service-node-port-range", required_argument, NULL, 'p' },
         { "event-ttl", required_argument, NULL, 'e' },
         { "api-versions", required_argument, NULL, 'a' },
+        { "managed-fields", required_argument, NULL, 'm' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -113,6 +118,14 @@ static int parse_flags(int argc, char **argv, struct up *ret)
                 return 3;
             }
             ret->versions = optarg[0] == 'c' ? KIND_CURRENT_VERSIONS : KIND_ALL_VERSIONS;
+            break;
+        case 'm':
+            if (strcmp(optarg, "shown") != 0 && strcmp(optarg, "hidden") != 0) {
+                fprintf(stderr, "sampan up: --managed-fields is shown or hidden, not '%s'\n",
+                        optarg);
+                return 3;
+            }
+            ret->hides_managers = optarg[0] == 'h';
             break;
         case 'D':
             ret->detach = true;
@@ -272,7 +285,8 @@ static int start(const struct up *up, struct arena *a, struct server **ret,
             .tls = tls,
             .services = services,
             .event_ttl_ns = up->event_ttl_ns,
-            .versions = up->versions },
+            .versions = up->versions,
+            .hides_managers = up->hides_managers },
         ret, err);
     tls_context_unref(tls);
     return r;
