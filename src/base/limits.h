@@ -80,3 +80,8 @@
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
 #define LIMIT_SCHEMA_DEPTH      100u  /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
+
+/* Expressions */
+#define LIMIT_CEL_CODE_POINTS 100000u     /* of one expression */
+#define LIMIT_CEL_NODES       (1u << 20)  /* of its tree, macros expanded */
+#define LIMIT_CEL_TEXT_BYTES  (64u << 20) /* that one function may make */

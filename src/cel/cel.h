@@ -61,7 +61,8 @@ struct cel_fields {
 struct cel_type {
     enum cel_kind kind;
     uint8_t n_params;
-    bool nullable;     /* null may stand for it (wrapper types; a schema's nullable: true) */
+    bool nullable;     /* a tree may have null for it (a schema's nullable: true) */
+    bool wrapper;      /* null may be assigned to it: wrapper(int) */
     bool is_date;      /* a timestamp whose text in the tree is a date alone */
     uint8_t list_type; /* enum cel_list_type */
     struct str name;   /* as type(x) names it: "int", "list", "google.protobuf.Timestamp" */
@@ -112,6 +113,7 @@ struct cel_lazy;
 struct cel_value {
     uint8_t kind;  /* enum cel_kind; never DYN, ANY or PARAM */
     uint8_t form;  /* private: how a list or map is held */
+    int16_t zone;  /* CEL_TIMESTAMP: minutes east of UTC that it was written with */
     int32_t nanos; /* CEL_TIMESTAMP: of `i`, 0 to 999999999 */
     union {
         bool b;
