@@ -38,3 +38,9 @@ void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
 /* Why a CustomResourceDefinition that was accepted in an older version is not what today's asks
  * for. */
 void validate_structure(struct field_errors *e, const struct value *definition);
+/* Each schema of a definition, at the path where faults in it are told: that of its version, or of
+ * all of them where they are the same. */
+void validate_each_schema(const struct value *definition,
+                          void (*visit)(void *arg, const struct field_path *path,
+                                        const struct value *schema),
+                          void *arg);

@@ -730,3 +730,23 @@ void validate_structure(struct field_errors *e, const struct value *definition)
             check_structural(e, &path, props);
     }
 }
+
+void validate_each_schema(const struct value *definition,
+                          void (*visit)(void *arg, const struct field_path *path,
+                                        const struct value *schema),
+                          void *arg)
+{
+    const struct value *versions = value_dig(definition, "spec", "versions");
+    const struct shared s = shared_by(versions);
+    const struct value *shared = member(s.schema, "openAPIV3Schema");
+    const struct field_path *spec = path_root("spec");
+    if (value_is(shared, VALUE_OBJECT))
+        visit(arg, path_at(path_at(spec, "validation"), "openAPIV3Schema"), shared);
+    size_t i = 0;
+    value_each_item (it, s.has_schema ? NULL : versions) {
+        const struct field_path *path = path_item(path_at(spec, "versions"), i++);
+        const struct value *schema = value_dig(it, "schema", "openAPIV3Schema");
+        if (value_is(schema, VALUE_OBJECT))
+            visit(arg, path_at(path_at(path, "schema"), "openAPIV3Schema"), schema);
+    }
+}

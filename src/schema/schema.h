@@ -129,7 +129,9 @@ void schema_default(struct arena *a, const struct schema *s, struct value *obj);
  */
 int schema_coerce(struct arena *a, const struct schema *s, struct value *obj,
                   struct schema_unknown *unknown, struct err *err);
-void schema_check_embedded(struct field_errors *e, const struct schema *s, const struct value *obj);
+/* `path` is NULL for a whole resource. */
+void schema_check_embedded(struct field_errors *e, const struct schema *s,
+                           const struct field_path *path, const struct value *obj);
 
 /* ---- What is wrong with an object ---- */
 

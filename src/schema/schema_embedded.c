@@ -217,7 +217,8 @@ static void check(struct field_errors *e, const struct schema *s, const struct f
     }
 }
 
-void schema_check_embedded(struct field_errors *e, const struct schema *s, const struct value *obj)
+void schema_check_embedded(struct field_errors *e, const struct schema *s,
+                           const struct field_path *path, const struct value *obj)
 {
-    check(e, s, NULL, obj);
+    check(e, s, path, obj);
 }

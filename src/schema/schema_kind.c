@@ -247,7 +247,7 @@ static void validate(struct field_errors *e, const struct kind_type *t, struct s
     if (!s)
         return;
     if (!str_eq(sub, STR("status")))
-        schema_check_embedded(e, s, obj);
+        schema_check_embedded(e, s, NULL, obj);
     check_lists(e, s, obj, old_obj);
 }
 

@@ -1,7 +1,6 @@
 #include "schema/schema_ownership.h"
 
 #include "api/convert.h"
-#include "api/typed.h"
 
 #include "base/banned.h"
 
@@ -145,11 +144,32 @@ static enum ownership_type type(struct ownership_place place)
 
 const struct ownership_schema schema_ownership = { shape, field, item, key_default, type };
 
+/* The first field that the schema does not have; NULL: there is none. */
+static const struct value_field *find_stranger(struct ownership_place place, const struct value *v)
+{
+    const struct value_field *found = NULL;
+    for (size_t i = 0; v->type == VALUE_ARRAY && !found && i < v->n; i++)
+        found = find_stranger(item(place), value_at(v, i));
+    value_each_field (f, v) {
+        struct ownership_place at;
+        (void)field(place, f->key, &at);
+        found = at.mode == NOWHERE ? f : find_stranger(at, &f->val);
+        if (found)
+            return found;
+    }
+    return found;
+}
+
 int schema_ownership_convert(struct arena *a, struct ownership_place from,
                              struct ownership_place to, const struct value *obj, struct value *ret,
                              struct err *err)
 {
-    struct value settled;
-    int r = typed_read(a, from.at, obj, NULL, &settled, err);
-    return r < 0 ? r : convert_object(a, from.at, to.at, &settled, ret, err);
+    (void)from;
+    *ret = value_borrow(obj);
+    (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, to.at)));
+    const struct value_field *stranger = find_stranger(to, ret);
+    if (!stranger)
+        return 0;
+    return err_set(err, ERR_UNKNOWN, "." STR_FMT ": field not declared in schema",
+                   STR_ARG(stranger->key));
 }

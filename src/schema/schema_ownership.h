@@ -11,7 +11,9 @@ extern const struct ownership_schema schema_ownership;
 /* An object of a custom type. */
 struct ownership_place schema_ownership_of(const struct kind_type *type);
 
-/* Where among the versions of a kind another one is: for struct managed_versions. */
+/* For struct managed_versions: the apiVersion changes and nothing is pruned, so an object that has
+ * what the other version does not know cannot be converted. Upstream then leaves the managers as
+ * they were. */
 int schema_ownership_convert(struct arena *a, struct ownership_place from,
                              struct ownership_place to, const struct value *obj, struct value *ret,
                              struct err *err);

@@ -2,6 +2,7 @@
 
 #include "api/columns.h"
 #include "server/encode.h"
+#include "server/errors.h"
 #include "server/reply.h"
 #include "server/stored.h"
 #include "server/verbs.h"
@@ -254,6 +255,11 @@ static void serve(struct call *c)
                                       http_header_get(c->http, STR("user-agent")));
     if (c->req.resource->deprecation.n)
         call_warn(c, c->req.resource->deprecation);
+    if (c->req.no_sub) {
+        (void)error_not_found(&err, c->req.resource, c->req.name);
+        call_fail(c, &err);
+        return;
+    }
     bool waits;
     struct job *job = arena_new(c->arena, struct job);
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
@@ -279,7 +285,7 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
     if (!req->resource->verbs)
         c->req.resource = c->stored;
     c->last_warning = &c->warnings;
-    c->verb = request_verb(c->http, &c->req);
+    c->verb = req->no_sub ? KIND_GET : request_verb(c->http, &c->req);
     bool nameless = !req->name.p && c->verb & (KIND_UPDATE | KIND_PATCH);
     if (nameless)
         reply_refusal(x, ERR_BAD_REQUEST, "name must be provided");

@@ -197,11 +197,19 @@ static void accept_names(struct arena *a, struct value *crd, const struct others
     set_condition(a, crd, &names, now);
 }
 
+/* Conditions that somebody set by hand are his: without a change of names nothing is decided. */
+static bool has_all_names(const struct value *crd)
+{
+    const struct value *wanted = value_dig(crd, "spec", "names"),
+                       *accepted = value_dig(crd, "status", "acceptedNames");
+    return wanted && accepted && value_eq(wanted, accepted);
+}
+
 static void establish(struct arena *a, struct value *crd, struct str now)
 {
-    if (is_condition_true(crd, STR("Established")))
-        return;
     bool accepted = is_condition_true(crd, STR("NamesAccepted"));
+    if (is_condition_true(crd, STR("Established")) || (!accepted && has_all_names(crd)))
+        return;
     struct condition yes = { STR("Established"), STR("True"), STR("InitialNamesAccepted"),
                              STR("the initial names have been accepted") },
                      no = { STR("Established"), STR("False"), STR("NotAccepted"),
@@ -361,7 +369,8 @@ static int settle_once(struct api *api, struct str name, struct others *o, struc
     old = value_share(&crd);
     struct str now = now_text(api, a);
     o->group = value_str(value_dig(&crd, "spec", "group"));
-    accept_names(a, &crd, o, now);
+    if (!has_all_names(&crd))
+        accept_names(a, &crd, o, now);
     establish(a, &crd, now);
     note_approval(a, &crd, now);
     note_structure(a, &crd, now);

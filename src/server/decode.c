@@ -172,14 +172,10 @@ static int check_custom_kind(struct decoder *d, const struct value *obj)
 static int check_custom_claims(struct decoder *d, const struct value *obj,
                                enum decode_validation validation)
 {
-    static const struct str names[][2] = { { STR("kind"), STR("Kind") },
-                                           { STR("apiVersion"), STR("apiVersion") } };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (!value_str(value_get(obj, names[i][0])).n)
-            return unrecognized(d, "",
-                                arena_printf(d->arena,
-                                             "Object '" STR_FMT "' is missing in '" STR_FMT "'",
-                                             STR_ARG(names[i][1]), STR_ARG(d->body)));
+    if (!value_str(value_get(obj, STR("kind"))).n)
+        return unrecognized(d, "",
+                            arena_printf(d->arena, "Object 'Kind' is missing in '" STR_FMT "'",
+                                         STR_ARG(d->body)));
     struct str given = value_str(value_get(obj, STR("apiVersion"))),
                wanted = convert_api_version(d->arena, d->want);
     if (str_eq(given, wanted))

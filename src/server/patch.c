@@ -56,13 +56,15 @@ static bool has_known(struct str list)
 static int read_kind(struct call *c, enum patch_kind *ret, struct err *err)
 {
     struct str given = http_header_get(c->http, STR("content-type")), rest = given;
-    if (find_kind(str_trim(str_cut(&rest, ';')), ret))
+    bool custom = c->stored->type->custom; /* whose fields do not say how they merge */
+    if (find_kind(str_trim(str_cut(&rest, ';')), ret) && !(custom && *ret == PATCH_STRATEGIC))
         return 0;
-    if (has_known(given))
+    if (custom || has_known(given))
         return err_set(err, ERR_UNSUPPORTED_MEDIA_TYPE,
                        "the body of the request was in an unknown format - accepted media types "
                        "include: application/json-patch+json, application/merge-patch+json, "
-                       "application/strategic-merge-patch+json, application/apply-patch+yaml");
+                       "%sapplication/apply-patch+yaml",
+                       custom ? "" : "application/strategic-merge-patch+json, ");
     int r = err_set(err, ERR_UNSUPPORTED_MEDIA_TYPE, "415: Unsupported Media Type");
     err->about.kind = STR("");
     return r;
@@ -244,6 +246,28 @@ static int check_type(struct patch *p, const struct kind_type *type, const struc
     return not_an_object(p, doc, why_another_kind(a, type, doc), err);
 }
 
+/* A document that has lost its apiVersion is taken for upstream's inner form of the kind, whose
+ * fields have other names: nothing of it is known, and there is nothing in it. */
+static int read_unversioned(struct patch *p, const struct value *patched, struct value *ret,
+                            struct err *err)
+{
+    struct arena *a = p->call->arena;
+    struct typed_notes notes = { .n = 0 };
+    value_each_field (f, patched)
+        if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")) &&
+            notes.n < TYPED_NOTES_MAX)
+            notes.notes[notes.n++] =
+                arena_printf(a, "unknown field \"" STR_FMT "\"", STR_ARG(f->key));
+    *ret = value_object();
+    return heed_notes(p, patched, &notes, err);
+}
+
+static bool is_unversioned(const struct patch *p, const struct value *patched)
+{
+    return p->kind != PATCH_STRATEGIC && !p->type->custom &&
+           !value_str(value_get(patched, STR("apiVersion"))).n;
+}
+
 int patch_object(struct patch *p, const struct value *doc, struct value *ret, struct err *err)
 {
     struct arena *a = p->call->arena;
@@ -258,6 +282,8 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
         r = check_type(p, type, &patched, err);
     if (r < 0)
         return r;
+    if (is_unversioned(p, &patched))
+        return read_unversioned(p, &patched, ret, err);
     struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(a);
     int (*read)(struct arena *, const struct kind_type *, const struct value *,

@@ -15,6 +15,7 @@
 #include "server/stored.h"
 #include "server/strategy.h"
 #include "base/log.h"
+#include "schema/schema_definition.h"
 #include "server/custom.h"
 #include "server/custom_definition.h"
 #include "base/banned.h"
@@ -223,6 +224,8 @@ void registry__warn(struct call *c, const struct value *obj, const struct value 
 {
     struct validate_warnings w = { .arena = c->arena };
     validate_warn(&w, c->req.resource, obj, old_obj);
+    if (definition_is(c->stored))
+        schema_warn_definition(&w, obj, old_obj);
     for (size_t i = 0; i < w.n; i++)
         call_warn(c, w.texts[i]);
 }
@@ -240,6 +243,8 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
     struct meta_rules rules = registry__meta_rules(c);
     meta_validate_create(&e, &rules, obj);
     validate_create(&e, c->req.resource, obj);
+    if (definition_is(c->stored))
+        schema_check_definition(&e, obj, NULL);
     int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)

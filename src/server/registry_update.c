@@ -8,6 +8,8 @@
 #include "server/stored.h"
 #include "server/strategy.h"
 #include "server/turns.h"
+#include "schema/schema_definition.h"
+#include "server/custom_definition.h"
 #include "base/banned.h"
 
 enum { UPDATE_TRIES = 100 };
@@ -184,6 +186,8 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update_sub(&e, c->req.resource, sub, obj, old_obj);
     else
         validate_update(&e, c->req.resource, obj, old_obj);
+    if (!sub.n && definition_is(c->stored))
+        schema_check_definition(&e, obj, old_obj);
     int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                                 value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)

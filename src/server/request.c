@@ -183,7 +183,11 @@ static enum request_place find_custom(const struct segments *s, size_t at,
     ret->custom = custom_find(kinds, group, s->at[at]);
     const struct custom_version *v = ret->custom ? custom_served(ret->custom, version) : NULL;
     ret->resource = v ? &v->resource : NULL;
-    if (v && take_rest(s, at + 1, ret) && fits(ret))
+    bool rest = v && take_rest(s, at + 1, ret);
+    if (rest && fits(ret))
+        return REQUEST_FOUND;
+    ret->no_sub = v && !rest && s->n - at == 3 && fits(ret);
+    if (ret->no_sub)
         return REQUEST_FOUND;
     ret->custom = custom_unref(ret->custom);
     return REQUEST_NO_GROUP;

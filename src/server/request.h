@@ -22,7 +22,8 @@ struct request {
     struct str ns;                      /* NULL pointer: none in the path */
     struct str name;                    /* NULL pointer: the collection */
     struct str rest;                    /* what follows the subresource; only proxies have it */
-    bool watch; /* below /watch/, as watches were asked for before they had a parameter */
+    bool watch;  /* below /watch/, as watches were asked for before they had a parameter */
+    bool no_sub; /* it names a subresource that the custom kind could have, but has not */
     struct custom *custom; /* that the resource is of: a reference; NULL if it is built in */
     const struct request_param *params; /* in the order sent */
     size_t n_params;
