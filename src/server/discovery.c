@@ -1,10 +1,10 @@
 #include "server/discovery.h"
 
-#include "api/kind.h"
 #include "base/buf.h"
 #include "base/crc32c.h"
 #include "base/json.h"
 #include "net/accept.h"
+#include "server/catalog.h"
 #include "server/reply.h"
 #include "base/banned.h"
 
@@ -29,22 +29,45 @@ static void add_strings(struct buf *out, const char *name, const struct str *lis
     buf_byte(out, ']');
 }
 
-static void add_verbs(struct buf *out, unsigned verbs)
+struct verb {
+    unsigned bit;
+    const char *name;
+};
+
+static const struct verb verbs_in_order[] = {
+    { KIND_CREATE, "create" },
+    { KIND_DELETE, "delete" },
+    { KIND_DELETE_COLLECTION, "deletecollection" },
+    { KIND_GET, "get" },
+    { KIND_LIST_VERB, "list" },
+    { KIND_PATCH, "patch" },
+    { KIND_UPDATE, "update" },
+    { KIND_WATCH, "watch" },
+};
+
+/* Those of custom resources have another order upstream. */
+static const struct verb custom_verbs[] = {
+    { KIND_DELETE, "delete" }, { KIND_DELETE_COLLECTION, "deletecollection" },
+    { KIND_GET, "get" },       { KIND_LIST_VERB, "list" },
+    { KIND_PATCH, "patch" },   { KIND_CREATE, "create" },
+    { KIND_UPDATE, "update" }, { KIND_WATCH, "watch" },
+};
+
+static void add_verbs(struct buf *out, unsigned verbs, const struct kind_resource *of)
 {
-    static const char *const names[] = { "create", "delete", "deletecollection", "get",
-                                         "list",   "patch",  "update",           "watch" };
+    const struct verb *order = of->type->custom ? custom_verbs : verbs_in_order;
     buf_str_add(out, STR(",\"verbs\":["));
     const char *comma = "";
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (!(verbs >> i & 1))
+    for (size_t i = 0; i < sizeof(verbs_in_order) / sizeof(verbs_in_order[0]); i++) {
+        if (!(verbs & order[i].bit))
             continue;
-        buf_printf(out, "%s\"%s\"", comma, names[i]);
+        buf_printf(out, "%s\"%s\"", comma, order[i].name);
         comma = ",";
     }
     buf_byte(out, ']');
 }
 
-static struct str group_version(struct arena *a, const struct kind_version *v)
+static struct str group_version(struct arena *a, const struct catalog_version *v)
 {
     if (!v->group.n)
         return v->version;
@@ -66,7 +89,7 @@ static void add_resource(struct buf *out, const struct kind_resource *r)
     add_string(out, "singularName", r->singular);
     buf_printf(out, ",\"namespaced\":%s,", r->namespaced ? "true" : "false");
     add_string(out, "kind", r->type->name);
-    add_verbs(out, r->verbs);
+    add_verbs(out, r->verbs, r);
     add_strings(out, "shortNames", r->short_names, r->n_short);
     add_strings(out, "categories", r->categories, r->n_categories);
     if (r->storage_hash.n) {
@@ -89,11 +112,11 @@ static void add_subresource(struct buf *out, const struct kind_resource *r,
         buf_byte(out, ',');
     }
     add_string(out, "kind", sub->type->name);
-    add_verbs(out, sub->verbs);
+    add_verbs(out, sub->verbs, r);
     buf_byte(out, '}');
 }
 
-static void add_resource_list(struct buf *out, struct arena *a, const struct kind_version *v)
+static void add_resource_list(struct buf *out, struct arena *a, const struct catalog_version *v)
 {
     /* The core group's document has never said its apiVersion. */
     buf_str_add(out, STR("{\"kind\":\"APIResourceList\","));
@@ -101,8 +124,8 @@ static void add_resource_list(struct buf *out, struct arena *a, const struct kin
         buf_str_add(out, STR("\"apiVersion\":\"v1\","));
     add_string(out, "groupVersion", group_version(a, v));
     buf_str_add(out, STR(",\"resources\":["));
-    for (size_t i = 0; i < v->n_resources; i++) {
-        const struct kind_resource *r = &v->resources[i];
+    for (size_t i = 0; i < v->n; i++) {
+        const struct kind_resource *r = v->resources[i];
         if (i)
             buf_byte(out, ',');
         add_resource(out, r);
@@ -114,7 +137,7 @@ static void add_resource_list(struct buf *out, struct arena *a, const struct kin
 
 /* ---- Groups ---- */
 
-static void add_version_pair(struct buf *out, struct arena *a, const struct kind_version *v)
+static void add_version_pair(struct buf *out, struct arena *a, const struct catalog_version *v)
 {
     buf_byte(out, '{');
     add_string(out, "groupVersion", group_version(a, v));
@@ -124,16 +147,14 @@ static void add_version_pair(struct buf *out, struct arena *a, const struct kind
 }
 
 /* The versions of a group stand together, the preferred one first. Returns behind the last. */
-static const struct kind_version *add_group(struct buf *out, struct arena *a,
-                                            enum kind_choice choice,
-                                            const struct kind_version *first)
+static const struct catalog_version *add_group(struct buf *out, struct arena *a,
+                                               const struct catalog *c,
+                                               const struct catalog_version *first)
 {
-    const struct kind_version *end = kind_versions + n_kind_versions, *v = first;
+    const struct catalog_version *end = c->versions + c->n, *v = first;
     add_string(out, "name", first->group);
     buf_str_add(out, STR(",\"versions\":["));
     for (; v < end && str_eq(v->group, first->group); v++) {
-        if (!kind_version_is(v, choice))
-            continue;
         if (v != first)
             buf_byte(out, ',');
         add_version_pair(out, a, v);
@@ -143,18 +164,18 @@ static const struct kind_version *add_group(struct buf *out, struct arena *a,
     return v;
 }
 
-static void add_group_list(struct buf *out, struct arena *a, enum kind_choice choice)
+static void add_group_list(struct buf *out, struct arena *a, const struct catalog *c)
 {
     buf_str_add(out, STR("{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["));
-    const struct kind_version *end = kind_versions + n_kind_versions;
+    const struct catalog_version *end = c->versions + c->n;
     bool comma = false;
-    for (const struct kind_version *v = kind_versions; v < end;) {
-        if (!v->group.n || !kind_version_is(v, choice)) {
+    for (const struct catalog_version *v = c->versions; v < end;) {
+        if (!v->group.n) {
             v++;
             continue;
         }
         buf_str_add(out, comma ? STR(",{") : STR("{"));
-        v = add_group(out, a, choice, v);
+        v = add_group(out, a, c, v);
         buf_byte(out, '}');
         comma = true;
     }
@@ -193,7 +214,7 @@ static void add_aggregated_resource(struct buf *out, const struct kind_resource 
     add_response_kind(out, r, r->type);
     buf_printf(out, ",\"scope\":\"%s\",", r->namespaced ? "Namespaced" : "Cluster");
     add_string(out, "singularResource", r->singular);
-    add_verbs(out, r->verbs);
+    add_verbs(out, r->verbs, r);
     add_strings(out, "shortNames", r->short_names, r->n_short);
     add_strings(out, "categories", r->categories, r->n_categories);
     for (size_t i = 0; i < r->n_subresources; i++) {
@@ -201,35 +222,35 @@ static void add_aggregated_resource(struct buf *out, const struct kind_resource 
         add_string(out, "subresource", r->subresources[i].name);
         buf_byte(out, ',');
         add_response_kind(out, r, r->subresources[i].type);
-        add_verbs(out, r->subresources[i].verbs);
+        add_verbs(out, r->subresources[i].verbs, r);
         buf_byte(out, '}');
     }
     buf_str_add(out, r->n_subresources ? STR("]}") : STR("}"));
 }
 
-static void add_aggregated_version(struct buf *out, const struct kind_version *v)
+static void add_aggregated_version(struct buf *out, const struct catalog_version *v)
 {
     buf_byte(out, '{');
     add_string(out, "version", v->version);
     buf_str_add(out, STR(",\"resources\":["));
-    for (size_t i = 0; i < v->n_resources; i++) {
+    for (size_t i = 0; i < v->n; i++) {
         if (i)
             buf_byte(out, ',');
-        add_aggregated_resource(out, &v->resources[i]);
+        add_aggregated_resource(out, v->resources[i]);
     }
     buf_str_add(out, STR("],\"freshness\":\"Current\"}"));
 }
 
-static void add_aggregated(struct buf *out, enum kind_choice choice, bool core, bool beta)
+static void add_aggregated(struct buf *out, const struct catalog *c, bool core, bool beta)
 {
     buf_printf(out,
                "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2%s\","
                "\"metadata\":{},\"items\":[",
                beta ? "beta1" : "");
-    const struct kind_version *before = NULL;
-    for (size_t i = 0; i < n_kind_versions; i++) {
-        const struct kind_version *v = &kind_versions[i];
-        if ((v->group.n == 0) != core || !kind_version_is(v, choice))
+    const struct catalog_version *before = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct catalog_version *v = &c->versions[i];
+        if ((v->group.n == 0) != core)
             continue;
         if (before && str_eq(before->group, v->group)) {
             buf_byte(out, ',');
@@ -276,10 +297,10 @@ static enum form choose_form(struct http_exchange *x, bool may_aggregate)
     return n ? FORM_NONE : FORM_PLAIN;
 }
 
-static void reply_aggregated(struct http_exchange *x, enum kind_choice choice, bool core, bool beta)
+static void reply_aggregated(struct http_exchange *x, const struct catalog *c, bool core, bool beta)
 {
     autobuf text = { 0 };
-    add_aggregated(&text, choice, core, beta);
+    add_aggregated(&text, c, core, beta);
     struct arena *a = http_arena(x);
     struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
     const struct http_header headers[] = {
@@ -317,49 +338,46 @@ static bool find_place(struct str path, struct place *ret)
     return !rest.p;
 }
 
-static void serve_root(struct http_exchange *x, enum kind_choice choice, bool core,
+static void serve_root(struct http_exchange *x, const struct catalog *c, bool core,
                        struct str address)
 {
     enum form form = choose_form(x, true);
     autobuf text = { 0 };
     if (form == FORM_AGGREGATED || form == FORM_AGGREGATED_BETA) {
-        reply_aggregated(x, choice, core, form == FORM_AGGREGATED_BETA);
+        reply_aggregated(x, c, core, form == FORM_AGGREGATED_BETA);
         return;
     }
     if (core)
         add_versions(&text, address);
     else
-        add_group_list(&text, http_arena(x), choice);
+        add_group_list(&text, http_arena(x), c);
     reply_json(x, 200, arena_str(http_arena(x), buf_str(&text)));
 }
 
-static void serve_below(struct http_exchange *x, enum kind_choice choice, const struct place *p)
+static void serve_below(struct http_exchange *x, const struct catalog *c, const struct place *p)
 {
     struct arena *a = http_arena(x);
     autobuf text = { 0 };
     if (p->version.p) {
-        add_resource_list(&text, a, kind_version_find(p->group, p->version));
+        add_resource_list(&text, a, catalog_find(c, p->group, p->version));
     } else {
         buf_str_add(&text, STR("{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\","));
-        (void)add_group(&text, a, choice, kind_group_find(p->group));
+        (void)add_group(&text, a, c, catalog_group(c, p->group));
         buf_str_add(&text, STR("}\n"));
     }
     reply_json(x, 200, arena_str(a, buf_str(&text)));
 }
 
-bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct str address)
+static bool serve(struct http_exchange *x, const struct catalog *c, const struct place *p,
+                  struct str address)
 {
     const struct http_request *req = http_request_of(x);
-    struct place p;
-    if (!find_place(req->path, &p))
-        return false;
-    bool is_root = !p.version.p && (p.core || !p.group.p);
-    if (!is_root && !kind_version_is(p.version.p ? kind_version_find(p.group, p.version)
-                                                 : kind_group_find(p.group),
-                                     choice))
+    bool is_root = !p->version.p && (p->core || !p->group.p);
+    if (!is_root &&
+        !(p->version.p ? catalog_find(c, p->group, p->version) : catalog_group(c, p->group)))
         return false;
     /* A group's own document is the one that answers to any method. */
-    bool any_method = !is_root && !p.version.p;
+    bool any_method = !is_root && !p->version.p;
     bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
     if (!read && !any_method)
         reply_method_not_allowed(x);
@@ -368,8 +386,21 @@ bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct st
                       "only the following media types are accepted: application/json, "
                       "application/yaml, application/vnd.kubernetes.protobuf");
     else if (is_root)
-        serve_root(x, choice, p.core, address);
+        serve_root(x, c, p->core, address);
     else
-        serve_below(x, choice, &p);
+        serve_below(x, c, p);
     return true;
+}
+
+bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct custom_kinds *custom,
+                     struct str address)
+{
+    struct place p;
+    if (!find_place(http_request_of(x)->path, &p))
+        return false;
+    struct catalog c;
+    catalog_make(http_arena(x), choice, custom, &c);
+    bool served = serve(x, &c, &p, address);
+    catalog_done(&c);
+    return served;
 }

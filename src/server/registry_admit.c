@@ -1,14 +1,16 @@
 /* What upstream's admission plugins that are always on do to objects on their way in, where that is
- * decided by the object itself or by one other object that it names. The rest of admission
- * (webhooks, policies, quotas, limits) is not here. */
-#include "api/quantity.h"
+ * decided by the object itself or by one other object that it names. What they refuse in the end is
+ * in registry_admit_check.c. The rest of admission (webhooks, policies, quotas, limits) is not
+ * here. */
+#include "api/text_set.h"
+#include "base/json.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"
 #include "server/strategy.h"
 #include "base/banned.h"
 
-static bool is(const struct call *c, struct str group, struct str plural)
+bool registry__is(const struct call *c, struct str group, struct str plural)
 {
     return str_eq(c->stored->plural, plural) && str_eq(c->stored->group, group);
 }
@@ -226,6 +228,44 @@ int registry__copy_topology(struct call *c, struct str node, struct value *obj, 
     return 0;
 }
 
+/* ---- Owners: each is named once ---- */
+
+static void warn_of_owners(struct call *c, struct str uids)
+{
+    bool is_patch = c->verb == KIND_PATCH; /* whose words are those of a later moment */
+    call_warn(c, arena_printf(
+                     c->arena,
+                     ".metadata.ownerReferences contains duplicate entries%s; API server "
+                     "dedups owner references in 1.20+, and may reject such requests as "
+                     "early as 1.24; please fix your requests; duplicate UID(s) observed: " STR_FMT,
+                     is_patch ? " after mutating admission happens" : "", STR_ARG(uids)));
+}
+
+static void unite_owners(struct call *c, struct value *obj)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    const struct value *owners = value_get(meta, STR("ownerReferences"));
+    struct value kept = value_array();
+    autobuf text = { 0 }, uids = { 0 };
+    autoset seen;
+    if (!value_is(owners, VALUE_ARRAY) || owners->n < 2)
+        return;
+    text_set_init(&seen);
+    value_each_item (it, owners) {
+        buf_reset(&text);
+        json_write(&text, it);
+        if (text_set_add(&seen, arena_str(c->arena, buf_str(&text)), it))
+            (void)value_push(c->arena, &kept, value_borrow(it));
+        else
+            buf_printf(&uids, "%s" STR_FMT, uids.n ? ", " : "",
+                       STR_ARG(value_str(value_get(it, STR("uid")))));
+    }
+    if (kept.n == owners->n)
+        return;
+    warn_of_owners(c, buf_str(&uids));
+    (void)value_set(c->arena, meta, STR("ownerReferences"), kept);
+}
+
 /* ---- All of it ---- */
 
 static int admit_pod(struct call *c, struct value *pod, const struct value *old_pod,
@@ -239,27 +279,33 @@ static int admit_pod(struct call *c, struct value *pod, const struct value *old_
     if (r < 0)
         return r;
     tolerate_lost_nodes(c->arena, pod);
+    if (!old_pod)
+        r = registry__admit_runtime_class(c, pod, err);
+    if (r < 0)
+        return r;
     return registry__copy_topology(c, value_str(value_dig(pod, "spec", "nodeName")), pod, err);
 }
 
 int registry__admit(struct call *c, struct value *obj, const struct value *old_obj, struct err *err)
 {
-    if (is(c, STR(""), STR("pods")))
+    unite_owners(c, obj);
+    if (registry__is(c, STR(""), STR("pods")))
         return admit_pod(c, obj, old_obj, err);
     if (old_obj)
         return 0;
-    if (is(c, STR(""), STR("nodes")))
+    if (registry__is(c, STR(""), STR("nodes")))
         taint_node(c->arena, obj);
-    else if (is(c, STR(""), STR("persistentvolumes")))
+    else if (registry__is(c, STR(""), STR("persistentvolumes")))
         protect(c->arena, obj, STR("kubernetes.io/pv-protection"));
-    else if (is(c, STR(""), STR("persistentvolumeclaims")))
+    else if (registry__is(c, STR(""), STR("persistentvolumeclaims")))
         protect(c->arena, obj, STR("kubernetes.io/pvc-protection"));
-    else if (is(c, STR("storage.k8s.io"), STR("volumeattributesclasses")))
+    else if (registry__is(c, STR("storage.k8s.io"), STR("volumeattributesclasses")))
         protect(c->arena, obj, STR("kubernetes.io/vac-protection"));
     return 0;
 }
 
-static int check_class(struct call *c, const struct value *obj, bool is_new, struct err *err)
+int registry__check_priority_class(struct call *c, const struct value *obj, bool is_new,
+                                   struct err *err)
 {
     const struct value *is_default = value_get(obj, STR("globalDefault"));
     struct priority there;
@@ -274,46 +320,4 @@ static int check_class(struct call *c, const struct value *obj, bool is_new, str
                                " is already marked as default. Only one default can exist",
                                STR_ARG(there.name)),
                   err);
-}
-
-static struct str storage_request(const struct value *claim)
-{
-    struct str size = value_str(value_dig(claim, "spec", "resources", "requests", "storage"));
-    return size.n ? size : STR("0");
-}
-
-/* Only what was made on demand grows, and only where its class says so. */
-static int check_resize(struct call *c, const struct value *obj, const struct value *old_obj,
-                        struct err *err)
-{
-    struct registry_entry class;
-    if (quantity_cmp(storage_request(obj), storage_request(old_obj)) <= 0)
-        return 0;
-    if (!str_eq(value_str(value_dig(old_obj, "status", "phase")), STR("Bound")))
-        return forbid(c, obj, STR("Only bound persistent volume claims can be expanded"), err);
-    struct str name = value_str(value_dig(obj, "spec", "storageClassName"));
-    struct str legacy = value_str(value_get(value_dig(obj, "metadata", "annotations"),
-                                            STR("volume.beta.kubernetes.io/storage-class")));
-    if (legacy.n)
-        name = legacy;
-    int r = name.n ? registry__read_other(c, STR("storage.k8s.io"), STR("storageclasses"), STR(""),
-                                          name, &class, err)
-                   : 0;
-    const struct value *allows = r == 1 ? value_get(&class.obj, STR("allowVolumeExpansion")) : NULL;
-    if (r < 0 || (value_is(allows, VALUE_BOOL) && allows->b))
-        return r < 0 ? r : 0;
-    return forbid(c, obj,
-                  STR("only dynamically provisioned pvc can be resized and the storageclass that "
-                      "provisions the pvc must support resize"),
-                  err);
-}
-
-int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
-                          struct err *err)
-{
-    if (is(c, STR("scheduling.k8s.io"), STR("priorityclasses")))
-        return check_class(c, obj, !old_obj, err);
-    if (old_obj && is(c, STR(""), STR("persistentvolumeclaims")))
-        return check_resize(c, obj, old_obj, err);
-    return 0;
 }

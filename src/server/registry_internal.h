@@ -32,6 +32,17 @@ int registry__admit(struct call *c, struct value *obj, const struct value *old_o
                     struct err *err);
 int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
                           struct err *err);
+/* Notes what is wrong with an object because of another one: rules of validation that come first.
+ * `sub` as in struct registry_update. */
+int registry__check_others(struct call *c, struct field_errors *e, struct str sub,
+                           const struct value *obj, const struct value *old_obj, struct err *err);
+/* Whether the call is about objects of this resource, in whatever version. */
+bool registry__is(const struct call *c, struct str group, struct str plural);
+/* Parts of the above. */
+int registry__admit_runtime_class(struct call *c, struct value *pod, struct err *err);
+int registry__check_overhead(struct call *c, const struct value *pod, struct err *err);
+int registry__check_priority_class(struct call *c, const struct value *obj, bool is_new,
+                                   struct err *err);
 /* Labels `obj` with the zone and region of the node of that name, if there is one. */
 int registry__copy_topology(struct call *c, struct str node, struct value *obj, struct err *err);
 
