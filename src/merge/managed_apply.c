@@ -301,7 +301,7 @@ int managed_apply(struct arena *a, const struct managed_request *req, const stru
         r = check_conflicts(&ap, &c, err);
     if (r == 0)
         r = managed__lose(&ap.m, ap.self, &c, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     ap.self->fields = managed__strip(a, ap.self->fields);
     if (!value_eq(&ap.live, &obj))
