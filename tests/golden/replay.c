@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -38,6 +39,7 @@ struct trace {
     struct replay *r;
     pthread_mutex_t lock; /* of what follows, and of standard output */
     struct str lines;
+    bool defining; /* the round of cases that define kinds */
     size_t total, run, passed, allowed, wrong;
 };
 
@@ -392,6 +394,13 @@ static void note(struct trace *t, struct str id, bool passed, struct str diff)
         printf("  PASSES, take it off the list: " STR_FMT "\n", STR_ARG(id));
 }
 
+/* Cases that define kinds of their own come last: others look at all that there is. */
+static bool defines_kinds(struct str line)
+{
+    static const char posts[] = "\"POST\", \"path\": \"/apis/apiextensions.k8s.io/";
+    return memmem(line.p, line.n, posts, sizeof(posts) - 1);
+}
+
 static bool next_line(struct trace *t, struct str *ret)
 {
     pthread_mutex_lock(&t->lock);
@@ -422,9 +431,23 @@ static void replay_line(struct trace *t, struct str line)
 static void *replay_some(void *arg)
 {
     struct str line;
-    while (next_line(arg, &line))
-        replay_line(arg, line);
+    struct trace *t = arg;
+    while (next_line(t, &line))
+        if (line.n && defines_kinds(line) == t->defining)
+            replay_line(t, line);
     return NULL;
+}
+
+static void replay_round(struct trace *t, struct str lines, bool defining)
+{
+    t->lines = lines;
+    t->defining = defining;
+    pthread_t threads[AT_ONCE];
+    size_t n = 0;
+    while (n < AT_ONCE && pthread_create(&threads[n], NULL, replay_some, t) == 0)
+        n++;
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* How many cases did otherwise than they should have; negative if there was nothing to read. */
@@ -436,19 +459,15 @@ static int replay_trace(struct replay *r, const char *path)
         fprintf(stderr, "replay: " STR_FMT "\n", STR_ARG(err.msg));
         return -1;
     }
-    struct trace t = { .r = r, .lines = buf_str(&text) };
+    struct trace t = { .r = r };
     pthread_mutex_init(&t.lock, NULL);
-    pthread_t threads[AT_ONCE];
-    size_t n = 0;
-    while (n < AT_ONCE && pthread_create(&threads[n], NULL, replay_some, &t) == 0)
-        n++;
-    for (size_t i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
+    replay_round(&t, buf_str(&text), false);
+    replay_round(&t, buf_str(&text), true);
     pthread_mutex_destroy(&t.lock);
     const char *name = strrchr(path, '/');
     printf("golden %s: %zu/%zu passed, %zu allowed to differ (%zu in the trace)\n",
            name ? name + 1 : path, t.passed, t.run, t.allowed, t.total);
-    return n ? (int)t.wrong : -1;
+    return (int)t.wrong;
 }
 
 static struct str read_text(struct replay *r, const char *path)
@@ -472,7 +491,8 @@ int main(int argc, char **argv)
         { "only", required_argument, NULL, 'o' },   { "allow", required_argument, NULL, 'w' },
         { "diff", no_argument, NULL, 'd' },         { 0 },
     };
-    struct replay r = { 0 };
+    /* Another run against the same server has other namespaces. */
+    struct replay r = { .n_namespaces = (unsigned)getpid() % 1000 * 10000 };
     arena_init(&r.arena);
     struct fetcher_options tls = { 0 };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
