@@ -261,6 +261,8 @@ static void read_flag(struct field *f, struct str flag)
         read_default(f, in);
     else if (str_eq(flag, STR("milli")))
         f->flags |= KIND_MILLI;
+    else if (str_eq(flag, STR("empty")))
+        f->flags |= KIND_EMPTY_TOLD;
     else if (call(flag, "enum", &in)) {
         f->flags |= KIND_CLOSED;
         f->values = split(in, ',');

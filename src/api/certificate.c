@@ -98,6 +98,7 @@ enum {
     DER_UTC_TIME = 0x17,
     DER_LONG_TIME = 0x18,
     DER_SEQUENCE = 0x30,
+    DER_SET = 0x31,
     DER_VERSION = 0xa0,    /* of a certificate; the attributes of a request */
     DER_EXTENSIONS = 0xa3, /* of a certificate */
     DER_LONG = 0x80,       /* the length is in as many bytes as the other bits say */
@@ -287,6 +288,24 @@ bool certificate_request_read(struct str der, struct certificate *ret)
     struct str in, skipped, key;
     *ret = (struct certificate){ 0 };
     return read_signed(der, &in) && expect(&in, DER_INTEGER, &skipped) &&
-           expect(&in, DER_SEQUENCE, &skipped) && expect(&in, DER_SEQUENCE, &key) &&
+           expect(&in, DER_SEQUENCE, &ret->subject) && expect(&in, DER_SEQUENCE, &key) &&
            read_key(key, ret);
+}
+
+static bool is_organization(struct str attribute, struct str organization)
+{
+    static const struct str oid_organization = { "\x55\x04\x0a", 3 };
+    struct str oid, text;
+    return expect(&attribute, DER_OID, &oid) && str_eq(oid, oid_organization) &&
+           next_element(&attribute, &text) && str_eq(text, organization);
+}
+
+bool certificate_is_of(struct str subject, struct str organization)
+{
+    struct str set, attribute;
+    while (expect(&subject, DER_SET, &set))
+        while (expect(&set, DER_SEQUENCE, &attribute))
+            if (is_organization(attribute, organization))
+                return true;
+    return false;
 }

@@ -20,7 +20,8 @@ void pem_block_done(struct pem_block *block);
 enum key_type { KEY_UNKNOWN, KEY_RSA, KEY_EC, KEY_ED25519 };
 
 struct certificate {
-    struct str key; /* the public key's own bytes, DER; tells keys apart */
+    struct str key;     /* the public key's own bytes, DER; tells keys apart */
+    struct str subject; /* DER; of a request */
     enum key_type key_type;
     struct str curve;              /* "P-256"; of KEY_EC */
     unsigned rsa_bits;             /* of the modulus; of KEY_RSA */
@@ -33,3 +34,6 @@ bool certificate_read(struct str der, struct certificate *ret);
 /* A request for one, PKCS#10. */
 bool certificate_request_read(struct str der, struct certificate *ret);
 bool certificate_key_read(struct str der, struct certificate *ret); /* a public key, PKIX */
+
+/* Whether a subject has this organization, which for Kubernetes is a group. */
+bool certificate_is_of(struct str subject, struct str organization);

@@ -179,6 +179,13 @@ static struct value *fill_rules(struct arena *a, struct value *behavior, struct 
     return rules;
 }
 
+/* Where there is an empty list somebody has said that there are none, which is refused later. */
+static void fill_policies(struct arena *a, struct value *rules, struct value policies)
+{
+    if (!value_is(value_get(rules, STR("policies")), VALUE_ARRAY))
+        (void)value_set(a, rules, STR("policies"), policies);
+}
+
 /* How long to wait before scaling down is for the controller to say. */
 void defaults__autoscaler_behavior(struct arena *a, struct value *behavior)
 {
@@ -188,11 +195,11 @@ void defaults__autoscaler_behavior(struct arena *a, struct value *behavior)
         defaults__fill(a, up, STR("stabilizationWindowSeconds"), value_int(0));
         add_policy(a, &up_policies, STR("Pods"), SCALE_UP_PODS);
         add_policy(a, &up_policies, STR("Percent"), SCALE_PERCENT);
-        defaults__fill_zero(a, up, STR("policies"), up_policies);
+        fill_policies(a, up, up_policies);
     }
     struct value *down = fill_rules(a, behavior, STR("scaleDown"));
     if (down) {
         add_policy(a, &down_policies, STR("Percent"), SCALE_PERCENT);
-        defaults__fill_zero(a, down, STR("policies"), down_policies);
+        fill_policies(a, down, down_policies);
     }
 }

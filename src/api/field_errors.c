@@ -182,13 +182,9 @@ void field_errors_add(struct field_errors *e, struct field_errors *from)
     *from = FIELD_ERRORS_INIT(from->arena);
 }
 
-int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
-                        struct str name, struct err *err)
+struct str field_errors_text(const struct field_errors *e)
 {
-    if (e->n == 0)
-        return 0;
-    autobuf quoted = { 0 }, list = { 0 };
-    quote_go(&quoted, name);
+    autobuf list = { 0 };
     size_t different = 0;
     for (const struct err_cause *c = e->first; c; c = c->next) {
         if (is_repeated(e, c))
@@ -197,10 +193,20 @@ int field_errors_report(const struct field_errors *e, struct str group, struct s
                    STR_ARG(c->msg));
         different++;
     }
-    int r =
-        err_set(err, ERR_INVALID, STR_FMT "%s" STR_FMT " " STR_FMT " is invalid: %s" STR_FMT "%s",
-                STR_ARG(kind), group.n ? "." : "", STR_ARG(group), STR_ARG(buf_str(&quoted)),
-                different > 1 ? "[" : "", STR_ARG(buf_str(&list)), different > 1 ? "]" : "");
+    return arena_printf(e->arena, "%s" STR_FMT "%s", different > 1 ? "[" : "",
+                        STR_ARG(buf_str(&list)), different > 1 ? "]" : "");
+}
+
+int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
+                        struct str name, struct err *err)
+{
+    if (e->n == 0)
+        return 0;
+    autobuf quoted = { 0 };
+    quote_go(&quoted, name);
+    int r = err_set(err, ERR_INVALID, STR_FMT "%s" STR_FMT " " STR_FMT " is invalid: " STR_FMT,
+                    STR_ARG(kind), group.n ? "." : "", STR_ARG(group), STR_ARG(buf_str(&quoted)),
+                    STR_ARG(field_errors_text(e)));
     if (!err)
         return r;
     err->about = (struct err_about){ .name = name, .group = group, .kind = kind };

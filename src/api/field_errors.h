@@ -83,6 +83,10 @@ void field_errors_add_sorted(struct field_errors *e, struct field_errors *from);
 /* "<nil>" without a path: what upstream says of the object as a whole. */
 struct str field_path_text(struct arena *a, const struct field_path *path);
 
+/* All that was noted, as upstream joins it where it tells no object: one fault, or several in
+ * brackets. In the arena. */
+struct str field_errors_text(const struct field_errors *e);
+
 /* 0 if nothing was noted, else ERR_INVALID with the message and the causes. `err` has the arena
  * of `e`. */
 int field_errors_report(const struct field_errors *e, struct str group, struct str kind,

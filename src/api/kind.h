@@ -50,6 +50,7 @@ enum kind_field_flags {
     KIND_PATCH_REPLACE = 1 << 8, /* strategic merge patch: as a whole, although it is a struct */
     KIND_DEFAULT_TOLD = 1 << 9,  /* OpenAPI tells the default; else it is merely applied */
     KIND_MILLI = 1 << 10,        /* quantities that are rounded up to whole millis */
+    KIND_EMPTY_TOLD = 1 << 11,   /* an empty list is told from none until it is stored */
 };
 
 struct arena;

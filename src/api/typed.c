@@ -140,6 +140,8 @@ static bool is_empty(const struct kind_field *f, const struct value *v)
 
 static bool is_left_out(const struct kind_field *f, const struct value *v)
 {
+    if (f->flags & KIND_EMPTY_TOLD && v->type != VALUE_NULL)
+        return false;
     if (f->flags & KIND_OMIT_ZERO)
         return v->type == VALUE_NULL || (v->type == VALUE_OBJECT && !v->n);
     return f->flags & KIND_OMIT_EMPTY && is_empty(f, v);
@@ -301,10 +303,11 @@ static int read_element(struct typed_reader *r, const struct kind_field *f, cons
 }
 
 /* An empty list is the same as none: storage cannot tell them apart. */
-static struct value empty_of(const struct typed_reader *r, const struct value *in)
+static struct value empty_of(struct typed_reader *r, const struct value *in)
 {
     if (!r->keeps_empty)
         return value_null();
+    r->has_empty = true;
     return in->type == VALUE_ARRAY ? value_array() : value_object();
 }
 
@@ -538,4 +541,13 @@ int typed_read_sent(struct arena *a, const struct kind_type *t, const struct val
 {
     struct typed_reader r = { .arena = a, .err = err, .notes = notes, .keeps_empty = true };
     return read_all(&r, t, in, ret);
+}
+
+int typed_read_checked(struct arena *a, const struct kind_type *t, const struct value *in,
+                       bool *ret_has_empty, struct value *ret, struct err *err)
+{
+    struct typed_reader r = { .arena = a, .err = err, .keeps_empty = true };
+    int bad = read_all(&r, t, in, ret);
+    *ret_has_empty = r.has_empty;
+    return bad;
 }

@@ -34,6 +34,11 @@ int typed_read(struct arena *a, const struct kind_type *t, const struct value *i
 int typed_read_sent(struct arena *a, const struct kind_type *t, const struct value *in,
                     struct typed_notes *notes, struct value *ret, struct err *err);
 
+/* The same for a tree that is whole and is now going to be checked: some rules tell what is empty
+ * from what is not there. `*ret_has_empty`: typed_read() would change it. */
+int typed_read_checked(struct arena *a, const struct kind_type *t, const struct value *in,
+                       bool *ret_has_empty, struct value *ret, struct err *err);
+
 /* The same for a tree that the server has made itself: of a strategic merge patch, or of an applied
  * configuration. Go's rules and words are then those of its reflection: "cannot convert int64 to
  * string", and the first mistake is the one of the first field in the struct's order. */

@@ -30,6 +30,7 @@ struct typed_reader {
     struct str saved; /* the first mismatch */
     size_t depth;
     bool keeps_empty; /* lists and maps that are empty stay apart from none */
+    bool has_empty;   /* and there was one */
     bool is_map;      /* what is read was made by the server: typed_map.c */
 };
 

@@ -74,12 +74,19 @@
 #define LIMIT_SERVICE_NODE_PORTS 120u
 #define LIMIT_SERVICE_CLAIMS     (LIMIT_STORE_TXN_OPS - 2) /* taken or given back at once */
 
+/* Admission */
+#define LIMIT_TOLERATIONS_MERGED 1000u /* of a pod, compared with each other */
+
 /* Validation */
 #define LIMIT_FIELD_ERRORS      1000u      /* faults of one object that are reported */
 #define LIMIT_FIELD_ERROR_BYTES (1u << 20) /* of their texts; the last one may go past it */
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
 #define LIMIT_SCHEMA_DEPTH      100u  /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
+
+/* JSONPath */
+#define LIMIT_JSONPATH_DEPTH  10u      /* brackets inside brackets, ranges inside ranges */
+#define LIMIT_JSONPATH_VALUES 1000000u /* that are visited to find something in one object */
 
 /* Expressions */
 #define LIMIT_CEL_CODE_POINTS 100000u     /* of one expression */

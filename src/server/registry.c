@@ -90,6 +90,16 @@ int registry__settle(struct call *c, struct value *obj, struct err *err)
     return r;
 }
 
+int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
+                               struct err *err)
+{
+    struct value settled;
+    int r = typed_read_checked(c->arena, c->stored->type, obj, ret_has_empty, &settled, err);
+    if (r == 0)
+        *obj = settled;
+    return r;
+}
+
 struct str registry__now(struct call *c)
 {
     char *text = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
@@ -190,7 +200,7 @@ int registry__check_scope(struct call *c, struct value *meta, struct err *err)
 }
 
 static int fill_in(struct call *c, bool dry_run, struct value *obj,
-                   struct registry_extra *ret_extra, struct err *err)
+                   struct registry_extra *ret_extra, bool *ret_has_empty, struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     int r = registry__check_scope(c, meta, err);
@@ -217,7 +227,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
     struct strategy_user user;
     struct strategy strategy = registry__strategy(c, &user);
     strategy_create(&strategy, obj);
-    return registry__settle(c, obj, err);
+    return registry__settle_unchecked(c, obj, ret_has_empty, err);
 }
 
 void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj)
@@ -241,12 +251,15 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
+    int r = registry__check_others(c, &e, STR(""), obj, NULL, err);
+    if (r < 0)
+        return r;
     meta_validate_create(&e, &rules, obj);
     validate_create(&e, c->req.resource, obj);
     if (definition_is(c->stored))
         schema_check_definition(&e, obj, NULL);
-    int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
-                                value_str(value_dig(obj, "metadata", "name")), err);
+    r = field_errors_report(&e, c->stored->group, c->stored->type->name,
+                            value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
         registry__warn(c, obj, NULL);
     return r < 0 ? r : registry__admit_check(c, obj, NULL, err);
@@ -341,13 +354,16 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
         struct value fresh = value_share(&given);
         struct store_op ns_check = { 0 };
         struct registry_extra extra = { 0 };
+        bool has_empty = false;
         int r = 0;
         if (c->stored->namespaced)
             r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
         if (r == 0)
-            r = fill_in(c, dry_run, &fresh, &extra, err);
+            r = fill_in(c, dry_run, &fresh, &extra, &has_empty, err);
         if (r == 0)
             r = check_new(c, &fresh, err);
+        if (r == 0 && has_empty)
+            r = registry__settle(c, &fresh, err);
         if (r == 0 && rev)
             r = err_set(err, ERR_UNKNOWN,
                         "resourceVersion should not be set on objects to be "

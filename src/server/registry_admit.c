@@ -248,9 +248,9 @@ static void unite_owners(struct call *c, struct value *obj)
     struct value kept = value_array();
     autobuf text = { 0 }, uids = { 0 };
     autoset seen;
+    text_set_init(&seen);
     if (!value_is(owners, VALUE_ARRAY) || owners->n < 2)
         return;
-    text_set_init(&seen);
     value_each_item (it, owners) {
         buf_reset(&text);
         json_write(&text, it);

@@ -16,6 +16,9 @@ const struct kind_resource *registry__resource(struct str group, struct str plur
 /* 0 removes it. */
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev);
 int registry__settle(struct call *c, struct value *obj, struct err *err);
+/* The same where rules are still to be asked; with `*ret_has_empty` it has to be settled again. */
+int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
+                               struct err *err);
 struct str registry__new_uid(struct arena *a);
 struct str registry__now(struct call *c); /* as metadata has it */
 /* What strategies need to know of the call. `user` is filled in and must live as long. */

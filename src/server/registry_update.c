@@ -152,7 +152,7 @@ static int apply_strategy(struct call *c, const struct registry_update *u, struc
 
 static int prepare(struct call *c, const struct registry_update *u, struct value *obj,
                    const struct registry_entry *now, struct registry_extra *ret_extra,
-                   struct err *err)
+                   bool *ret_has_empty, struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     const struct value *was = value_get(&now->obj, STR("metadata"));
@@ -170,7 +170,7 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     if (!u->as_is)
         r = apply_strategy(c, u, obj, &now->obj, ret_extra, err);
     if (r == 0)
-        r = registry__settle(c, obj, err);
+        r = registry__settle_unchecked(c, obj, ret_has_empty, err);
     if (r == 0)
         managers_keep_times(c->arena, obj, &now->obj);
     return r;
@@ -181,6 +181,9 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
+    int r = registry__check_others(c, &e, sub, obj, old_obj, err);
+    if (r < 0)
+        return r;
     meta_validate_update(&e, &rules, obj, old_obj);
     if (sub.n)
         validate_update_sub(&e, c->req.resource, sub, obj, old_obj);
@@ -188,8 +191,8 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update(&e, c->req.resource, obj, old_obj);
     if (!sub.n && definition_is(c->stored))
         schema_check_definition(&e, obj, old_obj);
-    int r = field_errors_report(&e, c->stored->group, c->stored->type->name,
-                                value_str(value_dig(obj, "metadata", "name")), err);
+    r = field_errors_report(&e, c->stored->group, c->stored->type->name,
+                            value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
         registry__warn(c, obj, old_obj);
     return r < 0 || sub.n ? r : registry__admit_check(c, obj, old_obj, err);
@@ -200,15 +203,17 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
                       const struct registry_entry *now, struct value *ret, struct err *err)
 {
     struct registry_extra extra = { 0 };
-    bool exact = false;
+    bool exact = false, has_empty = false;
     uint64_t rev;
     int r = u->change(u, now, ret, err);
     if (r == 0)
         r = check_conditions(c, u, name, ret, now, &exact, err);
     if (r == 0)
-        r = prepare(c, u, ret, now, &extra, err);
+        r = prepare(c, u, ret, now, &extra, &has_empty, err);
     if (r == 0 && !u->as_is)
         r = check_changed(c, u->sub, ret, &now->obj, err);
+    if (r == 0 && has_empty)
+        r = registry__settle(c, ret, err);
     if (r < 0 || u->dry_run)
         return r;
     if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))

@@ -1,4 +1,6 @@
 /* POST to pods/NAME/binding, or to bindings: a scheduler gives a pod its node. */
+#include "api/quote.h"
+#include "api/validate_common.h"
 #include "base/map.h"
 #include "server/decode.h"
 #include "server/errors.h"
@@ -17,20 +19,33 @@ struct binding {
 /* Upstream answers 500 here, with the bare list of what is wrong. */
 static int check_target(const struct value *obj, struct err *err)
 {
-    struct str kind = value_str(value_dig(obj, "target", "kind")),
-               name = value_str(value_dig(obj, "target", "name"));
-    bool bad_kind = kind.n && !str_eq(kind, STR("Node"));
-    if (!bad_kind && name.n)
+    static const struct str kinds[] = { STR("Node"), STR("<empty>") };
+    struct field_errors e = FIELD_ERRORS_INIT(err->arena);
+    const struct value *target = value_get(obj, STR("target"));
+    const struct field_path *path = path_root("target");
+    struct str kind = text_of(target, "kind"), name = text_of(target, "name");
+    bool is_node = !kind.n || str_eq(kind, STR("Node"));
+    if (!is_node)
+        field_not_supported(&e, path_at(path, "kind"), field_quoted(&e, kind), VALUES(kinds));
+    if (check_required(&e, path_at(path, "name"), name) && is_node)
+        (void)check_name(&e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+    return e.n ? err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(field_errors_text(&e))) : 0;
+}
+
+/* The pod is named by the body where the path names none. */
+static int check_pod_name(struct str name, struct err *err)
+{
+    struct name_faults faults = { .n = 0 };
+    if (!name.n)
+        return err_set(err, ERR_BAD_REQUEST, "Name parameter required.");
+    if (name_check(NAME_PATH_SEGMENT, name, &faults))
         return 0;
-    struct str wrong = arena_printf(err->arena,
-                                    "target.kind: Unsupported value: \"" STR_FMT
-                                    "\": supported values: \"Node\", \"<empty>\"",
-                                    STR_ARG(kind));
-    if (!bad_kind)
-        return err_set(err, ERR_UNKNOWN, "target.name: Required value");
-    if (name.n)
-        return err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(wrong));
-    return err_set(err, ERR_UNKNOWN, "[" STR_FMT ", target.name: Required value]", STR_ARG(wrong));
+    autobuf text = { 0 };
+    quote_go(&text, name);
+    for (size_t i = 0; i < faults.n; i++)
+        buf_printf(&text, "%s%s%s", i ? ";" : ": ", faults.list[i].part, faults.list[i].why);
+    return err_set(err, ERR_BAD_REQUEST, "Name parameter invalid: " STR_FMT,
+                   STR_ARG(buf_str(&text)));
 }
 
 static int refuse(const struct binding *b, struct str why, struct err *err)
@@ -141,6 +156,8 @@ static int create(struct call *c, struct binding *b, struct err *err)
                                     err);
     if (r == 0)
         r = check_target(&b->obj, err);
+    if (r == 0)
+        r = check_pod_name(b->name, err);
     struct registry_update u = {
         .change = bind, .arg = b, .as_is = true, .dry_run = options.dry_run
     };
