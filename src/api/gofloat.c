@@ -87,7 +87,8 @@ static void write_plain(struct buf *out, const struct decimal *dec)
     }
 }
 
-struct str gofloat_text(struct arena *a, double d)
+/* Plain while ten to the power of `from` is not above it, and that of `to` is. */
+static struct str write_in(struct arena *a, double d, int from, int to, int digits)
 {
     autobuf out = { 0 };
     if (signbit(d))
@@ -97,10 +98,21 @@ struct str gofloat_text(struct arena *a, double d)
         return arena_str(a, buf_str(&out));
     }
     struct decimal dec = shortest(fabs(d));
-    if (dec.point > -6 && dec.point <= 21)
+    if (dec.point > from && dec.point <= to) {
         write_plain(&out, &dec);
-    else
-        buf_printf(&out, "%c%s%.*se%+d", dec.digits[0], dec.n > 1 ? "." : "", dec.n - 1,
-                   dec.digits + 1, dec.point - 1);
+        return arena_str(a, buf_str(&out));
+    }
+    buf_printf(&out, "%c%s%.*s", dec.digits[0], dec.n > 1 ? "." : "", dec.n - 1, dec.digits + 1);
+    buf_printf(&out, "e%+0*d", digits + 1, dec.point - 1);
     return arena_str(a, buf_str(&out));
+}
+
+struct str gofloat_text(struct arena *a, double d)
+{
+    return write_in(a, d, -6, 21, 1);
+}
+
+struct str gofloat_print(struct arena *a, double d)
+{
+    return write_in(a, d, -4, 6, 2);
 }
