@@ -397,7 +397,7 @@ static void note(struct trace *t, struct str id, bool passed, struct str diff)
 /* Cases that define kinds of their own come last: others look at all that there is. */
 static bool defines_kinds(struct str line)
 {
-    static const char posts[] = "\"POST\", \"path\": \"/apis/apiextensions.k8s.io/";
+    static const char posts[] = "\"POST\",\"path\":\"/apis/apiextensions.k8s.io/";
     return memmem(line.p, line.n, posts, sizeof(posts) - 1);
 }
 
