@@ -184,6 +184,17 @@ static struct str generated_name(struct arena *a, struct str base)
     return name_generate(a, base, random);
 }
 
+static void name_if_unnamed(struct call *c, struct value *meta)
+{
+    struct str base = value_str(value_get(meta, STR("generateName")));
+    if (value_str(value_get(meta, STR("name"))).n)
+        return;
+    if (base.n)
+        (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
+    else if (registry__is(c, STR(""), STR("limitranges"))) /* the only ones without a need for it */
+        (void)value_set(c->arena, meta, STR("name"), value_string(registry__new_uid(c->arena)));
+}
+
 int registry__check_scope(struct call *c, struct value *meta, struct err *err)
 {
     struct str ns = value_str(value_get(meta, STR("namespace")));
@@ -216,9 +227,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
         (void)value_remove(c->arena, meta, gone[i]);
     (void)value_set(c->arena, meta, STR("uid"), value_string(registry__new_uid(c->arena)));
     (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
-    struct str base = value_str(value_get(meta, STR("generateName")));
-    if (base.n && !value_str(value_get(meta, STR("name"))).n)
-        (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
+    name_if_unnamed(c, meta);
     r = registry__admit(c, obj, NULL, err);
     if (r == 0 && service_claim_wanted(c->stored))
         r = service_claim_create(c, dry_run, obj, ret_extra, err);

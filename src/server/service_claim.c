@@ -11,7 +11,7 @@
 /* A key for each node port that is taken; whose it is stands in the value. */
 #define PORT_PREFIX "/registry/ranges/servicenodeports/"
 
-enum { KEYS_AT_ONCE = 8 };
+enum { KEYS_AT_ONCE = 8, DRY_RUN_PORT = 32768 };
 
 bool service_claim_wanted(const struct kind_resource *r)
 {
@@ -178,6 +178,7 @@ int service_claim__address(struct claim *cl, const struct service_range *range, 
 static void claim_port(struct claim *cl, int64_t port)
 {
     struct arena *a = cl->call->arena;
+    cl->highest_port = port > cl->highest_port ? port : cl->highest_port;
     add_op(cl->call, cl->extra,
            (struct store_op){ .type = STORE_PUT,
                               .key = port_key(cl->call, port),
@@ -196,6 +197,11 @@ int service_claim__any_port(struct claim *cl, int64_t *ret)
 {
     const struct service_ranges *ranges = &cl->call->api->services;
     uint64_t place, band = service_ports_band(ranges), size = service_ports_size(ranges);
+    if (cl->dry_run) { /* as if: nobody gets these */
+        *ret = (cl->highest_port ? cl->highest_port : DRY_RUN_PORT) + 1;
+        claim_port(cl, *ret);
+        return 0;
+    }
     int r = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
     if (r == 0)
         r = find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);

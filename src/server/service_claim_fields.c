@@ -127,8 +127,8 @@ static bool is_settled_preference(const struct claim *cl)
 static void default_policy(struct claim *cl)
 {
     struct str was = text(cl->old_spec, "ipFamilyPolicy");
-    if (text(cl->spec, "ipFamilyPolicy").n)
-        return;
+    if (value_is(value_get(cl->spec, STR("ipFamilyPolicy")), VALUE_STRING))
+        return; /* an empty one too, which is refused */
     struct str policy = was.n                                                   ? was
                         : is_headless(cl->spec) && !count(cl->spec, "selector") ? require_dual
                                                                                 : single_stack;

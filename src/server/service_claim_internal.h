@@ -14,6 +14,7 @@ struct claim {
     const struct value *old_spec; /* NULL: a new one */
     struct store_snap *snap;      /* in which is seen what is taken */
     struct registry_extra *extra;
+    int64_t highest_port; /* that was claimed; 0: none */
     struct err *err;
 };
 

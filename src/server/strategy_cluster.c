@@ -49,7 +49,7 @@ static void update_node_status(const struct strategy *s, struct value *obj,
         (void)value_remove(s->arena, status, STR("config"));
 }
 
-/* ---- ServiceAccounts, Secrets, LimitRanges ---- */
+/* ---- ServiceAccounts, Secrets ---- */
 
 /* Of the secrets of an account only their names count. */
 static void clean_account(const struct strategy *s, struct value *obj)
@@ -75,15 +75,6 @@ static void update_secret(const struct strategy *s, struct value *obj, const str
 {
     if (!value_str(value_get(obj, STR("type"))).n)
         strategy__keep(s->arena, obj, old_obj, STR("type"));
-}
-
-/* A LimitRange without a name is named by its uid. */
-static void create_limit_range(const struct strategy *s, struct value *obj)
-{
-    struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
-    const struct value *uid = value_get(meta, STR("uid"));
-    if (uid && !value_str(value_get(meta, STR("name"))).n)
-        (void)value_set(s->arena, meta, STR("name"), value_borrow(uid));
 }
 
 /* ---- CertificateSigningRequests ---- */
@@ -305,7 +296,6 @@ static void update_definition(const struct strategy *s, struct value *obj,
 }
 
 const struct strategy_rules strategy__cluster[] = {
-    { STR(""), STR("limitranges"), .create = create_limit_range },
     { STR(""), STR("namespaces"), create_namespace, update_namespace, NULL },
     { STR(""), STR("nodes"), create_node, update_node, update_node_status },
     { STR(""), STR("secrets"), .update = update_secret },

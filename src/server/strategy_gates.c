@@ -15,7 +15,6 @@ static const struct str gates_off[] = {
     STR("CompositePodGroup"),
     STR("ContainerStopSignals"),
     STR("CoordinatedLeaderElection"),
-    STR("CrossNamespaceVolumeDataSource"),
     STR("DRADerivedAttributes"),
     STR("DRADeviceCompatibilityGroups"),
     STR("DRAListTypeAttributes"),

@@ -54,6 +54,9 @@ static void settle_data_sources(struct arena *a, struct value *obj, const struct
     const struct value *old_spec = value_get(old_obj, STR("spec"));
     struct value *spec = value_ensure(a, obj, STR("spec"));
     bool in_use = value_get(old_spec, old_name) || value_get(old_spec, name);
+    /* Sources in other namespaces are behind a gate that is off. */
+    if (value_str(value_dig(spec, "dataSourceRef", "namespace")).n && !value_get(old_spec, name))
+        (void)value_remove(a, spec, name);
     if (!in_use && !value_get(spec, name) && !is_claim_or_snapshot(value_get(spec, old_name)))
         (void)value_remove(a, spec, old_name);
     const struct value *source = value_get(spec, old_name), *ref = value_get(spec, name);
