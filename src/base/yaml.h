@@ -38,4 +38,9 @@ struct yaml_stream *yaml_stream_new(struct arena *a, struct str text,
 int yaml_stream_next(struct yaml_stream *s, struct value *ret, struct err *err);
 struct yaml_stream *yaml_stream_free(struct yaml_stream *s);
 
+/* What a strict reader says of duplicate keys, in the order met: `line 7: key "k" already set in
+ * map`. At most `max`; returns how many. Of the first document of a text that has been read; one
+ * that is too deep and large (LIMIT_YAML_FLOW_WORK) is not read to its end. */
+size_t yaml_duplicates(struct arena *a, struct str text, struct str *ret, size_t max);
+
 void yaml_write(struct buf *out, const struct value *v); /* ends with a newline */

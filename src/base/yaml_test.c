@@ -567,6 +567,41 @@ static void random_trees_survive(void **state)
     }
 }
 
+static void duplicates_have_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        { "a: 1\nb: 2\n", "" },
+        { "a: 1\na: 2\n", "line 2: key \"a\" already set in map|" },
+        { "{\"a\":{\"b\":1,\n\"b\":2},\"a\":\n3}",
+          "line 2: key \"b\" already set in map|line 3: key \"a\" already set in map|" },
+        { "- {x: 1}\n- {x: 1}\n", "" },
+        { "a:\n  - k: 1\n    k:\n      k: 2\n", "line 4: key \"k\" already set in map|" },
+        { "? [a, b]\n: 1\n? {a: 1, a: 1}\n: 2\nc: 3\nc: 4\n",
+          "line 6: key \"c\" already set in map|" },
+        { "a: &x 1\n*x : 2\nb: *x\nb: *x\n", "line 4: key \"b\" already set in map|" },
+        { "a: 1\n---\na: 1\na: 2\n", "" },
+        { "a: 1\na: [", "" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct str notes[4];
+        autobuf all = { 0 };
+        size_t n = yaml_duplicates(&arena, str_of(rows[i].text), notes, 4);
+        for (size_t j = 0; j < n; j++)
+            buf_printf(&all, STR_FMT "|", STR_ARG(notes[j]));
+        buf_byte(&all, '\0');
+        assert_string_equal(all.p, rows[i].want);
+    }
+    autobuf deep = { 0 };
+    for (int i = 0; i < 9000; i++)
+        buf_str_add(&deep, STR("{\"a\":"));
+    for (int i = 0; i < 100000; i++)
+        buf_str_add(&deep, STR("[[],"));
+    assert_int_equal(yaml_duplicates(&arena, buf_str(&deep), NULL, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +610,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(aliases_and_merges, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_say_what_and_where, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duplicates_are_kept_and_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(duplicates_have_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(streams_skip_empty_documents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(aliases_cannot_explode, set_up, tear_down),
         cmocka_unit_test_setup_teardown(aliases_count_towards_depth, set_up, tear_down),

@@ -42,7 +42,8 @@ int apply_read(struct apply *ap, struct err *err)
     struct arena *a = ap->call->arena;
     struct str body = ap->call->http->body;
     struct err why = ERR_INIT(a);
-    ap->unread = ap->odd = STR("");
+    ap->unread = STR("");
+    ap->n_odd = 0;
     if (read_document(ap, body, &why) < 0) {
         if (!looks_like_json(body))
             return err_set(err, ERR_BAD_REQUEST, "error encoding patch: " STR_FMT,
@@ -56,7 +57,12 @@ int apply_read(struct apply *ap, struct err *err)
                                   "unmarshal %s into Go value of type map[string]interface {}",
                                   json_type(&ap->config));
     } else {
-        ap->odd = value_find_duplicate(a, &ap->config);
+        struct str path = value_find_duplicate(a, &ap->config);
+        if (path.n)
+            ap->n_odd = yaml_duplicates(a, body, ap->odd, APPLY_NOTES_MAX);
+        if (path.n && !ap->n_odd)
+            ap->odd[ap->n_odd++] =
+                arena_printf(a, "duplicate field \"" STR_FMT "\"", STR_ARG(path));
         value_drop_duplicates(a, &ap->config);
     }
     return 0;
@@ -111,15 +117,20 @@ static int settle(struct apply *ap, const struct kind_type *type, const struct v
 
 static int heed_duplicates(struct apply *ap, struct err *err)
 {
-    struct arena *a = ap->call->arena;
-    if (!ap->odd.n || ap->validation == DECODE_IGNORE)
+    if (!ap->n_odd || ap->validation == DECODE_IGNORE)
         return 0;
-    struct str note = arena_printf(a, "duplicate field \"" STR_FMT "\"", STR_ARG(ap->odd));
-    if (ap->validation == DECODE_STRICT)
-        return err_set(err, ERR_BAD_REQUEST, "error strict decoding patch: " STR_FMT,
-                       STR_ARG(note));
-    call_warn(ap->call, note);
-    return 0;
+    autobuf list = { 0 };
+    for (size_t i = 0; i < ap->n_odd; i++) {
+        if (ap->validation == DECODE_WARN)
+            call_warn(ap->call, ap->odd[i]);
+        buf_printf(&list, "\n  " STR_FMT, STR_ARG(ap->odd[i]));
+    }
+    if (ap->validation == DECODE_WARN)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal "
+                   "errors:" STR_FMT,
+                   STR_ARG(buf_str(&list)));
 }
 
 int apply_object(struct apply *ap, const struct kind_type *type, const struct value *live,

@@ -6,14 +6,17 @@
 #include "merge/managed.h"
 #include "server/decode.h"
 
+enum { APPLY_NOTES_MAX = 100 };
+
 struct apply {
     struct call *call;
     const struct managed_request *managers;
     enum decode_validation validation;
     bool force;
-    struct value config; /* as sent; of duplicate fields the last */
-    struct str unread;   /* why the body is no configuration; empty: it is one */
-    struct str odd;      /* a duplicate field; empty: none */
+    struct value config;             /* as sent; of duplicate fields the last */
+    struct str unread;               /* why the body is no configuration; empty: it is one */
+    struct str odd[APPLY_NOTES_MAX]; /* duplicate fields */
+    size_t n_odd;
 };
 
 /* `config`, `unread` and `odd`. YAML, of which JSON is a part; of several documents the first

@@ -27,6 +27,8 @@ struct decoder {
     struct str body;
     struct err *err;
     struct claimed claimed;
+    struct str *lines; /* notes of YAML's reader */
+    size_t n_lines;
 };
 
 /* ---- Refusals ---- */
@@ -264,18 +266,35 @@ static int read_tree(struct decoder *d, enum format_media media, struct value *r
 
 /* ---- Putting it together ---- */
 
+/* Of YAML the reader itself has noted duplicate keys, by their lines, before anything else. */
+static void note_lines(struct decoder *d, struct value *tree)
+{
+    if (!value_find_duplicate(d->arena, tree).n)
+        return;
+    d->lines = arena_array(d->arena, struct str, TYPED_NOTES_MAX);
+    d->n_lines = yaml_duplicates(d->arena, d->body, d->lines, TYPED_NOTES_MAX);
+    value_drop_duplicates(d->arena, tree);
+}
+
 static int heed_notes(struct decoder *d, const struct typed_notes *notes,
                       enum decode_validation validation)
 {
     size_t n = notes->n < TYPED_NOTES_MAX ? notes->n : TYPED_NOTES_MAX;
-    if (validation == DECODE_WARN)
-        for (size_t i = 0; i < n; i++)
-            call_warn(d->call, notes->notes[i]);
-    if (validation != DECODE_STRICT || !n)
-        return 0;
     autobuf list = { 0 };
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&list, "%s" STR_FMT, i ? ", " : "", STR_ARG(notes->notes[i]));
+    if (d->n_lines)
+        buf_str_add(&list, STR("yaml: unmarshal errors:"));
+    for (size_t i = 0; i < d->n_lines; i++) {
+        if (validation == DECODE_WARN)
+            call_warn(d->call, d->lines[i]);
+        buf_printf(&list, "\n  " STR_FMT, STR_ARG(d->lines[i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (validation == DECODE_WARN)
+            call_warn(d->call, notes->notes[i]);
+        buf_printf(&list, "%s" STR_FMT, list.n ? ", " : "", STR_ARG(notes->notes[i]));
+    }
+    if (validation != DECODE_STRICT || !list.n)
+        return 0;
     return unhandled(
         d, arena_printf(d->arena, "strict decoding error: " STR_FMT, STR_ARG(buf_str(&list))));
 }
@@ -337,6 +356,8 @@ static int decode(struct decoder *d, enum decode_validation validation, struct v
     int r = read_tree(d, media, &tree);
     if (r < 0)
         return r;
+    if (media == FORMAT_YAML)
+        note_lines(d, &tree);
     return type_tree(d, &tree, validation, ret);
 }
 
