@@ -50,6 +50,8 @@ static bool is_kind(const struct kind_resource *r, struct str group, struct str 
 struct value columns_row(struct arena *a, const struct kind_resource *r, const struct value *obj,
                          int64_t now_ns)
 {
+    if (r->type->custom)
+        return r->type->custom->row(a, r->type, obj, now_ns);
     struct row row = { a, r, obj, now_ns, value_array() };
     for (size_t i = 0; i < sizeof(rule_lists) / sizeof(rule_lists[0]); i++) {
         for (const struct columns_rule *rule = rule_lists[i]; rule->print; rule++) {
@@ -84,6 +86,8 @@ struct value columns_conditions(struct arena *a, const struct kind_resource *r,
 
 struct value columns_definitions(struct arena *a, const struct kind_resource *r)
 {
+    if (r->type->custom)
+        return r->type->custom->columns(a, r->type);
     const struct kind_column *columns = r->n_columns ? r->columns : default_columns;
     size_t n = r->n_columns ? r->n_columns : sizeof(default_columns) / sizeof(default_columns[0]);
     struct value list = value_array();

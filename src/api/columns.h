@@ -8,6 +8,7 @@
  * an argument. */
 #pragma once
 
+#include "api/gotime.h"
 #include "api/kind.h"
 #include "base/value.h"
 
@@ -15,6 +16,9 @@
  * arena. `now_ns` is wall-clock time, for ages. */
 struct value columns_row(struct arena *a, const struct kind_resource *r, const struct value *obj,
                          int64_t now_ns);
+
+/* How long before `now_ns` that was: "5m", "2d3h"; "<invalid>" if it is yet to come. */
+struct str columns_ago(struct arena *a, struct gotime t, int64_t now_ns);
 
 /* The conditions of that row: an array, or null for most. */
 struct value columns_conditions(struct arena *a, const struct kind_resource *r,

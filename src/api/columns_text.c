@@ -211,10 +211,15 @@ struct str columns_duration(struct arena *a, int64_t ns)
     return two_units(a, years, 'y', years < 8 ? days % 365 : 0, 'd');
 }
 
+struct str columns_ago(struct arena *a, struct gotime t, int64_t now_ns)
+{
+    struct gotime now = { now_ns / NS_PER_SEC, (int32_t)(now_ns % NS_PER_SEC) };
+    return columns_duration(a, columns_between_ns(t, now));
+}
+
 struct str columns_since(const struct row *row, struct gotime t)
 {
-    struct gotime now = { row->now_ns / NS_PER_SEC, (int32_t)(row->now_ns % NS_PER_SEC) };
-    return columns_duration(row->arena, columns_between_ns(t, now));
+    return columns_ago(row->arena, t, row->now_ns);
 }
 
 struct str columns_age(const struct row *row, const struct value *time)

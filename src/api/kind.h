@@ -71,7 +71,8 @@ struct kind_field {
     const struct str *list_keys;
     struct str patch_key;
     const struct str *values;
-    struct str gate; /* the feature gate it stands behind; empty: none */
+    struct str gate;    /* the feature gate it stands behind; empty: none */
+    struct str go_type; /* Go's name of its values' type, where that is no plain one */
 };
 
 /* A discriminated or plain union: one of its members, named by `discriminator` if there is one. */
@@ -124,6 +125,10 @@ struct kind_custom {
     void (*validate)(struct field_errors *e, const struct kind_type *t, struct str sub,
                      const struct value *obj, const struct value *old_obj);
     void (*warn)(struct validate_warnings *w, const struct value *obj, const struct value *old_obj);
+    /* As columns_row() and columns_definitions(). */
+    struct value (*row)(struct arena *a, const struct kind_type *t, const struct value *obj,
+                        int64_t now_ns);
+    struct value (*columns)(struct arena *a, const struct kind_type *t);
 };
 
 struct kind_type {

@@ -289,10 +289,25 @@ static void warn(struct validate_warnings *w, const struct value *obj, const str
             warn_of_finalizer(w, value_str(it));
 }
 
+/* ---- Tables ---- */
+
+static struct value row(struct arena *a, const struct kind_type *t, const struct value *obj,
+                        int64_t now_ns)
+{
+    return schema_columns_row(a, schema_kind_of(t)->columns, obj, now_ns);
+}
+
+static struct value columns(struct arena *a, const struct kind_type *t)
+{
+    return schema_columns_definitions(a, schema_kind_of(t)->columns);
+}
+
 const struct kind_custom schema_kind_custom = {
     .read = read_object,
     .defaults = fill_in,
     .convert = convert,
     .validate = validate,
     .warn = warn,
+    .row = row,
+    .columns = columns,
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "schema/schema.h"
+#include "schema/schema_columns.h"
 
 /* Where a scale subresource finds its numbers: ".spec.replicas". Empty paths: none. */
 struct schema_scale {
@@ -18,9 +19,10 @@ struct schema_kind {
     const struct schema *(*schema)(const struct schema_kind *k);
     bool keeps_unknown; /* preserveUnknownFields of old definitions: nothing is pruned */
     struct schema_scale scale;
+    const struct schema_columns *columns;
 };
 
-/* The five functions for kind_custom. */
+/* The functions for kind_custom. */
 extern const struct kind_custom schema_kind_custom;
 
 static inline const struct schema_kind *schema_kind_of(const struct kind_type *t)

@@ -144,38 +144,6 @@ static void add_subresources(struct builder *b, const struct value *version,
     v->resource.n_subresources = n;
 }
 
-static void add_columns(struct builder *b, const struct value *version, struct custom_version *v)
-{
-    struct arena *a = &b->c->arena;
-    const struct value *from = value_get(version, STR("additionalPrinterColumns"));
-    size_t n = value_is(from, VALUE_ARRAY) && from->n ? from->n : 1;
-    if (n >= UINT8_MAX)
-        n = UINT8_MAX - 1;
-    struct kind_column *columns = arena_array(a, struct kind_column, n + 1);
-    v->column_paths = arena_array(a, struct str, n);
-    columns[0] = (struct kind_column){ STR("Name"), STR("string"), STR("name"), 0 };
-    if (!value_is(from, VALUE_ARRAY) || !from->n) {
-        columns[1] = (struct kind_column){ STR("Age"), STR("date"), STR(""), 0 };
-        v->column_paths[0] = STR(".metadata.creationTimestamp");
-    }
-    for (size_t i = 0; value_is(from, VALUE_ARRAY) && i < from->n && i < n; i++) {
-        const struct value *c = value_at(from, i);
-        int64_t priority = 0;
-        (void)value_to_int(value_get(c, STR("priority")), &priority);
-        columns[i + 1] = (struct kind_column){
-            .name = text_of(a, c, STR("name")),
-            .type = text_of(a, c, STR("type")),
-            .format = text_of(a, c, STR("format")),
-            .priority = (uint8_t)(priority < 0           ? 0
-                                  : priority > UINT8_MAX ? UINT8_MAX
-                                                         : priority),
-        };
-        v->column_paths[i] = text_of(a, c, STR("jsonPath"));
-    }
-    v->resource.columns = columns;
-    v->resource.n_columns = (uint8_t)(n + 1);
-}
-
 static void add_selectors(struct builder *b, const struct value *version, struct custom_version *v)
 {
     struct arena *a = &b->c->arena;
@@ -278,7 +246,7 @@ static void build_version(struct builder *b, const struct value *from, struct cu
     v->resource.categories =
         texts_of(a, value_get(b->names, STR("categories")), &v->resource.n_categories);
     add_subresources(b, from, v);
-    add_columns(b, from, v);
+    v->kind.columns = schema_columns_compile(a, value_get(from, STR("additionalPrinterColumns")));
     add_selectors(b, from, v);
 }
 

@@ -1,0 +1,163 @@
+#include "schema/schema_columns.h"
+
+#include "api/columns.h"
+#include "api/gofloat.h"
+#include "api/gotime.h"
+
+#include "base/banned.h"
+
+/* ---- Compiling ---- */
+
+static struct str text_of(struct arena *a, const struct value *obj, struct str key)
+{
+    return arena_str(a, value_str(value_get(obj, key)));
+}
+
+/* False if the path is none. */
+static bool compile(struct arena *a, const struct value *from, struct schema_column *ret)
+{
+    struct str path = value_str(value_get(from, STR("jsonPath")));
+    struct jsonpath *parsed;
+    if (jsonpath_parse(a, arena_printf(a, "{" STR_FMT "}", STR_ARG(path)), &parsed, NULL) < 0)
+        return false;
+    *ret = (struct schema_column){
+        .name = text_of(a, from, STR("name")),
+        .type = text_of(a, from, STR("type")),
+        .format = text_of(a, from, STR("format")),
+        .description = text_of(a, from, STR("description")),
+        .path = parsed,
+    };
+    (void)value_to_int(value_get(from, STR("priority")), &ret->priority);
+    if (!ret->description.n)
+        ret->description = arena_printf(
+            a, "Custom resource definition column (in JSONPath format): " STR_FMT, STR_ARG(path));
+    return true;
+}
+
+static void add_age(struct arena *a, struct schema_columns *c)
+{
+    struct jsonpath *path;
+    c->list = arena_new(a, struct schema_column);
+    if (jsonpath_parse(a, STR("{.metadata.creationTimestamp}"), &path, NULL) < 0)
+        return;
+    c->list[c->n++] = (struct schema_column){
+        .name = STR("Age"),
+        .type = STR("date"),
+        .format = STR(""),
+        .description = STR("How long ago the object was created."),
+        .path = path,
+    };
+}
+
+const struct schema_columns *schema_columns_compile(struct arena *a, const struct value *columns)
+{
+    struct schema_columns *c = arena_new(a, struct schema_columns);
+    if (!value_is(columns, VALUE_ARRAY) || !columns->n) {
+        add_age(a, c);
+        return c;
+    }
+    c->list = arena_array(a, struct schema_column, columns->n);
+    value_each_item (it, columns) {
+        if (!compile(a, it, &c->list[c->n]))
+            break;
+        c->n++;
+    }
+    return c;
+}
+
+/* ---- Cells ---- */
+
+/* What Go's conversion of a number that is too large gives, too. */
+static int64_t to_integer(double d)
+{
+    return d >= -0x1p63 && d < 0x1p63 ? (int64_t)d : INT64_MIN;
+}
+
+static struct value date_cell(struct arena *a, struct str text, int64_t now_ns)
+{
+    struct gotime t = { .sec = GOTIME_ZERO_SEC };
+    if (text.n && !str_eq(text, STR("null")) && gotime_parse(text, false, &t, NULL) < 0)
+        return value_string(STR("<invalid>"));
+    if (t.sec == GOTIME_ZERO_SEC && t.nanos == 0)
+        return value_string(STR("<unknown>"));
+    return value_string(columns_ago(a, t, now_ns));
+}
+
+/* Anything can be printed as a text, even null. */
+static struct value text_cell(struct arena *a, const struct value *v)
+{
+    if (v->type == VALUE_STRING)
+        return value_borrow(v);
+    if (v->type == VALUE_NULL)
+        return value_string(STR("<no value>"));
+    autobuf out = { 0 };
+    jsonpath_print_value(&out, v);
+    return value_string(arena_str(a, buf_str(&out)));
+}
+
+/* Null where the value is not what the column's type says. */
+static struct value cell(struct arena *a, struct str type, const struct value *v, int64_t now_ns)
+{
+    double d;
+    if (str_eq(type, STR("string")))
+        return text_cell(a, v);
+    if (str_eq(type, STR("integer")) && v->type == VALUE_INT)
+        return *v;
+    if (str_eq(type, STR("integer")) && value_to_double(v, &d))
+        return value_int(to_integer(d));
+    if (str_eq(type, STR("number")) && value_to_double(v, &d))
+        return value_number(gofloat_text(a, d));
+    if (str_eq(type, STR("boolean")) && v->type == VALUE_BOOL)
+        return *v;
+    if (str_eq(type, STR("date")) && v->type == VALUE_STRING)
+        return date_cell(a, value_str(v), now_ns);
+    return value_null();
+}
+
+struct value schema_columns_row(struct arena *a, const struct schema_columns *c,
+                                const struct value *obj, int64_t now_ns)
+{
+    struct value cells = value_array();
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    (void)value_push(a, &cells, value_string(name));
+    for (size_t i = 0; i < c->n; i++) {
+        const struct schema_column *column = &c->list[i];
+        struct jsonpath_results found;
+        struct value shown = value_null();
+        /* Of several values the first is shown. */
+        if (jsonpath_find(a, column->path, obj, true, &found, NULL) == 0 && found.n &&
+            found.list[0].n)
+            shown = cell(a, column->type, found.list[0].values[0], now_ns);
+        (void)value_push(a, &cells, shown);
+    }
+    return cells;
+}
+
+/* ---- Definitions ---- */
+
+static void add_definition(struct arena *a, struct value *list, const struct schema_column *c)
+{
+    struct value def = value_object();
+    (void)value_add(a, &def, STR("name"), value_string(c->name));
+    (void)value_add(a, &def, STR("type"), value_string(c->type));
+    (void)value_add(a, &def, STR("format"), value_string(c->format));
+    (void)value_add(a, &def, STR("description"), value_string(c->description));
+    (void)value_add(a, &def, STR("priority"), value_int(c->priority));
+    (void)value_push(a, list, def);
+}
+
+struct value schema_columns_definitions(struct arena *a, const struct schema_columns *c)
+{
+    static const struct schema_column name = {
+        .name = STR("Name"),
+        .type = STR("string"),
+        .format = STR("name"),
+        .description = STR("The name of the object, of which there is only one at a time in its "
+                           "namespace, or in the cluster."),
+    };
+    struct value list = value_array();
+    add_definition(a, &list, &name);
+    for (size_t i = 0; i < c->n; i++)
+        add_definition(a, &list, &c->list[i]);
+    return list;
+}
