@@ -26,7 +26,7 @@ struct field {
     bool has_default;
     bool is_filled; /* with a default that Go could tell from nothing */
     struct value default_value;
-    struct str patch_key, gate;
+    struct str patch_key, gate, go_type;
     struct words list_keys, values;
 };
 

@@ -270,6 +270,8 @@ static void read_flag(struct field *f, struct str flag)
         f->values = split(in, ',');
     else if (call(flag, "gate", &in))
         f->gate = in;
+    else if (call(flag, "go", &in))
+        f->go_type = in;
     else if (str_eq(flag, STR("omitzero")))
         f->flags |= KIND_OMIT_ZERO;
     else if (str_eq(flag, STR("replace")))

@@ -174,6 +174,7 @@ static void add_field(struct buf *rows, const struct field *f)
         c_str_or_none(f->patch_key),
         c_words(f->values),
         c_str_or_none(f->gate),
+        c_str_or_none(f->go_type),
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));

@@ -167,6 +167,8 @@ struct str typed__go_element(struct arena *a, const struct kind_field *f)
         [KIND_FIELDS_V1] = "v1.FieldsV1",
         [KIND_ANY] = "interface {}",
     };
+    if (f->go_type.n)
+        return f->go_type;
     return f->scalar == KIND_STRUCT ? typed__go_struct(a, f->type) : str_of(names[f->scalar]);
 }
 

@@ -253,7 +253,7 @@ int typed__scalar(struct typed_reader *r, const struct kind_field *f, const stru
     switch (scalar) {
     case KIND_STRING:
     case KIND_DURATION:
-        read_plain(r, in, VALUE_STRING, STR("string"), ret);
+        read_plain(r, in, VALUE_STRING, f->go_type.n ? f->go_type : STR("string"), ret);
         return 0;
     case KIND_BOOL:
         read_plain(r, in, VALUE_BOOL, STR("bool"), ret);
