@@ -476,6 +476,8 @@ static void check_struct(struct checker *c, struct ast_node *n)
     n->type = &cel__error;
     if (!t) {
         complain_undeclared(c, n->at, n->map.name);
+        for (size_t i = 0; is_lenient(c) && i < n->map.n; i++)
+            check(c, n->map.entries[i].val);
         return;
     }
     if (t->kind == CEL_OBJECT)

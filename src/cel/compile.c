@@ -73,6 +73,27 @@ static bool is_conversion(struct str function)
     return false;
 }
 
+/* A number is found under each kind of number that can stand for it. */
+static void add_to_set(struct cel__eval *ev, struct cel_value *set, struct cel_value v)
+{
+    struct cel_value as_int = cel_of_int(v.i), as_uint = cel_of_uint(v.u);
+    bool has_int = v.kind == CEL_UINT && v.u <= INT64_MAX;
+    bool has_uint = v.kind == CEL_INT && v.i >= 0;
+    if (v.kind == CEL_DOUBLE) {
+        has_int = cel__double_to_int(v.d, &as_int.i);
+        has_uint = cel__double_to_uint(v.d, &as_uint.u);
+    }
+    cel__map_put(ev, set, v, cel_of_null(), true);
+    if (has_int)
+        cel__map_put(ev, set, as_int, cel_of_null(), true);
+    if (has_uint)
+        cel__map_put(ev, set, as_uint, cel_of_null(), true);
+    if (v.kind == CEL_INT || v.kind == CEL_UINT) {
+        double d = v.kind == CEL_INT ? (double)v.i : (double)v.u;
+        cel__map_put(ev, set, cel_of_double(d), cel_of_null(), true);
+    }
+}
+
 /* x in [1, 2, 3] becomes a lookup. */
 static void fold_membership(struct folder *f, struct ast_node *n)
 {
@@ -86,7 +107,7 @@ static void fold_membership(struct folder *f, struct ast_node *n)
         if (item.kind != CEL_BOOL && item.kind != CEL_INT && item.kind != CEL_UINT &&
             item.kind != CEL_DOUBLE && item.kind != CEL_STRING)
             return;
-        cel__map_put(&ev, &set, item, cel_of_null(), true);
+        add_to_set(&ev, &set, item);
     }
     if (cel__size(list))
         n->call.set = arena_dup(f->arena, &set, sizeof(set));

@@ -228,9 +228,11 @@ struct cel_value cel__map_new(struct cel__eval *ev, size_t cap)
 
 static bool same_key(const struct cel_value *x, const struct cel_value *y)
 {
-    if (x->kind == CEL_STRING || y->kind == CEL_STRING)
-        return x->kind == y->kind && str_eq(cel__str(x), cel__str(y));
-    return cel__is_true(cel__equal(NULL, x, y));
+    if (x->kind != y->kind)
+        return false;
+    if (x->kind == CEL_STRING)
+        return str_eq(cel__str(x), cel__str(y));
+    return x->kind == CEL_BOOL ? x->b == y->b : x->kind == CEL_DOUBLE ? x->d == y->d : x->u == y->u;
 }
 
 static void slots_add(struct cel_map *map, uint32_t entry)
@@ -265,6 +267,22 @@ static struct cel__entry *entries_find(const struct cel_value *v, const struct c
             return &map->entries[i];
     }
     return NULL;
+}
+
+/* A number finds a key that is the same number of another kind, if its own is not there. */
+static struct cel__entry *entries_find_number(const struct cel_value *v,
+                                              const struct cel_value *key)
+{
+    struct cel_value as_int = cel_of_int(0), as_uint = cel_of_uint(0);
+    bool has_int = key->kind == CEL_UINT && key->u <= INT64_MAX;
+    bool has_uint = key->kind == CEL_INT && key->i >= 0;
+    as_int.u = as_uint.u = key->u;
+    if (key->kind == CEL_DOUBLE) {
+        has_int = cel__double_to_int(key->d, &as_int.i);
+        has_uint = cel__double_to_uint(key->d, &as_uint.u);
+    }
+    struct cel__entry *e = has_int ? entries_find(v, &as_int) : NULL;
+    return !e && has_uint ? entries_find(v, &as_uint) : e;
 }
 
 static void map_reserve(struct cel__eval *ev, struct cel_value *v)
@@ -314,6 +332,8 @@ int cel__map_find(struct cel__eval *ev, const struct cel_value *map, const struc
         return -1;
     }
     struct cel__entry *e = can_be_key(key) ? entries_find(map, key) : NULL;
+    if (!e && (key->kind == CEL_INT || key->kind == CEL_UINT || key->kind == CEL_DOUBLE))
+        e = entries_find_number(map, key);
     if (!e)
         return 0;
     *ret = e->val;

@@ -38,7 +38,7 @@ static int order_double_int(double d, int64_t i)
 {
     if (d < -0x1p63)
         return -1;
-    if (d >= 0x1p63)
+    if (d > 0x1p63)
         return 1;
     return ORDER(d, (double)i);
 }
@@ -47,7 +47,7 @@ static int order_double_uint(double d, uint64_t u)
 {
     if (d < 0)
         return -1;
-    if (d >= 0x1p64)
+    if (d > 0x1p64)
         return 1;
     return ORDER(d, (double)u);
 }
@@ -155,7 +155,7 @@ static bool equal_unknown_fields(const struct cel_value *x, const struct cel_val
 {
     const struct cel_type *type = x->declared;
     struct cel_field field;
-    if (type->kind != CEL_OBJECT || y->form != CEL__TREE)
+    if (x->form != CEL__TREE || y->form != CEL__TREE || type->kind != CEL_OBJECT)
         return true;
     value_each_field (f, x->tree) {
         const struct value *other = NULL;

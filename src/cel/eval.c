@@ -295,17 +295,13 @@ static struct cel_value name_operator(struct cel__eval *ev, const struct ast_nod
         { "_%_", KIND(INT) | KIND(UINT) },
         { "-_", KIND(BOOL) | KIND(DOUBLE) | KIND(INT) | KIND(DURATION) },
         { "size", KIND(STRING) | KIND(BYTES) | KIND(LIST) | KIND(MAP) },
-        { "matches", KIND(STRING) },
-        { "contains", ~0u },
-        { "startsWith", ~0u },
-        { "endsWith", ~0u },
-        { "@in", ~0u },
-        { "!_", ~0u },
         { "_<_", KIND(BOOL) | KIND(INT) | KIND(UINT) | KIND(DOUBLE) | KIND(STRING) | KIND(BYTES) |
                      KIND(TIMESTAMP) | KIND(DURATION) },
     };
 #undef KIND
     struct str function = n->call.function;
+    if (args[0].kind == CEL_STRING || args[0].kind == CEL_TIMESTAMP || args[0].kind == CEL_DURATION)
+        return result;
     if (function.n >= 3 && memchr("<>", function.p[1], 2))
         function = STR("_<_");
     for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
@@ -486,6 +482,8 @@ static struct cel_value eval_map(struct cel__eval *ev, const struct ast_node *n)
 static struct cel_value eval_struct(struct cel__eval *ev, const struct ast_node *n)
 {
     struct cel_struct *s = arena_new(ev->arena, struct cel_struct);
+    if (!n->map.type)
+        return cel__fail(ev, "unknown type: " STR_FMT, STR_ARG(n->map.name));
     s->fields = arena_array(ev->arena, struct str, n->map.n);
     s->vals = arena_array(ev->arena, struct cel_value, n->map.n);
     for (size_t i = 0; i < n->map.n; i++) {

@@ -3,7 +3,6 @@
  * ended the attempt, and lexing goes on behind that. */
 #include "cel/lexer.h"
 
-#include "base/buf.h"
 #include "base/utf8.h"
 
 #include "base/banned.h"
@@ -293,20 +292,6 @@ static size_t skip_space(struct str text, size_t at)
     return at;
 }
 
-static void report(struct issues *issues, uint32_t at, struct str bad)
-{
-    autobuf shown = { 0 };
-    for (size_t i = 0; i < bad.n; i++) {
-        char c = bad.p[i];
-        if (c == '\n' || c == '\t' || c == '\r')
-            buf_printf(&shown, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-        else
-            buf_byte(&shown, c);
-    }
-    issues_add(issues, at, "Syntax error: token recognition error at: '" STR_FMT "'",
-               STR_ARG(buf_str(&shown)));
-}
-
 struct token *lexer_run(struct arena *a, struct str text, struct issues *issues, size_t *ret_n)
 {
     size_t n = 0, cap = text.n / 3 + 8;
@@ -332,7 +317,8 @@ struct token *lexer_run(struct arena *a, struct str text, struct issues *issues,
         struct str bad = str_skip(rest, stop);
         size_t last = utf8_step(bad.p, bad.n);
         bad = str_take(rest, stop + (bad.n && !last ? 1 : last));
-        report(issues, t->at, bad);
+        issues_add(issues, t->at, "Syntax error: token recognition error at: '" STR_FMT "'",
+                   STR_ARG(bad));
         at += bad.n;
     }
     *ret_n = n + 1;

@@ -420,9 +420,10 @@ static struct ast_node *parse_message(struct parser *p, struct str dot)
 {
     struct row keys = { 0 }, vals = { 0 };
     struct str name = dot;
-    while (parser_look(p, 0) != TOKEN_LBRACE)
-        name = arena_printf(p->arena, STR_FMT STR_FMT, STR_ARG(name),
-                            STR_ARG(text_of(p, take_token(p))));
+    while (parser_look(p, 0) != TOKEN_LBRACE) {
+        struct str part = text_of(p, take_token(p));
+        name = arena_printf(p->arena, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(part));
+    }
     uint32_t at = take_token(p)->at;
     if (!parser_sync(p, FIELD_START | BIT(COMMA) | BIT(RBRACE)))
         return placeholder(p);
@@ -564,22 +565,39 @@ static struct ast_node *new_select(struct parser *p, uint32_t at, struct ast_nod
     return n;
 }
 
+/* x.?name, of which the question mark has been seen. */
+static struct ast_node *parse_optional_field(struct parser *p, struct ast_node *target)
+{
+    uint32_t at = take_token(p)->at;
+    take_token(p);
+    const struct token *name = token(p, 0);
+    if (!parser_enter(p, RULE_NAME, SUFFIX, true))
+        return target;
+    bool good = parser_sync(p, BIT(IDENT) | BIT(ESC_IDENT));
+    if (good)
+        name = take_token(p);
+    parser_leave(p, RULE_NAME);
+    if (good)
+        return new_select(p, at, target, name, true);
+    issues_add(p->issues, name->at, "unsupported ident kind");
+    return target;
+}
+
 static struct ast_node *parse_suffix(struct parser *p, struct ast_node *target)
 {
     if (parser_look(p, 0) == TOKEN_LBRACKET)
         return parse_index(p, target);
-    bool optional = parser_look(p, 1) == TOKEN_QUESTION;
-    unsigned name = parser_look(p, 1 + optional);
+    unsigned name = parser_look(p, 1);
+    if (name == TOKEN_QUESTION)
+        return parse_optional_field(p, target);
     if (name != TOKEN_IDENT && name != TOKEN_ESC_IDENT) {
-        parser_no_alternative(p, 1 + optional);
+        parser_no_alternative(p, 1);
         return target;
     }
     uint32_t at = take_token(p)->at;
-    if (optional)
-        take_token(p);
-    else if (name == TOKEN_IDENT && parser_look(p, 1) == TOKEN_LPAREN)
+    if (name == TOKEN_IDENT && parser_look(p, 1) == TOKEN_LPAREN)
         return parse_member_call(p, target);
-    return new_select(p, at, target, take_token(p), optional);
+    return new_select(p, at, target, take_token(p), false);
 }
 
 static struct ast_node *parse_member(struct parser *p)

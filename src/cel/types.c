@@ -198,17 +198,13 @@ struct str cel_type_text(struct arena *a, const struct cel_type *t)
 const struct cel_type *cel__type_named(struct str name)
 {
     static const struct cel_type *const types[] = {
-        &cel_bool,      &cel_bytes,       &cel_double,       &cel_duration,
-        &cel_int,       &cel__list_dyn,   &map_dyn,          &cel_null,
-        &cel_string,    &cel_timestamp,   &cel__type,        &cel_uint,
-        &cel_quantity,  &cel_url,         &cel_semver,       &cel_ip,
-        &cel_cidr,      &cel__format,     &cel__optional_A,  &cel_authorizer,
-        &cel__decision, &cel__path_check, &cel__group_check, &cel__resource_check,
-        &cel_dyn,
+        &cel_bool,      &cel_bytes, &cel_double,      &cel_duration, &cel_int,
+        &cel__list_dyn, &map_dyn,   &cel_null,        &cel_string,   &cel_timestamp,
+        &cel__type,     &cel_uint,  &cel__optional_A, &cel_ip,       &cel_cidr,
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (str_eq(types[i]->name, name))
-            return types[i] == &cel_dyn ? NULL : types[i];
+            return types[i];
     return NULL;
 }
 
