@@ -183,6 +183,24 @@ configmap/prices" "$(k -n shop get cm -o name)"
 other busybox 1
 web nginx:1.27 2" "$(table -n shop get deploy -o \
         'custom-columns=NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image,REPLICAS:.spec.replicas')"
+    # Until 1.21 kubectl printed who manages which field.
+    managers=
+    [ "$minor" -ge 21 ] || managers='
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data:
+        .: {}
+        f:apples: {}
+        f:pears: {}
+      f:metadata:
+        f:labels:
+          .: {}
+          f:app: {}
+    manager: kubectl-create
+    operation: Update
+    time: SET'
     check "$v -o yaml" "apiVersion: v1
 data:
   apples: \"3\"
@@ -191,12 +209,12 @@ kind: ConfigMap
 metadata:
   creationTimestamp: SET
   labels:
-    app: web
+    app: web$managers
   name: prices
   namespace: shop
   resourceVersion: SET
   uid: SET" "$(k -n shop get cm prices -o yaml |
-        sed -E 's/(creationTimestamp|resourceVersion|uid): .*/\1: SET/')"
+        sed -E 's/(creationTimestamp|resourceVersion|uid|time): .*/\1: SET/')"
     said=$(k -n shop get cm -o json)
     has "$v -o json makes a List" '"kind": "List"' "$said"
     has "$v -o json has the items" '"apples": "3"' "$said"
