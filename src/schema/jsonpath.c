@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "merge/unstructured.h"
 #include "schema/jsonpath_internal.h"
 
 #include "base/banned.h"
@@ -64,21 +65,6 @@ static int push_all(struct finder *f, struct found *to, const struct found *from
 static bool is_null(const struct value *v)
 {
     return v->type == VALUE_NULL;
-}
-
-/* As Go names what JSON becomes there. */
-static const char *go_type(const struct value *v)
-{
-    static const char *const names[] = {
-        [VALUE_NULL] = "<nil>",
-        [VALUE_BOOL] = "bool",
-        [VALUE_INT] = "int64",
-        [VALUE_NUMBER] = "float64",
-        [VALUE_STRING] = "string",
-        [VALUE_ARRAY] = "[]interface {}",
-        [VALUE_OBJECT] = "map[string]interface {}",
-    };
-    return names[v->type];
 }
 
 static int eval_nodes(struct finder *f, const struct jsonpath_nodes *nodes, struct found in,
@@ -207,7 +193,7 @@ static int slice(struct finder *f, const struct jsonpath_param *params, const st
 {
     int64_t from = 0, to = 0, step = params[2].known ? params[2].value : 1;
     if (list->type != VALUE_ARRAY)
-        return err_set(f->err, ERR_INVALID, "%s is not array or slice", go_type(list));
+        return err_set(f->err, ERR_INVALID, "%s is not array or slice", unstructured_type(list));
     int r = find_range(f, params, list->n, &from, &to);
     if (r <= 0)
         return r;
@@ -358,8 +344,9 @@ static int eval_filter(struct finder *f, const struct jsonpath_node *node, const
     for (size_t i = 0; i < in->n; i++) {
         if (in->p[i]->type != VALUE_ARRAY) {
             *ret = *in;
-            return err_set(f->err, ERR_INVALID, "%s is not array or slice and cannot be filtered",
-                           go_type(in->p[i]));
+            return err_set(f->err, ERR_INVALID,
+                           STR_FMT " is not array or slice and cannot be filtered",
+                           STR_ARG(unstructured_text(f->arena, in->p[i])));
         }
         value_each_item (it, in->p[i]) {
             int r = visit(f, 1);

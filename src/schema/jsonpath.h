@@ -5,8 +5,7 @@
  * from the object on by fields (`.a`, `.a\.b`, `['a']`), all that is inside (`.*`), all that is
  * below (`..`), indexes and slices with steps, unions (`['a','b']`, `[0,2]`), filters
  * (`[?(@.a=="b")]`), texts, numbers and booleans; {range} and {end} repeat what stands between
- * them. `$` and `@` are passed over, as they are there. Faults are in client-go's words, but for
- * that of a filter over something that is no list, which names its type instead of its value.
+ * them. `$` and `@` are passed over, as they are there. Faults are in client-go's words.
  *
  * Objects are visited in the order of their fields. A parsed path is immutable and lies in the
  * arena it was parsed into; any thread may use it. What finding costs is bounded by

@@ -4,6 +4,7 @@
 
 #include "api/gofloat.h"
 #include "base/json.h"
+#include "merge/unstructured.h"
 #include "schema/jsonpath_internal.h"
 
 #include "base/banned.h"
@@ -57,39 +58,14 @@ static void print_container(struct buf *out, const struct value *v)
     arena_done(&a);
 }
 
-static void print_number(struct buf *out, const struct value *v)
-{
-    struct arena a;
-    double d;
-    arena_init(&a);
-    if (value_to_double(v, &d))
-        buf_str_add(out, gofloat_print(&a, d));
-    arena_done(&a);
-}
-
 void jsonpath_print_value(struct buf *out, const struct value *v)
 {
-    switch ((enum value_type)v->type) {
-    case VALUE_NULL:
-        buf_str_add(out, STR("null"));
-        break;
-    case VALUE_BOOL:
-        buf_str_add(out, v->b ? STR("true") : STR("false"));
-        break;
-    case VALUE_INT:
-        buf_printf(out, "%lld", (long long)v->i);
-        break;
-    case VALUE_NUMBER:
-        print_number(out, v);
-        break;
-    case VALUE_STRING:
-        buf_str_add(out, value_str(v));
-        break;
-    case VALUE_ARRAY:
-    case VALUE_OBJECT:
+    if (v->type == VALUE_ARRAY || v->type == VALUE_OBJECT)
         print_container(out, v);
-        break;
-    }
+    else if (v->type == VALUE_NULL)
+        buf_str_add(out, STR("null"));
+    else
+        unstructured_print(out, v);
 }
 
 void jsonpath_print(struct buf *out, const struct jsonpath_found *found)

@@ -132,7 +132,8 @@ static void test_filters(void **state)
         { "{.items[?(@.name>=\"i2\")].name}", "i2 i3" },
         { "{.items[?(@.x>0)].name}", "invalid type for comparison" },
         { "{.items[0][?(@.x>0)].name}",
-          "map[string]interface {} is not array or slice and cannot be filtered" },
+          "map[cap:map[cpu:4] name:i1 ready:true x:4 z:1] is not array or slice and cannot be "
+          "filtered" },
         { "{.items[?(@.z)].name}", "i1" },
         { "{.items[?(@.z==1)].name}", "i1" },
         { "{.items[?(@.y<=2.5)].name}", "i2" },
@@ -147,7 +148,7 @@ static void test_filters(void **state)
         { "{.n[?(@!=2)]}", "1 3 4" },
         { "{.flags[?(@==false)]}", "false" },
         { "{.items[?(@['name','x']==1)]}", "can only compare one element at a time" },
-        { "{.kind[?(@.a)]}", "string is not array or slice and cannot be filtered" },
+        { "{.kind[?(@.a)]}", "List is not array or slice and cannot be filtered" },
         { "{.items[?(@.name==\")\")].name}", "" },
     };
     CHECK(cases, true);

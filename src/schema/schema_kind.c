@@ -4,8 +4,11 @@
 #include "api/gofloat.h"
 #include "api/meta.h"
 #include "api/names.h"
+#include "api/text_set.h"
 #include "api/typed.h"
 #include "api/validate.h"
+#include "merge/sorted.h"
+#include "merge/unstructured.h"
 
 #include "base/banned.h"
 
@@ -26,70 +29,96 @@ static void note(struct arena *a, struct typed_notes *notes, const char *what, s
     notes->n++;
 }
 
+struct reader {
+    struct arena *a;
+    struct typed_notes *notes; /* NULL: nobody asks */
+};
+
+static void note_duplicates(struct reader *r, const struct value *obj,
+                            const struct field_path *path)
+{
+    autoset seen;
+    text_set_init(&seen);
+    value_each_field (f, obj) {
+        struct field_path here = field_child(path, f->key);
+        if (!text_set_add(&seen, f->key, f))
+            note(r->a, r->notes, "duplicate", field_path_text(r->a, &here));
+    }
+}
+
+static void tidy(struct reader *r, struct value *v, const struct field_path *path);
+
+/* The fields by name, as Go writes a map; of duplicates the last counts. */
+static void tidy_fields(struct reader *r, struct value *obj, const struct field_path *path)
+{
+    struct sorted fields = sorted_fields(r->a, obj);
+    struct value fresh = value_object();
+    for (size_t i = 0; i < fields.n; i++) {
+        const struct value_field *f = fields.fields[i];
+        struct field_path here = field_child(path, f->key);
+        tidy(r, value_add(r->a, &fresh, f->key, value_borrow(&f->val)), &here);
+    }
+    if (fields.n != obj->n)
+        note_duplicates(r, obj, path);
+    *obj = fresh;
+}
+
 /* Numbers as Go's decoder and encoder leave them: 1.50 is 1.5, and 1.0 is 1. */
-static void tidy_numbers(struct arena *a, struct value *v)
+static void tidy(struct reader *r, struct value *v, const struct field_path *path)
 {
     double d;
     if (v->type == VALUE_NUMBER && value_to_double(v, &d))
-        *v = value_number(gofloat_text(a, d));
+        *v = d == 0 ? value_int(0) : value_number(gofloat_text(r->a, d));
+    else if (v->type == VALUE_OBJECT)
+        tidy_fields(r, v, path);
     for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n; i++) {
+        struct field_path here = field_index(path, i);
         uint8_t type = value_at(v, i)->type;
         if (type == VALUE_NUMBER || type == VALUE_ARRAY || type == VALUE_OBJECT)
-            tidy_numbers(a, value_edit_at(a, v, i));
+            tidy(r, value_edit_at(r->a, v, i), &here);
     }
-    if (v->type != VALUE_OBJECT)
-        return;
-    bool any = false;
-    value_each_field (f, v)
-        any |= f->val.type == VALUE_NUMBER || f->val.type == VALUE_ARRAY ||
-               f->val.type == VALUE_OBJECT;
-    if (!any)
-        return;
-    struct value fresh = value_object();
-    value_each_field (g, v)
-        tidy_numbers(a, value_add(a, &fresh, g->key, value_borrow(&g->val)));
-    *v = fresh;
 }
 
-static int read_meta(struct arena *a, const struct value *in, struct typed_notes *notes,
-                     struct value *ret, struct err *err)
+static int read_meta(struct reader *r, const struct value *in, struct value *ret, struct err *err)
 {
     struct typed_notes inner = { .n = 0 };
     const struct kind_type *type = kind_type_find(STR("meta"), STR("v1"), STR("ObjectMeta"));
-    int r = typed_read(a, type, in, &inner, ret, err);
-    struct str prefix = STR("unknown field \"");
-    for (size_t i = 0; r == 0 && i < inner.n && i < TYPED_NOTES_MAX; i++) {
-        struct str text = inner.notes[i];
-        if (str_starts(text, prefix))
-            note(a, notes, "unknown",
-                 arena_printf(a, "metadata.%.*s", (int)(text.n - prefix.n - 1), text.p + prefix.n));
+    int fault = typed_read(r->a, type, in, &inner, ret, err);
+    for (size_t i = 0; fault == 0 && i < inner.n && i < TYPED_NOTES_MAX; i++) {
+        struct str rest = inner.notes[i], what = str_cut(&rest, '"');
+        struct str field = str_take(rest, rest.n - 1);
+        note(r->a, r->notes, str_starts(what, STR("unknown")) ? "unknown" : "duplicate",
+             arena_printf(r->a, "metadata." STR_FMT, STR_ARG(field)));
     }
-    return r;
+    return fault;
 }
 
-/* apiVersion, kind and metadata first, then the rest as it came. */
-static int put_in_order(struct arena *a, const struct value *in, struct typed_notes *notes,
-                        struct value *ret, struct err *err)
+/* apiVersion, kind and metadata first, then the rest by name. */
+static int put_in_order(struct reader *r, const struct value *in, struct value *ret,
+                        struct err *err)
 {
-    static const struct str names[] = { STR("kind"), STR("apiVersion") };
+    static const struct str names[] = { STR("apiVersion"), STR("kind") };
+    struct value rest = value_object();
     *ret = value_object();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct value *v = value_get(in, names[i]);
         if (v)
-            (void)value_add(a, ret, names[i], value_borrow(v));
-    }
-    const struct value *meta = value_get(in, STR("metadata"));
-    if (meta) {
-        struct value fit;
-        int r = read_meta(a, meta, notes, &fit, err);
-        if (r < 0)
-            return r;
-        (void)value_add(a, ret, STR("metadata"), fit);
+            (void)value_add(r->a, ret, names[i], value_borrow(v));
     }
     value_each_field (f, in)
-        if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")) &&
+        if (!str_eq(f->key, names[0]) && !str_eq(f->key, names[1]) &&
             !str_eq(f->key, STR("metadata")))
-            (void)value_add(a, ret, f->key, value_borrow(&f->val));
+            (void)value_add(r->a, &rest, f->key, value_borrow(&f->val));
+    const struct value *meta = value_get(in, STR("metadata"));
+    struct value fit;
+    int fault = meta ? read_meta(r, meta, &fit, err) : 0;
+    if (fault < 0)
+        return fault;
+    if (meta)
+        (void)value_add(r->a, ret, STR("metadata"), fit);
+    tidy_fields(r, &rest, NULL);
+    value_each_field (g, &rest)
+        (void)value_add(r->a, ret, g->key, value_borrow(&g->val));
     return 0;
 }
 
@@ -99,16 +128,11 @@ static int read_object(struct arena *a, const struct kind_type *t, const struct 
     const struct schema_kind *k = schema_kind_of(t);
     const struct schema *s = k->schema(k);
     struct schema_unknown unknown = { .n = 0 };
-    struct value unique = value_borrow(in), obj;
-    struct str duplicate = value_find_duplicate(a, in);
-    if (duplicate.n) {
-        note(a, notes, "duplicate", duplicate);
-        value_drop_duplicates(a, &unique);
-    }
-    int r = put_in_order(a, &unique, notes, &obj, err);
+    struct reader reader = { a, notes };
+    struct value obj;
+    int r = put_in_order(&reader, in, &obj, err);
     if (r < 0)
         return r;
-    tidy_numbers(a, &obj);
     if (s && !k->keeps_unknown) {
         schema_prune(a, s, &obj, true, notes ? &unknown : NULL);
         schema_drop_nulls(a, s, &obj);
@@ -156,22 +180,7 @@ const struct value *schema_scale_value(const struct value *obj, struct str path)
 /* How Go's accessors of nested fields name a value of the wrong type. */
 static const char *go_type(const struct value *v)
 {
-    switch (v->type) {
-    case VALUE_BOOL:
-        return "bool";
-    case VALUE_INT:
-        return "int64";
-    case VALUE_NUMBER:
-        return "float64";
-    case VALUE_STRING:
-        return "string";
-    case VALUE_ARRAY:
-        return "[]interface {}";
-    case VALUE_OBJECT:
-        return "map[string]interface {}";
-    default:
-        return "<nil>";
-    }
+    return v->type == VALUE_NULL ? "<nil>" : unstructured_type(v);
 }
 
 static void check_replicas(struct field_errors *e, const struct value *obj, struct str path)
@@ -183,7 +192,7 @@ static void check_replicas(struct field_errors *e, const struct value *obj, stru
     if (v->type != VALUE_INT)
         field_error(e, FIELD_INVALID, &at, STR("0"),
                     STR_FMT " accessor error: " STR_FMT " is of the type %s, expected int64",
-                    STR_ARG(path), STR_ARG(field_json(e, v)), go_type(v));
+                    STR_ARG(path), STR_ARG(unstructured_text(e->arena, v)), go_type(v));
     else if (v->i < 0)
         field_error(e, FIELD_INVALID, &at, field_json(e, v), "should be a non-negative integer");
     else if (v->i > INT32_MAX)
@@ -205,7 +214,8 @@ static void check_scale(struct field_errors *e, const struct schema_scale *scale
     struct field_path at = field_child(NULL, scale->selector);
     field_error(e, FIELD_INVALID, &at, STR("\"\""),
                 STR_FMT " accessor error: " STR_FMT " is of the type %s, expected string",
-                STR_ARG(scale->selector), STR_ARG(field_json(e, selector)), go_type(selector));
+                STR_ARG(scale->selector), STR_ARG(unstructured_text(e->arena, selector)),
+                go_type(selector));
 }
 
 static void check_values(struct field_errors *e, const struct schema *s, struct str sub,

@@ -291,6 +291,8 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         reply_refusal(x, ERR_BAD_REQUEST, "name must be provided");
     else if (c->verb)
         serve(c);
+    else if (req->custom && req->resource->namespaced && !req->ns.p)
+        reply_text(x, 404, STR("404 page not found\n"));
     else
         reply_method_not_allowed(x);
 }

@@ -127,8 +127,9 @@ static int read_claims(struct decoder *d, const struct value *obj)
     return 0;
 }
 
-/* The type that the body claims to be: the wanted one, or a refusal. */
-static int check_claims(struct decoder *d)
+/* The type that the body claims to be: the wanted one, or a refusal. `tree` is what is to be read
+ * as that, where it was not read yet. */
+static int check_claims(struct decoder *d, const struct value *tree)
 {
     struct claimed *got = &d->claimed;
     bool same_group = d->any_version || str_eq(got->group, d->want->group),
@@ -150,6 +151,10 @@ static int check_claims(struct decoder *d)
                        "the API version in the data (" STR_FMT
                        ") does not match the expected API version (" STR_FMT ")",
                        STR_ARG(gv), STR_ARG(convert_api_version(d->arena, d->want)));
+    struct err why = ERR_INIT(d->arena);
+    struct value ignored;
+    if (tree && typed_read(d->arena, claimed, tree, NULL, &ignored, &why) < 0)
+        return unhandled(d, why.msg);
     return unhandled(d,
                      arena_printf(d->arena,
                                   "converting (" STR_FMT "." STR_FMT ") to (" STR_FMT "." STR_FMT
@@ -175,9 +180,9 @@ static int check_custom_claims(struct decoder *d, const struct value *obj,
                                enum decode_validation validation)
 {
     if (!value_str(value_get(obj, STR("kind"))).n)
-        return unrecognized(d, "",
-                            arena_printf(d->arena, "Object 'Kind' is missing in '" STR_FMT "'",
-                                         STR_ARG(d->body)));
+        return unrecognized(
+            d, "",
+            arena_printf(d->arena, "Object 'Kind' is missing in '" STR_FMT "'", STR_ARG(d->body)));
     struct str given = value_str(value_get(obj, STR("apiVersion"))),
                wanted = convert_api_version(d->arena, d->want);
     if (str_eq(given, wanted))
@@ -240,7 +245,7 @@ static int read_proto(struct decoder *d, struct value *ret)
     (void)value_add(d->arena, &claims, STR("kind"), value_string(envelope.kind));
     int r = read_claims(d, &claims);
     if (r == 0)
-        r = check_claims(d);
+        r = check_claims(d, NULL);
     if (r < 0)
         return r;
     if (proto_read(d->arena, d->want, envelope.raw, convert_api_version(d->arena, d->want),
@@ -303,6 +308,8 @@ static int heed_notes(struct decoder *d, const struct typed_notes *notes,
 static void name_type(struct decoder *d, struct value *obj)
 {
     struct value named = value_object();
+    if (d->want->custom) /* has said it */
+        return;
     (void)value_add(d->arena, &named, STR("kind"), value_string(d->want->name));
     (void)value_add(d->arena, &named, STR("apiVersion"),
                     value_string(convert_api_version(d->arena, d->want)));
@@ -327,7 +334,7 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
                          go_type(tree)));
     int r = read_claims(d, tree);
     if (r == 0)
-        r = d->want->custom ? check_custom_claims(d, tree, validation) : check_claims(d);
+        r = d->want->custom ? check_custom_claims(d, tree, validation) : check_claims(d, tree);
     if (r < 0)
         return r;
     struct typed_notes notes = { .n = 0 };

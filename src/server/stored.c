@@ -209,17 +209,26 @@ static void splice_meta(struct buf *out, const struct stored *s)
     buf_str_add(out, s->meta_end);
 }
 
+/* Custom objects have their fields by name. */
 static void add_type(struct buf *out, const struct kind_type *type)
 {
-    buf_str_add(out, STR("\"kind\":\""));
-    buf_str_add(out, type->name);
-    buf_str_add(out, STR("\",\"apiVersion\":\""));
+    if (!type->custom) {
+        buf_str_add(out, STR("\"kind\":\""));
+        buf_str_add(out, type->name);
+        buf_str_add(out, STR("\","));
+    }
+    buf_str_add(out, STR("\"apiVersion\":\""));
     if (type->group.n) {
         buf_str_add(out, type->group);
         buf_byte(out, '/');
     }
     buf_str_add(out, type->version);
     buf_str_add(out, STR("\","));
+    if (type->custom) {
+        buf_str_add(out, STR("\"kind\":\""));
+        buf_str_add(out, type->name);
+        buf_str_add(out, STR("\","));
+    }
 }
 
 void stored_splice(struct buf *out, const struct stored *s, const struct kind_type *type)
