@@ -87,8 +87,7 @@ static void write_plain(struct buf *out, const struct decimal *dec)
     }
 }
 
-/* Plain while ten to the power of `from` is not above it, and that of `to` is. */
-static struct str write_in(struct arena *a, double d, int from, int to, int digits)
+struct str gofloat_text(struct arena *a, double d)
 {
     autobuf out = { 0 };
     if (signbit(d))
@@ -98,21 +97,10 @@ static struct str write_in(struct arena *a, double d, int from, int to, int digi
         return arena_str(a, buf_str(&out));
     }
     struct decimal dec = shortest(fabs(d));
-    if (dec.point > from && dec.point <= to) {
+    if (dec.point > -6 && dec.point <= 21)
         write_plain(&out, &dec);
-        return arena_str(a, buf_str(&out));
-    }
-    buf_printf(&out, "%c%s%.*s", dec.digits[0], dec.n > 1 ? "." : "", dec.n - 1, dec.digits + 1);
-    buf_printf(&out, "e%+0*d", digits + 1, dec.point - 1);
+    else
+        buf_printf(&out, "%c%s%.*se%+d", dec.digits[0], dec.n > 1 ? "." : "", dec.n - 1,
+                   dec.digits + 1, dec.point - 1);
     return arena_str(a, buf_str(&out));
-}
-
-struct str gofloat_text(struct arena *a, double d)
-{
-    return write_in(a, d, -6, 21, 1);
-}
-
-struct str gofloat_print(struct arena *a, double d)
-{
-    return write_in(a, d, -4, 6, 2);
 }

@@ -1,4 +1,4 @@
-/* gofloat.h - a double as Go's JSON encoder writes it, and as Go prints it. */
+/* gofloat.h - a double as Go's JSON encoder writes it. */
 #pragma once
 
 #include "base/arena.h"
@@ -6,5 +6,3 @@
 /* The shortest digits that read back as `d` (finite): plain, or with an exponent below 1e-6 and
  * from 1e21 on. In the arena, or static. */
 struct str gofloat_text(struct arena *a, double d);
-/* With an exponent of two digits or more, below 1e-4 and from 1e6 on: Go's %v. */
-struct str gofloat_print(struct arena *a, double d);
