@@ -196,6 +196,14 @@ int cel__fold_constants(struct arena *a, struct cel_program *p, struct err *err)
 
 /* ---- Compiling ---- */
 
+int cel__set_err(struct err *err, enum err_code code, struct str msg)
+{
+    int r = err_set(err, code, "%s", "");
+    if (err)
+        err->msg = arena_str(err->arena, msg);
+    return r;
+}
+
 int cel_compile(struct arena *a, const struct cel_env *env, struct str expression,
                 const struct cel_program **ret, struct err *err)
 {
@@ -207,9 +215,9 @@ int cel_compile(struct arena *a, const struct cel_env *env, struct str expressio
     if (p->root && cel__check(a, p, &issues))
         cel__validate(a, p, &issues);
     if (issues.total)
-        return err_set(err, ERR_INVALID, STR_FMT, STR_ARG(issues_print(&issues)));
+        return cel__set_err(err, ERR_INVALID, issues_print(&issues));
     if (cel__fold_constants(a, p, &inner) < 0)
-        return err_set(err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(inner.msg));
+        return cel__set_err(err, ERR_BAD_REQUEST, inner.msg);
     *ret = p;
     return 0;
 }

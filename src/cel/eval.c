@@ -419,7 +419,7 @@ static struct cel_value eval_call(struct cel__eval *ev, const struct ast_node *n
 
 /* ---- Lists, maps, objects ---- */
 
-static struct cel_value eval_list(struct cel__eval *ev, const struct ast_node *n)
+static struct cel_value make_list(struct cel__eval *ev, const struct ast_node *n)
 {
     struct cel_value list = cel__list_new(ev, n->list.n);
     for (size_t i = 0; i < n->list.n; i++) {
@@ -437,7 +437,7 @@ static struct cel_value eval_list(struct cel__eval *ev, const struct ast_node *n
         }
         cel__list_push(ev, &list, v);
     }
-    return charged(ev, COST_LIST, list);
+    return list;
 }
 
 /* Takes the value out of an optional entry; 0 if there is none, -1 with an error. */
@@ -455,7 +455,7 @@ static int unwrap_entry(struct cel__eval *ev, struct str name, struct cel_value 
     return 1;
 }
 
-static struct cel_value eval_map(struct cel__eval *ev, const struct ast_node *n)
+static struct cel_value make_map(struct cel__eval *ev, const struct ast_node *n)
 {
     struct cel_value map = cel__map_new(ev, n->map.n);
     for (size_t i = 0; i < n->map.n; i++) {
@@ -476,10 +476,10 @@ static struct cel_value eval_map(struct cel__eval *ev, const struct ast_node *n)
         if (r)
             cel__map_put(ev, &map, key, val, true);
     }
-    return charged(ev, COST_MAP, map);
+    return map;
 }
 
-static struct cel_value eval_struct(struct cel__eval *ev, const struct ast_node *n)
+static struct cel_value make_struct(struct cel__eval *ev, const struct ast_node *n)
 {
     struct cel_struct *s = arena_new(ev->arena, struct cel_struct);
     if (!n->map.type)
@@ -499,10 +499,9 @@ static struct cel_value eval_struct(struct cel__eval *ev, const struct ast_node 
         s->fields[s->n] = e->field;
         s->vals[s->n++] = val;
     }
-    return charged(
-        ev, COST_STRUCT,
-        (struct cel_value){
-            .kind = CEL_OBJECT, .form = CEL__STRUCT, .object = s, .declared = n->map.type });
+    return (struct cel_value){
+        .kind = CEL_OBJECT, .form = CEL__STRUCT, .object = s, .declared = n->map.type
+    };
 }
 
 /* ---- Folds ---- */
@@ -592,11 +591,11 @@ struct cel_value cel__eval_node(struct cel__eval *ev, const struct ast_node *n)
     case AST_CALL:
         return eval_call(ev, n);
     case AST_LIST:
-        return eval_list(ev, n);
+        return charged(ev, COST_LIST, make_list(ev, n));
     case AST_MAP:
-        return eval_map(ev, n);
+        return charged(ev, COST_MAP, make_map(ev, n));
     case AST_STRUCT:
-        return eval_struct(ev, n);
+        return charged(ev, COST_STRUCT, make_struct(ev, n));
     default:
         return eval_fold(ev, n);
     }
@@ -617,7 +616,7 @@ int cel_eval(struct arena *a, const struct cel_program *p, const struct cel_valu
     if (ev.exceeded)
         return err_set(err, ERR_TOO_LARGE, "operation cancelled: actual cost limit exceeded");
     if (v.kind == CEL_ERROR)
-        return err_set(err, ERR_INVALID, STR_FMT, STR_ARG(cel__str(&v)));
+        return cel__set_err(err, ERR_INVALID, cel__str(&v));
     *ret = v;
     return 0;
 }

@@ -50,6 +50,9 @@ struct cel__eval {
 bool cel__charge(struct cel__eval *ev, uint64_t cost);
 struct cel_value cel__eval_node(struct cel__eval *ev, const struct ast_node *n);
 
+/* Sets a message that may hold any byte, NUL too. */
+int cel__set_err(struct err *err, enum err_code code, struct str msg);
+
 /* Errors as values. */
 struct cel_value cel__fail(struct cel__eval *ev, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), cold));

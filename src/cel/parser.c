@@ -155,7 +155,7 @@ struct ast_node *parser_list(struct parser *p, size_t n, struct ast_node *const 
 
 static struct ast_node *call_or_macro(struct parser *p, struct ast_node *call)
 {
-    struct ast_node *expanded = parser_is_lost(p) ? NULL : macros_expand(p, call);
+    struct ast_node *expanded = p->stopped ? NULL : macros_expand(p, call);
     return expanded ? expanded : call;
 }
 
@@ -463,18 +463,21 @@ static struct ast_node *parse_name(struct parser *p)
         return parse_message(p, dot);
     const struct token *t = take_token(p);
     struct str name = text_of(p, t);
-    if (is_reserved(name))
+    bool reserved = is_reserved(name);
+    if (reserved)
         issues_add(p->issues, start, "reserved identifier: " STR_FMT, STR_ARG(name));
     if (dot.n)
         name = arena_printf(p->arena, "." STR_FMT, STR_ARG(name));
     p->at = t->at;
     if (!sees(p, BIT(LPAREN)))
-        return parser_ident(p, name);
+        return reserved ? parser_literal(p, cel_of_null()) : parser_ident(p, name);
     uint32_t at = take_token(p)->at;
     if (!parser_sync(p, EXPR_START | BIT(RPAREN)))
         return placeholder(p);
     struct row args = parse_arguments(p);
     parser_match(p, TOKEN_RPAREN, 0, true);
+    if (reserved)
+        return parser_literal(p, cel_of_null());
     return call_or_macro(p, new_call(p, at, name, false, args.n, args.nodes));
 }
 
@@ -522,6 +525,8 @@ static struct ast_node *parse_primary(struct parser *p)
 static struct ast_node *parse_index(struct parser *p, struct ast_node *target)
 {
     uint32_t at = take_token(p)->at;
+    if (!parser_sync(p, ITEM_START))
+        return target;
     bool optional = take_optional(p);
     struct ast_node *args[] = { target, parse_expr(p, BIT(RBRACKET), false) };
     parser_match(p, TOKEN_RBRACKET, SUFFIX, true);
@@ -626,11 +631,19 @@ static struct ast_node *parse_signs(struct parser *p, unsigned sign, struct str 
     do {
         take_token(p);
         count++;
-        if (!parser_sync_loop(p, EXPR_START))
+        if (!parser_sync_loop(p, PRIMARY_START | TOKEN_BIT(sign)))
             return placeholder(p);
     } while (parser_look(p, 0) == sign);
     struct ast_node *n = parse_member(p);
     return count % 2 ? new_call(p, at, function, false, 1, &n) : n;
+}
+
+static struct ast_node *parse_negation(struct parser *p)
+{
+    if (PRIMARY_START & TOKEN_BIT(parser_look(p, 1)))
+        return parse_signs(p, TOKEN_MINUS, STR("-_"));
+    parser_no_alternative(p, 1);
+    return placeholder(p);
 }
 
 static struct ast_node *parse_unary(struct parser *p)
@@ -643,7 +656,7 @@ static struct ast_node *parse_unary(struct parser *p)
     else if (parser_look(p, 0) == TOKEN_NOT)
         n = parse_signs(p, TOKEN_NOT, STR("!_"));
     else if (is_negation(p))
-        n = parse_signs(p, TOKEN_MINUS, STR("-_"));
+        n = parse_negation(p);
     else
         n = parse_member(p);
     parser_leave(p, RULE_UNARY);

@@ -112,6 +112,20 @@ static bool is_reserved_field(const struct parser *p, size_t start, size_t offen
            kind <= TOKEN_NULL;
 }
 
+/* Tokens and the white space between them, without what was no token. */
+static void add_tokens(struct buf *out, const struct parser *p, size_t first, size_t last)
+{
+    autobuf text = { 0 };
+    for (size_t i = first; i <= last; i++) {
+        const struct token *t = &p->tokens[i];
+        buf_str_add(&text, str_take(str_skip(p->text, t->at), t->n));
+        for (uint32_t k = t->at + t->n; i < last && k < p->tokens[i + 1].at; k++)
+            if (memchr(" \t\r\n\f", p->text.p[k], 5))
+                buf_byte(&text, p->text.p[k]);
+    }
+    add_quoted(out, buf_str(&text));
+}
+
 static void report_thrown(struct parser *p)
 {
     struct parser_errors *e = p->errors;
@@ -125,10 +139,8 @@ static void report_thrown(struct parser *p)
         buf_str_add(&msg, STR(" expecting "));
         add_expected(&msg, e->expected ? e->expected : TOKEN_BIT(TOKEN_IDENT));
     } else {
-        uint32_t from = token_at(p, e->start);
-        const struct token *last = &p->tokens[e->offend];
         buf_str_add(&msg, STR("no viable alternative at input "));
-        add_quoted(&msg, str_take(str_skip(p->text, from), last->at + last->n - from));
+        add_tokens(&msg, p, e->start, e->offend);
     }
     report(p, e->offend, buf_str(&msg));
 }
