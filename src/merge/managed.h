@@ -20,6 +20,10 @@ struct managed_versions {
     bool (*find)(struct ownership_place place, struct str api_version, struct ownership_place *ret);
     int (*convert)(struct arena *a, struct ownership_place from, struct ownership_place to,
                    const struct value *obj, struct value *ret, struct err *err);
+    /* The field that says how many replicas an object of that version has; NULL if none does. It is
+     * spec.replicas where there is no such function. */
+    const struct fieldset *(*replicas)(struct arena *a, struct ownership_place place,
+                                       struct str api_version);
 };
 extern const struct managed_versions managed_kinds; /* kind tables */
 

@@ -9,6 +9,7 @@
 
 static const struct str scale_version = STR("autoscaling/v1");
 
+/* Of a Scale, and of most objects. */
 static const struct fieldset *replicas(struct arena *a)
 {
     const struct fieldset_step path[] = { fieldset_name(STR("spec")),
@@ -16,9 +17,19 @@ static const struct fieldset *replicas(struct arena *a)
     return fieldset_of(a, path, 2);
 }
 
-static bool has_replicas(struct arena *a, const struct managed_entry *e)
+static const struct fieldset *replicas_of(struct arena *a, const struct managed_request *parent,
+                                          struct str api_version)
 {
-    return fieldset_intersection(a, e->fields, replicas(a));
+    const struct managed_versions *versions = parent->versions;
+    if (!versions || !versions->replicas)
+        return replicas(a);
+    return versions->replicas(a, parent->place, api_version);
+}
+
+static bool has_replicas(struct arena *a, const struct managed_request *parent,
+                         const struct managed_entry *e)
+{
+    return fieldset_intersection(a, e->fields, replicas_of(a, parent, e->api_version));
 }
 
 static void read_known(struct managed_entries *m, const struct managed_request *req,
@@ -36,7 +47,7 @@ void managed_to_scale(struct arena *a, const struct managed_request *parent,
     size_t kept = 0;
     read_known(&m, parent, obj);
     for (size_t i = 0; i < m.n; i++) {
-        if (!has_replicas(a, &m.all[i]))
+        if (!has_replicas(a, parent, &m.all[i]))
             continue;
         m.all[kept] = m.all[i];
         m.all[kept].api_version = scale_version;
@@ -55,21 +66,22 @@ void managed_from_scale(struct arena *a, const struct managed_request *parent,
         scaled.n = 0;
     for (size_t i = 0; i < m.n; i++) {
         struct managed_entry *same = managed__find(&scaled, &m.all[i]);
-        if (!has_replicas(a, &m.all[i]))
+        if (!has_replicas(a, parent, &m.all[i]))
             continue;
         if (same)
             same->fields = NULL; /* it still has what it had */
         else
-            m.all[i].fields = fieldset_difference(a, m.all[i].fields, replicas(a));
+            m.all[i].fields = fieldset_difference(a, m.all[i].fields,
+                                                  replicas_of(a, parent, m.all[i].api_version));
     }
     for (size_t i = 0; i < scaled.n; i++) {
-        if (!has_replicas(a, &scaled.all[i]))
+        if (!fieldset_intersection(a, scaled.all[i].fields, replicas(a)))
             continue;
         struct managed_entry e = scaled.all[i];
         const struct managed_entry *before = managed__find(&m, &e);
         e.api_version = parent->api_version;
         e.time = before ? before->time : STR("");
-        e.fields = replicas(a);
+        e.fields = replicas_of(a, parent, parent->api_version);
         (void)managed__add(&m, e);
     }
     managed__drop_empty(&m);

@@ -141,7 +141,26 @@ static bool find_custom(struct ownership_place place, struct str api_version,
     return false;
 }
 
-static const struct managed_versions custom_versions = { find_custom, schema_ownership_convert };
+static const struct fieldset *custom_replicas(struct arena *a, struct ownership_place place,
+                                              struct str api_version)
+{
+    struct ownership_place found;
+    if (!find_custom(place, api_version, &found))
+        return NULL;
+    struct str path = schema_kind_of(found.at)->scale.spec_replicas;
+    struct fieldset_step *steps = arena_array(a, struct fieldset_step, path.n);
+    size_t n = 0;
+    (void)str_cut(&path, '.');
+    while (path.n)
+        steps[n++] = fieldset_name(str_cut(&path, '.'));
+    return n ? fieldset_of(a, steps, n) : NULL;
+}
+
+static const struct managed_versions custom_versions = {
+    .find = find_custom,
+    .convert = schema_ownership_convert,
+    .replicas = custom_replicas,
+};
 
 static struct managed_request *request_by(struct call *c, struct str manager, struct str sub,
                                           const struct kind_type *type)

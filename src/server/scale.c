@@ -1,7 +1,9 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
 #include "api/convert.h"
 #include "api/field_errors.h"
+#include "schema/schema_kind.h"
 #include "select/labels.h"
+#include "server/custom_scale.h"
 #include "server/managers.h"
 #include "server/patch.h"
 #include "server/registry.h"
@@ -32,23 +34,31 @@ static void copy(struct arena *a, struct value *to, const struct value *from, co
         (void)value_add(a, to, str_of(name), value_borrow(v));
 }
 
-static struct value scale_of(struct call *c, const struct value *obj)
+static int read_parts(struct call *c, const struct value *obj, struct scale_parts *ret,
+                      struct err *err)
+{
+    const struct kind_type *type = c->req.resource->type;
+    if (type->custom)
+        return custom_scale_read(&schema_kind_of(type)->scale, obj, ret, err);
+    *ret = (struct scale_parts){ .has_replicas = true, .selector = selector_text(c, obj) };
+    (void)value_to_int(value_dig(obj, "spec", "replicas"), &ret->replicas);
+    (void)value_to_int(value_dig(obj, "status", "replicas"), &ret->running);
+    return 0;
+}
+
+static struct value make(struct call *c, const struct value *obj, const struct scale_parts *parts)
 {
     static const char *const kept[] = { "name", "namespace", "uid", "resourceVersion",
                                         "creationTimestamp" };
     struct value scale = value_object(), meta = value_object(), spec = value_object(),
                  status = value_object();
-    int64_t replicas = 0, running = 0;
-    (void)value_to_int(value_dig(obj, "spec", "replicas"), &replicas);
-    (void)value_to_int(value_dig(obj, "status", "replicas"), &running);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         copy(c->arena, &meta, value_get(obj, STR("metadata")), kept[i]);
-    if (replicas)
-        (void)value_add(c->arena, &spec, STR("replicas"), value_int(replicas));
-    struct str selector = selector_text(c, obj);
-    (void)value_add(c->arena, &status, STR("replicas"), value_int(running));
-    if (selector.n)
-        (void)value_add(c->arena, &status, STR("selector"), value_string(selector));
+    if (parts->replicas)
+        (void)value_add(c->arena, &spec, STR("replicas"), value_int(parts->replicas));
+    (void)value_add(c->arena, &status, STR("replicas"), value_int(parts->running));
+    if (parts->selector.n)
+        (void)value_add(c->arena, &status, STR("selector"), value_string(parts->selector));
     (void)value_add(c->arena, &scale, STR("kind"), value_string(STR("Scale")));
     (void)value_add(c->arena, &scale, STR("apiVersion"), value_string(STR("autoscaling/v1")));
     (void)value_add(c->arena, &scale, STR("metadata"), meta);
@@ -63,16 +73,29 @@ static struct value scale_of(struct call *c, const struct value *obj)
     return scale;
 }
 
+/* The answer, if `r` says that there is an object. */
+static void show(struct call *c, int r, const struct value *obj, bool needs_replicas,
+                 struct err *err)
+{
+    struct scale_parts parts;
+    if (r == 0)
+        r = read_parts(c, obj, &parts, err);
+    if (r == 0 && needs_replicas && !parts.has_replicas)
+        r = custom_scale_refuse(&schema_kind_of(c->req.resource->type)->scale, err);
+    if (r < 0) {
+        call_fail(c, err);
+        return;
+    }
+    struct value scale = make(c, obj, &parts);
+    call_object(c, 200, c->req.sub->type, &scale);
+}
+
 void verb_scale_get(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
-    struct registry_entry now;
-    if (registry_get(c, c->req.name, &now, &err) < 0) {
-        call_fail(c, &err);
-        return;
-    }
-    struct value scale = scale_of(c, &now.obj);
-    call_object(c, 200, c->req.sub->type, &scale);
+    struct registry_entry now = { 0 };
+    int r = registry_get(c, c->req.name, &now, &err);
+    show(c, r, &now.obj, true, &err);
 }
 
 struct scaling {
@@ -94,25 +117,38 @@ static int validate(struct call *c, const struct value *scale, int64_t replicas,
                                value_str(value_dig(scale, "metadata", "name")), err);
 }
 
+/* A custom object is validated as a whole when it is written; its Scale is not. */
+static int put_replicas(struct call *c, const struct value *scale, struct value *obj,
+                        struct err *err)
+{
+    const struct kind_type *type = c->req.resource->type;
+    int64_t replicas = 0;
+    (void)value_to_int(value_dig(scale, "spec", "replicas"), &replicas);
+    if (type->custom)
+        return custom_scale_write(c->arena, &schema_kind_of(type)->scale, replicas, obj, err);
+    int r = validate(c, scale, replicas, err);
+    if (r == 0)
+        (void)value_set(c->arena, value_ensure(c->arena, obj, STR("spec")), STR("replicas"),
+                        value_int(replicas));
+    return r;
+}
+
 static int set_replicas(struct scaling *s, const struct value *scale,
                         const struct registry_entry *now, struct value *ret, struct err *err)
 {
     struct arena *a = s->call->arena;
-    int64_t replicas = 0;
-    (void)value_to_int(value_dig(scale, "spec", "replicas"), &replicas);
-    int r = validate(s->call, scale, replicas, err);
+    *ret = value_borrow(&now->obj);
+    int r = put_replicas(s->call, scale, ret, err);
     if (r < 0)
         return r;
     const struct value *uid = value_dig(scale, "metadata", "uid"),
                        *rev = value_dig(scale, "metadata", "resourceVersion");
-    *ret = value_borrow(&now->obj);
     struct value *meta = value_ensure(a, ret, STR("metadata"));
     (void)value_remove(a, meta, STR("resourceVersion"));
     if (uid)
         (void)value_set(a, meta, STR("uid"), value_borrow(uid));
     if (rev)
         (void)value_set(a, meta, STR("resourceVersion"), value_borrow(rev));
-    (void)value_set(a, value_ensure(a, ret, STR("spec")), STR("replicas"), value_int(replicas));
     managed_from_scale(a, s->parent, scale, ret);
     return 0;
 }
@@ -121,10 +157,16 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
                   struct err *err)
 {
     struct scaling *s = u->arg;
-    struct value live = scale_of(s->call, &now->obj), scale;
+    struct scale_parts parts;
+    int r = read_parts(s->call, &now->obj, &parts, err);
+    if (r < 0)
+        return r;
+    if (!parts.has_replicas)
+        parts.replicas = CUSTOM_SCALE_UNSET;
+    struct value live = make(s->call, &now->obj, &parts), scale;
     managed_to_scale(s->call->arena, s->parent, &now->obj, &live);
     if (s->patch) {
-        int r = patch_object(s->patch, &live, &scale, err);
+        r = patch_object(s->patch, &live, &scale, err);
         if (r == 0)
             r = update_check_name(s->call, &scale, err);
         if (r < 0)
@@ -176,13 +218,9 @@ static void answer(struct call *c,
                    int (*change)(struct call *c, struct value *ret, struct err *err))
 {
     struct err err = ERR_INIT(c->arena);
-    struct value obj;
-    if (change(c, &obj, &err) < 0) {
-        call_fail(c, &err);
-        return;
-    }
-    struct value scale = scale_of(c, &obj);
-    call_object(c, 200, c->req.sub->type, &scale);
+    struct value obj = value_null();
+    int r = change(c, &obj, &err);
+    show(c, r, &obj, false, &err);
 }
 
 void verb_scale_update(struct call *c)
