@@ -25,7 +25,6 @@ struct custom_version {
     /* Changes with everything that decides what an object looks like: objects that were written
      * with the same mark need not be looked at again. */
     uint32_t mark;
-    struct str *selector_paths; /* of resource.selectors, but for name and namespace */
     _Atomic(const struct schema *) schema; /* private: see schema_of() */
     bool has_schema;
 };

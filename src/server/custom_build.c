@@ -144,20 +144,20 @@ static void add_subresources(struct builder *b, const struct value *version,
     v->resource.n_subresources = n;
 }
 
+/* The name and the namespace can always be asked for. Selectable fields are plain paths, whatever
+ * they are called: no brackets, and no dots in names. */
 static void add_selectors(struct builder *b, const struct value *version, struct custom_version *v)
 {
     struct arena *a = &b->c->arena;
     const struct value *from = value_get(version, STR("selectableFields"));
-    if (!value_is(from, VALUE_ARRAY) || !from->n)
-        return;
-    struct str *names = arena_array(a, struct str, from->n + 2);
-    v->selector_paths = arena_array(a, struct str, from->n);
-    names[0] = STR("metadata.name");
-    names[1] = STR("metadata.namespace");
-    uint8_t n = 2;
+    size_t n_fields = value_is(from, VALUE_ARRAY) ? from->n : 0;
+    struct str *names = arena_array(a, struct str, n_fields + 2);
+    uint8_t n = 0;
+    names[n++] = STR("metadata.name");
+    if (v->resource.namespaced)
+        names[n++] = STR("metadata.namespace");
     value_each_item (it, from) {
         struct str path = text_of(a, it, STR("jsonPath"));
-        v->selector_paths[n - 2] = path;
         names[n++] = str_starts(path, STR(".")) ? str_skip(path, 1) : path;
     }
     v->resource.selectors = names;

@@ -17,6 +17,17 @@ static int read_revision(struct call *c, uint64_t *ret, struct err *err)
     return text.n ? selection_version(text, ret, err) : 0;
 }
 
+/* Upstream's words for a custom object come from another place. */
+static int refuse_list(const struct kind_resource *r, struct err *err)
+{
+    if (r->type->custom)
+        return err_set(err, ERR_UNKNOWN, "content is not a list");
+    return err_set(err, ERR_NOT_ACCEPTABLE,
+                   "you requested PartialObjectMetadataList, but the requested object is not a "
+                   "list (*" STR_FMT "." STR_FMT ")",
+                   STR_ARG(encode_package(r->group)), STR_ARG(r->type->name));
+}
+
 static int read_object(struct call *c, struct buf *out, struct err *err)
 {
     struct encoder e = {
@@ -42,11 +53,7 @@ static int read_object(struct call *c, struct buf *out, struct err *err)
         r = error_not_found(err, c->req.resource, c->req.name);
     store_snap_end(snap);
     if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
-        r = err_set(err, ERR_NOT_ACCEPTABLE,
-                    "you requested PartialObjectMetadataList, but the requested object is not a "
-                    "list (*" STR_FMT "." STR_FMT ")",
-                    STR_ARG(encode_package(c->req.resource->group)),
-                    STR_ARG(c->req.resource->type->name));
+        r = refuse_list(c->req.resource, err);
     return r;
 }
 

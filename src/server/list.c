@@ -573,10 +573,15 @@ static int choose_revision(struct list *l, struct err *err)
 
 static int refuse_partial(const struct kind_resource *r, struct err *err)
 {
+    struct str package = encode_package(r->group), name = r->list->name;
+    if (r->type->custom) {
+        package = STR("unstructured");
+        name = STR("UnstructuredList");
+    }
     return err_set(err, ERR_NOT_ACCEPTABLE,
                    "you requested PartialObjectMetadata, but the requested object is a list "
                    "(*" STR_FMT "." STR_FMT ")",
-                   STR_ARG(encode_package(r->group)), STR_ARG(r->list->name));
+                   STR_ARG(package), STR_ARG(name));
 }
 
 static int prepare(struct list *l, struct err *err)
