@@ -1,11 +1,12 @@
 /* The first two bytes choose a type of the tables, the rest is up to three lines of JSON: a live
  * object with its managers, a configuration that is applied to it or replaces it, and a set of
  * fields. Inputs stay as they were; a set comes back from its JSON; nothing differs from itself;
- * and whoever applies by force owns afterwards what he applied, and a second time changes nothing
- * of that. */
+ * and whoever applies by force owns afterwards exactly what he applied, and a second time changes
+ * nothing of that. Managers may be of other versions of the kind. */
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "api/convert.h"
 #include "merge/managed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -65,9 +66,26 @@ static const struct value *fields_of(const struct value *obj, struct str manager
 {
     value_each_item (e, value_dig(obj, "metadata", "managedFields"))
         if (str_eq(value_str(value_get(e, STR("manager"))), manager) &&
-            str_eq(value_str(value_get(e, STR("operation"))), STR("Apply")))
+            str_eq(value_str(value_get(e, STR("operation"))), STR("Apply")) &&
+            !value_str(value_get(e, STR("subresource"))).n)
             return value_get(e, STR("fieldsV1"));
     return NULL;
+}
+
+/* What the manager owns is what the configuration has, but for what nobody owns. */
+static void check_owned(struct input *in, const struct value *fields)
+{
+    struct arena *a = &in->arena;
+    const struct fieldset *has, *owns = NULL;
+    struct err err = ERR_INIT(a);
+    struct fieldset_step meta = fieldset_name(STR("metadata")), kind = fieldset_name(STR("kind")),
+                         version = fieldset_name(STR("apiVersion"));
+    must(ownership_paths(a, in->req.schema, in->req.place, &in->docs[1], &has, &err) == 0);
+    must(!fields || fieldset_read(a, fields, &owns, NULL) == 0);
+    const struct fieldset *nobodys =
+        fieldset_union(a, fieldset_of(a, &meta, 1),
+                       fieldset_union(a, fieldset_of(a, &kind, 1), fieldset_of(a, &version, 1)));
+    must(fieldset_eq(fieldset_without(a, has, nobodys), fieldset_without(a, owns, nobodys)));
 }
 
 static void check_apply(struct input *in)
@@ -82,9 +100,11 @@ static void check_apply(struct input *in)
         must(err.msg.n);
         return;
     }
+    const struct value *x = fields_of(&once, in->req.manager);
+    if (value_is(value_get(&once, STR("metadata")), VALUE_OBJECT)) /* where managers have a place */
+        check_owned(in, x);
     if (managed_apply(a, &in->req, &once, &in->docs[1], true, &twice, &err) < 0)
         return;
-    const struct value *x = fields_of(&once, in->req.manager);
     const struct value *y = fields_of(&twice, in->req.manager);
     must(x && y ? value_eq(x, y) : !x && !y);
 }
@@ -112,10 +132,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     in.req = (struct managed_request){ .schema = &ownership_kinds,
                                        .place = ownership_kind(type),
                                        .manager = STR("fuzz"),
-                                       .api_version = STR("v1"),
                                        .now = STR("2001-02-03T04:05:06Z"),
-                                       .empty = &in.empty };
+                                       .empty = &in.empty,
+                                       .versions = &managed_kinds };
     arena_init(&in.arena);
+    in.req.api_version = convert_api_version(&in.arena, type);
     if (read_docs(&in, (struct str){ (const char *)bytes + 2, n - 2 })) {
         check_set(&in);
         check_self(&in);
