@@ -16,26 +16,45 @@ static void begin(struct openapi *o, struct buf *out)
 }
 
 /* The schemas come last: by then it is known which. */
-static void end(struct openapi *o)
+static void end(struct openapi *o, size_t *ret_end)
 {
     static const struct str token =
         STR("{\"BearerToken\":{\"type\":\"apiKey\",\"name\":\"authorization\",\"in\":\"header\"}}");
     struct buf *out = o->out;
     buf_str_add(out,
                 o->swagger ? STR("},\"definitions\":{") : STR("},\"components\":{\"schemas\":{"));
+    if (o->version)
+        openapi_add_custom_schemas(o, o->version);
     openapi_add_schemas(o);
+    if (ret_end)
+        *ret_end = out->n;
     buf_printf(out, "},\"%s\":" STR_FMT, o->swagger ? "securityDefinitions" : "securitySchemes",
                STR_ARG(token));
     buf_str_add(out, o->swagger ? STR(",\"security\":[{\"BearerToken\":[]}]}\n") : STR("}}\n"));
     free(o->types);
 }
 
-void openapi_version(struct buf *out, const struct kind_version *v)
+void openapi_version(struct buf *out, const struct kind_version *v,
+                     const struct openapi_custom *custom)
 {
-    struct openapi o = { .version = v };
+    struct openapi o = { .version = v, .custom = custom };
     begin(&o, out);
     openapi_add_paths(&o, v);
-    end(&o);
+    end(&o, NULL);
+}
+
+void openapi_swagger_kind(struct buf *paths, struct buf *definitions, const struct kind_resource *r,
+                          const struct openapi_custom *custom)
+{
+    const struct kind_version v = { r->group, r->version, false, r, 1 };
+    struct openapi o = { .out = paths, .swagger = true, .version = &v, .custom = custom };
+    o.types = mem_zalloc(n_kind_types);
+    buf_byte(paths, ' '); /* something that is not an opening brace: a comma goes in front */
+    openapi_add_resource_paths(&o, &v);
+    o.out = definitions;
+    buf_byte(definitions, ' ');
+    openapi_add_custom_schemas(&o, &v);
+    free(o.types);
 }
 
 static void add_root_path(struct openapi *o, bool core)
@@ -64,7 +83,7 @@ void openapi_roots(struct buf *out, bool core)
     struct openapi o = { 0 };
     begin(&o, out);
     add_root_path(&o, core);
-    end(&o);
+    end(&o, NULL);
 }
 
 void openapi_group(struct buf *out, struct str group)
@@ -72,7 +91,7 @@ void openapi_group(struct buf *out, struct str group)
     struct openapi o = { 0 };
     begin(&o, out);
     add_group_path(&o, group);
-    end(&o);
+    end(&o, NULL);
 }
 
 /* A group has several versions side by side in the table, and one path of its own. */
@@ -82,7 +101,7 @@ static bool is_first_of_group(size_t i)
            (i == 0 || !str_eq(kind_versions[i - 1].group, kind_versions[i].group));
 }
 
-void openapi_swagger(struct buf *out, enum kind_choice choice)
+void openapi_swagger(struct buf *out, enum kind_choice choice, struct openapi_ends *ret_ends)
 {
     struct openapi o = { .swagger = true, .choice = choice };
     begin(&o, out);
@@ -95,5 +114,8 @@ void openapi_swagger(struct buf *out, enum kind_choice choice)
             add_group_path(&o, kind_versions[i].group);
         openapi_add_paths(&o, &kind_versions[i]);
     }
-    end(&o);
+    struct openapi_ends ends = { .paths = out->n };
+    end(&o, &ends.definitions);
+    if (ret_ends)
+        *ret_ends = ends;
 }

@@ -2,17 +2,18 @@
 #pragma once
 
 #include "api/kind.h"
-#include "base/buf.h"
+#include "api/openapi.h"
 
 enum openapi_state { OPENAPI_UNUSED, OPENAPI_WANTED, OPENAPI_WRITTEN };
 
 struct openapi {
     struct buf *out;
-    bool swagger;                       /* 2.0: the same things in other places */
-    const struct kind_version *version; /* whose document it is; NULL: of several */
-    enum kind_choice choice;            /* which ones then */
-    uint8_t *types;                     /* enum openapi_state, in the order of kind_types */
-    unsigned scalars;                   /* 1 << enum kind_scalar: those that need a schema */
+    bool swagger;                        /* 2.0: the same things in other places */
+    const struct kind_version *version;  /* whose document it is; NULL: of several */
+    enum kind_choice choice;             /* which ones then */
+    uint8_t *types;                      /* enum openapi_state, in the order of kind_types */
+    unsigned scalars;                    /* 1 << enum kind_scalar: those that need a schema */
+    const struct openapi_custom *custom; /* NULL: there are no custom kinds */
 };
 
 /* A list or an object is being written: a comma before all but its first member. */
@@ -35,8 +36,13 @@ const char *openapi_type_name(enum kind_scalar scalar);
 /* Members "name":{schema} of all that were asked for, and of what those lead to. */
 void openapi_add_schemas(struct openapi *o);
 
+/* The same of the custom kinds of a version; before the others, which they refer to. */
+void openapi_add_custom_schemas(struct openapi *o, const struct kind_version *v);
+
 /* Members "path":{operations}. */
 void openapi_add_paths(struct openapi *o, const struct kind_version *v);
+/* Those of its resources alone. */
+void openapi_add_resource_paths(struct openapi *o, const struct kind_version *v);
 /* One path that answers with a document of discovery: "/apis/apps/", "getAppsAPIGroup". */
 void openapi_add_discovery_path(struct openapi *o, struct str path, struct str id, struct str tag,
                                 const char *type);

@@ -346,33 +346,51 @@ static void add_resource(struct scope *s)
     s->sub = NULL;
     add_collection(s);
     add_item(s);
-    add_watches(s);
+    if (!s->r->type->custom)
+        add_watches(s);
     for (size_t i = 0; i < s->r->n_subresources; i++) {
         s->sub = &s->r->subresources[i];
         add_subresource(s);
     }
 }
 
-void openapi_add_paths(struct openapi *o, const struct kind_version *v)
+static void begin_scope(struct scope *s, const struct kind_version *v)
+{
+    buf_printf(&s->base, v->group.n ? "/apis/" STR_FMT "/" : "/api" STR_FMT "/", STR_ARG(v->group));
+    buf_str_add(&s->base, v->version);
+    openapi_add_group_name(&s->tag, v->group, false);
+    buf_printf(&s->tag, "_" STR_FMT, STR_ARG(v->version));
+    openapi_add_group_name(&s->stem, v->group, true);
+    add_capital(&s->stem, v->version);
+}
+
+static void end_scope(struct scope *s)
+{
+    buf_done(&s->base);
+    buf_done(&s->tag);
+    buf_done(&s->stem);
+    buf_done(&s->text);
+}
+
+void openapi_add_resource_paths(struct openapi *o, const struct kind_version *v)
 {
     struct scope s = { .o = o };
-    buf_printf(&s.base, v->group.n ? "/apis/" STR_FMT "/" : "/api" STR_FMT "/", STR_ARG(v->group));
-    buf_str_add(&s.base, v->version);
-    openapi_add_group_name(&s.tag, v->group, false);
-    buf_printf(&s.tag, "_" STR_FMT, STR_ARG(v->version));
-    openapi_add_group_name(&s.stem, v->group, true);
-    add_capital(&s.stem, v->version);
-
-    autobuf path = { 0 }, id = { 0 };
-    buf_printf(&path, STR_FMT "/", STR_ARG(buf_str(&s.base)));
-    buf_printf(&id, "get" STR_FMT "APIResources", STR_ARG(buf_str(&s.stem)));
-    openapi_add_discovery_path(o, buf_str(&path), buf_str(&id), buf_str(&s.tag), "APIResourceList");
+    begin_scope(&s, v);
     for (size_t i = 0; i < v->n_resources; i++) {
         s.r = &v->resources[i];
         add_resource(&s);
     }
-    buf_done(&s.base);
-    buf_done(&s.tag);
-    buf_done(&s.stem);
-    buf_done(&s.text);
+    end_scope(&s);
+}
+
+void openapi_add_paths(struct openapi *o, const struct kind_version *v)
+{
+    struct scope s = { .o = o };
+    begin_scope(&s, v);
+    autobuf path = { 0 }, id = { 0 };
+    buf_printf(&path, STR_FMT "/", STR_ARG(buf_str(&s.base)));
+    buf_printf(&id, "get" STR_FMT "APIResources", STR_ARG(buf_str(&s.stem)));
+    openapi_add_discovery_path(o, buf_str(&path), buf_str(&id), buf_str(&s.tag), "APIResourceList");
+    end_scope(&s);
+    openapi_add_resource_paths(o, v);
 }

@@ -266,15 +266,13 @@ static void add_message(struct buf *out, const struct value *v, const struct mes
     }
 }
 
-void openapi_swagger_proto(struct buf *out, enum kind_choice choice)
+void openapi_swagger_proto(struct buf *out, struct str swagger)
 {
     struct arena a;
     arena_init(&a);
-    autobuf text = { 0 };
-    openapi_swagger(&text, choice);
     struct value v;
     struct err err = ERR_INIT(&a);
-    int r = json_read(&a, buf_str(&text), NULL, &v, &err);
+    int r = json_read(&a, swagger, NULL, &v, &err);
     assert(r == 0);
     add_message(out, &v, &document);
     arena_done(&a);

@@ -55,8 +55,30 @@ const struct kind_type *openapi_meta_type(struct str name)
     return kind_type_find(STR("meta"), STR("v1"), name);
 }
 
+static bool is_built_in(const struct kind_type *t)
+{
+    return t >= kind_types && t < kind_types + n_kind_types;
+}
+
+/* "com.example.v1.Widget": the group backwards. */
+static void add_custom_name(struct buf *out, const struct kind_type *t)
+{
+    for (size_t end = t->group.n, i = end; i-- > 0;) {
+        if (i > 0 && t->group.p[i - 1] != '.')
+            continue;
+        buf_str_add(out, (struct str){ t->group.p + i, end - i });
+        buf_byte(out, '.');
+        end = i ? i - 1 : 0;
+    }
+    buf_printf(out, STR_FMT "." STR_FMT, STR_ARG(t->version), STR_ARG(t->name));
+}
+
 static void add_type_name(struct buf *out, const struct kind_type *t)
 {
+    if (!is_built_in(t)) {
+        add_custom_name(out, t);
+        return;
+    }
     struct str package = { 0 };
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
         if (str_eq(packages[i].group, t->group))
@@ -78,9 +100,8 @@ static const char *ref_prefix(const struct openapi *o)
 /* "$ref":"..." without the braces around it. */
 static void add_type_ref(struct openapi *o, const struct kind_type *t)
 {
-    uint8_t *state = &o->types[t - kind_types];
-    if (*state == OPENAPI_UNUSED)
-        *state = OPENAPI_WANTED;
+    if (is_built_in(t) && o->types[t - kind_types] == OPENAPI_UNUSED)
+        o->types[t - kind_types] = OPENAPI_WANTED;
     buf_printf(o->out, "\"$ref\":\"%s", ref_prefix(o));
     add_type_name(o->out, t);
     buf_byte(o->out, '"');
@@ -395,6 +416,57 @@ static void add_scalar_schemas(struct openapi *o)
         openapi_comma(o->out);
         buf_printf(o->out, "\"" STR_FMT "\":" STR_FMT, STR_ARG(s->name),
                    STR_ARG(o->swagger ? s->swagger : s->v3));
+    }
+}
+
+/* ---- Custom kinds ---- */
+
+void openapi_meta_ref(struct buf *out, struct str name, bool swagger)
+{
+    struct openapi o = { .swagger = swagger };
+    buf_str_add(out, str_of(ref_prefix(&o)));
+    add_type_name(out, openapi_meta_type(name));
+}
+
+static void want_meta(struct openapi *o, struct str name)
+{
+    o->types[openapi_meta_type(name) - kind_types] = OPENAPI_WANTED;
+}
+
+static void add_list_schema(struct openapi *o, const struct kind_resource *r)
+{
+    struct buf *out = o->out;
+    openapi_comma(out);
+    buf_byte(out, '"');
+    add_type_name(out, r->list);
+    buf_printf(out, "\":{\"description\":\"" STR_FMT " is a list of " STR_FMT "\"",
+               STR_ARG(r->list->name), STR_ARG(r->type->name));
+    buf_str_add(out, STR(",\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"));
+    buf_str_add(out, type_meta);
+    buf_printf(out,
+               ",\"items\":{\"description\":\"List of " STR_FMT ".\",\"type\":\"array\",\"items\":",
+               STR_ARG(r->plural));
+    openapi_ref(o, r->type);
+    buf_str_add(out, STR("},\"metadata\":"));
+    openapi_ref(o, openapi_meta_type(STR("ListMeta")));
+    buf_byte(out, '}');
+    add_gvks(o, r->list);
+    buf_byte(out, '}');
+}
+
+void openapi_add_custom_schemas(struct openapi *o, const struct kind_version *v)
+{
+    for (size_t i = 0; i < v->n_resources; i++) {
+        const struct kind_resource *r = &v->resources[i];
+        if (!r->type->custom)
+            continue;
+        want_meta(o, STR("ObjectMeta"));
+        openapi_comma(o->out);
+        buf_byte(o->out, '"');
+        add_type_name(o->out, r->type);
+        buf_str_add(o->out, STR("\":"));
+        o->custom->schema(o->custom, o->out, r->type, o->swagger);
+        add_list_schema(o, r);
     }
 }
 

@@ -65,7 +65,7 @@ static void versions_are_whole(void **state)
         struct arena a;
         arena_init(&a);
         autobuf text = { 0 };
-        openapi_version(&text, &kind_versions[i]);
+        openapi_version(&text, &kind_versions[i], NULL);
         struct value v = parse(&a, &text);
         const struct value *schemas = value_dig(&v, "components", "schemas");
         assert_true(check_refs(&v, STR("#/components/schemas/"), schemas) > 0);
@@ -80,7 +80,7 @@ static void swagger_is_whole(void **state)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 };
-    openapi_swagger(&text, KIND_ALL_VERSIONS);
+    openapi_swagger(&text, KIND_ALL_VERSIONS, NULL);
     struct value v = parse(&a, &text);
     const struct value *schemas = value_get(&v, STR("definitions"));
     assert_true(check_refs(&v, STR("#/definitions/"), schemas) > 0);
@@ -142,8 +142,8 @@ static void properties_are_as_known(void **state)
     struct arena a;
     arena_init(&a);
     autobuf v3_text = { 0 }, swagger_text = { 0 };
-    openapi_version(&v3_text, kind_version_find(STR("apps"), STR("v1")));
-    openapi_swagger(&swagger_text, KIND_ALL_VERSIONS);
+    openapi_version(&v3_text, kind_version_find(STR("apps"), STR("v1")), NULL);
+    openapi_swagger(&swagger_text, KIND_ALL_VERSIONS, NULL);
     struct value v3 = parse(&a, &v3_text), swagger = parse(&a, &swagger_text);
     const struct value *schemas = value_dig(&v3, "components", "schemas");
     const struct value *definitions = value_get(&swagger, STR("definitions"));
@@ -177,7 +177,7 @@ static void operations_are_as_known(void **state)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 };
-    openapi_version(&text, kind_version_find(STR(""), STR("v1")));
+    openapi_version(&text, kind_version_find(STR(""), STR("v1")), NULL);
     struct value v = parse(&a, &text);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct value *op = value_dig(&v, "paths", rows[i].path, rows[i].method);
@@ -251,8 +251,8 @@ static void proto_has_what_json_has(void **state)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 }, proto = { 0 };
-    openapi_swagger(&text, KIND_ALL_VERSIONS);
-    openapi_swagger_proto(&proto, KIND_ALL_VERSIONS);
+    openapi_swagger(&text, KIND_ALL_VERSIONS, NULL);
+    openapi_swagger_proto(&proto, buf_str(&text));
     struct value v = parse(&a, &text);
     size_t paths = 0, definitions = 0;
     struct str in = buf_str(&proto), bytes;

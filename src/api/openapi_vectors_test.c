@@ -187,7 +187,7 @@ static bool compare_version(const struct kind_version *v)
     struct arena a;
     arena_init(&a);
     autobuf text = { 0 };
-    openapi_version(&text, v);
+    openapi_version(&text, v, NULL);
     struct str file = arena_printf(&a, v->group.n ? "apis__" STR_FMT "__" : "api" STR_FMT "__",
                                    STR_ARG(v->group));
     file = arena_printf(&a, STR_FMT STR_FMT "_openapi.json", STR_ARG(file), STR_ARG(v->version));

@@ -322,3 +322,10 @@ int custom_fit(struct arena *a, const struct custom_version *v, struct str versi
         type->custom->defaults(a, type, ret);
     return r;
 }
+
+int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
+                           struct value *ret, struct err *err)
+{
+    uint64_t rev;
+    return read_definition(k, a, name, ret, &rev, err);
+}

@@ -78,6 +78,10 @@ void custom_kinds_end(struct custom_kinds *k);
  * good. */
 uint64_t custom_kinds_count(const struct custom_kinds *k);
 
+/* The definition itself, as it is in the store now: 1 and `*ret`, 0 if there is none. */
+int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
+                           struct value *ret, struct err *err);
+
 /* An object as it was written in `version`, perhaps by an older schema, as `v` would have it now.
  */
 int custom_fit(struct arena *a, const struct custom_version *v, struct str version,

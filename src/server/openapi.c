@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "net/accept.h"
+#include "server/openapi_custom.h"
 #include "server/reply.h"
 #include "base/banned.h"
 
@@ -18,11 +19,12 @@
 /* Fixed ones first; then one for each row of kind_versions, and one for each row's group. */
 enum { DOC_SWAGGER, DOC_SWAGGER_PROTO, DOC_LIST, DOC_CORE, DOC_GROUPS, DOC_VERSIONS };
 
-enum { TAG_BYTES = 16 };
+enum { TAG_BYTES = OPENAPI_TAG_BYTES };
 
 struct document {
-    struct str text;     /* empty: not made, or not kept */
-    char tag[TAG_BYTES]; /* all zero: not known */
+    struct str text;          /* empty: not made, or not kept */
+    char tag[TAG_BYTES];      /* all zero: not known */
+    struct openapi_ends ends; /* DOC_SWAGGER */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -90,18 +92,25 @@ static void add_list(struct buf *out, struct library *l)
     buf_str_add(out, STR("}}\n"));
 }
 
+static void write_proto(struct buf *out, enum kind_choice choice)
+{
+    autobuf text = { 0 };
+    openapi_swagger(&text, choice, NULL);
+    openapi_swagger_proto(out, buf_str(&text));
+}
+
 static void write_document(struct buf *out, struct library *l, size_t i)
 {
     if (i == DOC_SWAGGER)
-        openapi_swagger(out, l->choice);
+        openapi_swagger(out, l->choice, &l->documents[i].ends);
     else if (i == DOC_SWAGGER_PROTO)
-        openapi_swagger_proto(out, l->choice);
+        write_proto(out, l->choice);
     else if (i == DOC_LIST)
         add_list(out, l);
     else if (i < DOC_VERSIONS)
         openapi_roots(out, i == DOC_CORE);
     else if (i < DOC_VERSIONS + n_kind_versions)
-        openapi_version(out, &kind_versions[i - DOC_VERSIONS]);
+        openapi_version(out, &kind_versions[i - DOC_VERSIONS], NULL);
     else
         openapi_group(out, kind_versions[i - DOC_VERSIONS - n_kind_versions].group);
 }
@@ -237,53 +246,243 @@ static struct str in_a_year(struct arena *a)
 }
 
 /* The address has the tag of an older document. */
-static void redirect(struct http_exchange *x, const struct document *d)
+static void redirect(struct http_exchange *x, struct str tag)
 {
     const struct http_header headers[] = {
-        { STR("location"),
-          arena_printf(http_arena(x), STR_FMT "?hash=%.*s", STR_ARG(http_request_of(x)->path),
-                       (int)TAG_BYTES, d->tag) },
+        { STR("location"), arena_printf(http_arena(x), STR_FMT "?hash=" STR_FMT,
+                                        STR_ARG(http_request_of(x)->path), STR_ARG(tag)) },
         { STR("vary"), STR("Accept") },
     };
     http_reply(x, 301, headers, sizeof(headers) / sizeof(headers[0]), HTTP_BYTES(STR("")));
 }
 
-static void reply_document(struct http_exchange *x, const struct document *d, bool proto)
+enum { HEADERS_MAX = 5 };
+
+/* Returns how many there are; the last one only where the address has the tag. */
+static size_t make_headers(struct http_exchange *x, struct str tag, bool proto,
+                           struct http_header ret[HEADERS_MAX])
 {
-    const struct http_request *req = http_request_of(x);
     struct arena *a = http_arena(x);
-    struct str hash = query_hash(req->query);
-    if (hash.n && !str_eq(hash, (struct str){ d->tag, TAG_BYTES })) {
-        redirect(x, d);
-        return;
-    }
-    struct str etag = arena_printf(a, "\"%.*s\"", (int)TAG_BYTES, d->tag);
-    const struct http_header headers[] = {
+    bool tagged_address = query_hash(http_request_of(x)->query).n;
+    const struct http_header headers[HEADERS_MAX] = {
         { STR("content-type"),
           proto ? STR("application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
                 : STR("application/json") },
-        { STR("etag"), etag },
+        { STR("etag"), arena_printf(a, "\"" STR_FMT "\"", STR_ARG(tag)) },
         { STR("vary"), STR("Accept") },
-        { STR("cache-control"), hash.n ? STR("public, immutable") : STR("no-cache, private") },
-        { STR("expires"), hash.n ? in_a_year(a) : STR("") },
+        { STR("cache-control"),
+          tagged_address ? STR("public, immutable") : STR("no-cache, private") },
+        { STR("expires"), tagged_address ? in_a_year(a) : STR("") },
     };
-    size_t n_headers = sizeof(headers) / sizeof(headers[0]) - (hash.n ? 0 : 1);
-    bool same = str_eq(http_header_get(req, STR("if-none-match")), etag);
-    http_reply(x, same ? 304 : 200, headers, n_headers, HTTP_BYTES(same ? STR("") : d->text));
+    memcpy(ret, headers, sizeof(headers));
+    return tagged_address ? HEADERS_MAX : HEADERS_MAX - 1;
 }
 
-bool openapi_serve(struct http_exchange *x, enum kind_choice choice)
+/* Answers those who have the document, or an older one's address. */
+static bool answered_by_tag(struct http_exchange *x, struct str tag, bool proto)
 {
     const struct http_request *req = http_request_of(x);
-    size_t document;
-    if (!find_path(req->path, choice, &document))
+    struct str hash = query_hash(req->query);
+    struct str etag = arena_printf(http_arena(x), "\"" STR_FMT "\"", STR_ARG(tag));
+    struct http_header headers[HEADERS_MAX];
+    if (hash.n && !str_eq(hash, tag)) {
+        redirect(x, tag);
+        return true;
+    }
+    if (!str_eq(http_header_get(req, STR("if-none-match")), etag))
         return false;
-    if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")))
+    size_t n = make_headers(x, tag, proto, headers);
+    http_reply(x, 304, headers, n, HTTP_BYTES(STR("")));
+    return true;
+}
+
+static void reply_document(struct http_exchange *x, struct str text, struct str tag, bool proto)
+{
+    struct http_header headers[HEADERS_MAX];
+    if (answered_by_tag(x, tag, proto))
+        return;
+    size_t n = make_headers(x, tag, proto, headers);
+    http_reply(x, 200, headers, n, HTTP_BYTES(text));
+}
+
+static struct str tag_of(const struct document *d)
+{
+    return (struct str){ d->tag, TAG_BYTES };
+}
+
+/* ---- Custom kinds ---- */
+
+/* The built-in addresses, and those of versions that are custom. */
+static void reply_list(struct http_exchange *x, const struct catalog *c, const struct document *d)
+{
+    struct arena *a = http_arena(x);
+    autobuf text = { 0 };
+    buf_str_add(&text, str_take(d->text, d->text.n - 3)); /* without }}\n */
+    for (size_t i = 0; i < c->n; i++) {
+        const struct catalog_version *v = &c->versions[i];
+        char tag[TAG_BYTES + 1];
+        if (!v->custom)
+            continue;
+        openapi_custom_tag(c, v, tag);
+        struct str path =
+            arena_printf(a, "apis/" STR_FMT "/" STR_FMT, STR_ARG(v->group), STR_ARG(v->version));
+        buf_printf(&text,
+                   ",\"" STR_FMT "\":{\"serverRelativeURL\":\"/openapi/v3/" STR_FMT "?hash=%s\"}",
+                   STR_ARG(path), STR_ARG(path), tag);
+    }
+    buf_str_add(&text, STR("}}\n"));
+    char all[TAG_BYTES + 1];
+    openapi_custom_tag(c, NULL, all);
+    reply_document(x, arena_str(a, buf_str(&text)), str_of(all), false);
+}
+
+/* "apis/GROUP/VERSION" of a version that is custom. */
+static bool serve_custom(struct http_exchange *x, const struct catalog *c,
+                         struct custom_kinds *kinds)
+{
+    struct str rest = http_request_of(x)->path, prefix = STR("/openapi/v3/apis/");
+    if (!str_starts(rest, prefix))
+        return false;
+    rest = str_skip(rest, prefix.n);
+    struct str group = str_cut(&rest, '/');
+    const struct catalog_version *v =
+        rest.p ? catalog_find(c, group, rest) : catalog_group(c, group);
+    if (!v || !v->custom)
+        return false;
+    char tag[TAG_BYTES + 1];
+    autobuf text = { 0 };
+    openapi_custom_tag(c, v, tag);
+    if (rest.p)
+        openapi_custom_version(&text, http_arena(x), kinds, v);
+    else
+        openapi_group(&text, group);
+    reply_document(x, arena_str(http_arena(x), buf_str(&text)), str_of(tag), false);
+    return true;
+}
+
+/* A Swagger document with custom kinds is sent piece by piece, and never had as a whole. */
+struct swagger {
+    struct http_exchange *x;
+    struct api *api;
+    const struct document *built_in;
+    bool proto;
+    char tag[TAG_BYTES + 1];
+};
+
+static int send_piece(struct swagger *s, struct str piece)
+{
+    return piece.n ? http_send_write(s->x, HTTP_BYTES(piece)) : 0;
+}
+
+static int send_copy(struct swagger *s, const struct buf *piece)
+{
+    struct http_bytes bytes = { .s = { mem_dup(piece->p, piece->n), piece->n }, .release = free };
+    bytes.owner = (void *)(uintptr_t)bytes.s.p;
+    return http_send_write(s->x, bytes);
+}
+
+enum part { PATHS, DEFINITIONS, MESSAGE };
+
+static int send_kind(struct swagger *s, const struct kind_resource *r, enum part part)
+{
+    autobuf paths = { 0 }, definitions = { 0 }, whole_of_it = { 0 }, message = { 0 };
+    openapi_custom_swagger(&paths, &definitions, s->api->custom, r);
+    if (part == PATHS)
+        return send_copy(s, &paths);
+    if (part == DEFINITIONS)
+        return send_copy(s, &definitions);
+    /* Both begin with a comma that is nothing to the first of a list. */
+    buf_printf(&whole_of_it, "{\"paths\":{" STR_FMT "},\"definitions\":{" STR_FMT "}}",
+               STR_ARG(str_skip(buf_str(&paths), 2)), STR_ARG(str_skip(buf_str(&definitions), 2)));
+    openapi_swagger_proto(&message, buf_str(&whole_of_it));
+    return send_copy(s, &message);
+}
+
+static int send_kinds(struct swagger *s, const struct catalog *c, enum part part)
+{
+    int r = 0;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; r == 0 && k < c->versions[i].n; k++)
+            if (c->versions[i].resources[k]->type->custom)
+                r = send_kind(s, c->versions[i].resources[k], part);
+    return r;
+}
+
+static int send_swagger(struct swagger *s, const struct catalog *c)
+{
+    const struct document *d = s->built_in;
+    if (s->proto) {
+        int r = send_piece(s, d->text);
+        return r < 0 ? r : send_kinds(s, c, MESSAGE);
+    }
+    struct str text = d->text;
+    int r = send_piece(s, str_take(text, d->ends.paths));
+    if (r == 0)
+        r = send_kinds(s, c, PATHS);
+    if (r == 0)
+        r = send_piece(
+            s, str_take(str_skip(text, d->ends.paths), d->ends.definitions - d->ends.paths));
+    if (r == 0)
+        r = send_kinds(s, c, DEFINITIONS);
+    return r < 0 ? r : send_piece(s, str_skip(text, d->ends.definitions));
+}
+
+static void run_swagger(struct http_exchange *x, void *arg) /* thread: worker */
+{
+    struct swagger *s = arg;
+    struct catalog c;
+    struct http_header headers[HEADERS_MAX];
+    catalog_make(http_arena(x), s->api->versions, s->api->custom, &c);
+    size_t n = make_headers(x, str_of(s->tag), s->proto, headers);
+    http_send_begin(x, 200, headers, n);
+    (void)send_swagger(s, &c); /* who has gone away reads no more */
+    http_send_end(x, NULL, 0);
+    catalog_done(&c);
+}
+
+static void serve_swagger(struct http_exchange *x, struct api *api, const struct catalog *c,
+                          const struct document *d, bool proto)
+{
+    struct swagger *s = arena_new(http_arena(x), struct swagger);
+    *s = (struct swagger){ .x = x, .api = api, .built_in = d, .proto = proto };
+    openapi_custom_tag(c, NULL, s->tag);
+    if (!answered_by_tag(x, str_of(s->tag), proto))
+        (void)http_to_worker(x, api->workers, run_swagger, s);
+}
+
+/* ---- All of it ---- */
+
+static void serve_document(struct http_exchange *x, struct api *api, const struct catalog *c,
+                           size_t document)
+{
+    bool proto = document == DOC_SWAGGER_PROTO;
+    const struct document *d = whole(api->versions, document);
+    if (c->n_customs && (proto || document == DOC_SWAGGER))
+        serve_swagger(x, api, c, d, proto);
+    else if (c->n_customs && document == DOC_LIST)
+        reply_list(x, c, d);
+    else
+        reply_document(x, d->text, tag_of(d), proto);
+}
+
+bool openapi_serve(struct http_exchange *x, struct api *api)
+{
+    const struct http_request *req = http_request_of(x);
+    size_t document = DOC_LIST;
+    if (!str_starts(req->path, STR("/openapi/")))
+        return false;
+    struct catalog c;
+    catalog_make(http_arena(x), api->versions, api->custom, &c);
+    bool built_in = find_path(req->path, api->versions, &document), served = true;
+    if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")) && built_in)
         reply_method_not_allowed(x);
     else if (!negotiate(x, &document))
         reply_refusal(x, ERR_NOT_ACCEPTABLE,
                       "only the following media types are accepted: application/json");
+    else if (built_in)
+        serve_document(x, api, &c, document);
     else
-        reply_document(x, whole(choice, document), document == DOC_SWAGGER_PROTO);
-    return true;
+        served = serve_custom(x, &c, api->custom);
+    catalog_done(&c);
+    return served;
 }

@@ -3,11 +3,12 @@
  * A document is made when it is first asked for and then kept until the process ends, those of each
  * choice of versions by themselves. Its tag is a
  * checksum of its text; the list at /openapi/v3 gives addresses with that tag in them, which
- * clients may keep for good. Any loop may serve. */
+ * clients may keep for good. What custom kinds add is made anew each time and never kept. Any loop
+ * may serve. */
 #pragma once
 
-#include "api/kind.h"
 #include "net/http.h"
+#include "server/api.h"
 
 /* True if the path is one of these; the exchange is then answered. */
-bool openapi_serve(struct http_exchange *x, enum kind_choice choice);
+bool openapi_serve(struct http_exchange *x, struct api *api);

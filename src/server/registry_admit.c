@@ -4,6 +4,7 @@
  * here. */
 #include "api/text_set.h"
 #include "base/json.h"
+#include "server/custom.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"
@@ -293,6 +294,10 @@ int registry__admit(struct call *c, struct value *obj, const struct value *old_o
         return admit_pod(c, obj, old_obj, err);
     if (old_obj)
         return 0;
+    const struct custom_version *v = custom_version_of(c->stored);
+    if (v && v->of->terminating)
+        return forbid(
+            c, obj, STR("create not allowed while custom resource definition is terminating"), err);
     if (registry__is(c, STR(""), STR("nodes")))
         taint_node(c->arena, obj);
     else if (registry__is(c, STR(""), STR("persistentvolumes")))

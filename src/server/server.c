@@ -182,7 +182,7 @@ static void on_request(void *arg, struct http_exchange *x)
     else if (route)
         reply_method_not_allowed(x);
     else if (!discovery_serve(x, s->api.versions, s->api.custom, s->address) &&
-             !openapi_serve(x, s->api.versions) && !call_serve(&s->api, x, place, &req))
+             !openapi_serve(x, &s->api) && !call_serve(&s->api, x, place, &req))
         reply_text(x, 404, STR("404 page not found\n"));
 }
 
