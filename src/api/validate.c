@@ -33,6 +33,7 @@ static const struct validate_rules *const tables[] = {
     validate__network,
     validate__node,
     validate__service,
+    validate__dropped,
 };
 
 static const struct validate_rules *find_row(struct str group, struct str version, struct str kind)

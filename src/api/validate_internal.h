@@ -21,6 +21,7 @@ extern const struct validate_rules validate__apiregistration[];
 extern const struct validate_rules validate__certificates[];
 extern const struct validate_rules validate__certificates_pod[];
 extern const struct validate_rules validate__coordination[];
+extern const struct validate_rules validate__dropped[];
 extern const struct validate_rules validate__pod[];
 extern const struct validate_rules validate__quota[];
 extern const struct validate_rules validate__policy[];

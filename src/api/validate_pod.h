@@ -67,6 +67,11 @@ void check_pod_annotations_kept(struct field_errors *e, const struct value *pod,
 void check_pod_profiles_match(struct field_errors *e, const struct field_path *path,
                               const struct value *annotations, const struct value *spec);
 bool is_deletion_cost(const struct value *annotations);
+/* Profiles as annotations name them; `shown` is the value that a fault shows. */
+void check_seccomp_profile(struct field_errors *e, const struct field_path *path,
+                           struct str profile);
+void check_apparmor_profile(struct field_errors *e, const struct field_path *path,
+                            struct str profile, struct str shown);
 
 void check_pod_volumes(struct field_errors *e, const struct field_path *path,
                        struct pod_scope *scope);
@@ -94,6 +99,9 @@ void check_init_containers(struct field_errors *e, const struct field_path *path
                            const struct pod_scope *scope);
 void check_ephemeral_containers(struct field_errors *e, const struct field_path *path,
                                 const struct pod_scope *scope);
+/* `volumeMounts` and `volumeDevices` of a container, or of what has them like one. */
+void check_volume_mounts(struct field_errors *e, const struct field_path *path,
+                         const struct value *container, const struct pod_scope *scope);
 void check_image_for_pod(struct field_errors *e, const struct field_path *path,
                          const struct value *container);
 void check_env(struct field_errors *e, const struct field_path *path, const struct value *env);

@@ -37,18 +37,34 @@ static void check_old_tolerations(struct field_errors *e, const struct field_pat
     fault_text(e, path, TOLERATIONS, STR_FMT, STR_ARG(why));
 }
 
-static void check_seccomp(struct field_errors *e, const struct field_path *path, struct str key,
-                          struct str profile)
+void check_seccomp_profile(struct field_errors *e, const struct field_path *path,
+                           struct str profile)
 {
     static const struct str known[] = { STR("runtime/default"), STR("docker/default"),
                                         STR("unconfined") };
-    struct field_path at = field_child(path, key);
     if (is_one_of(profile, VALUES(known)))
         return;
     if (str_starts(profile, LOCALHOST))
-        (void)check_descending_path(e, &at, str_skip(profile, LOCALHOST.n));
+        (void)check_descending_path(e, path, str_skip(profile, LOCALHOST.n));
     else
-        fault_text(e, &at, profile, "must be a valid seccomp profile");
+        fault_text(e, path, profile, "must be a valid seccomp profile");
+}
+
+static void check_seccomp(struct field_errors *e, const struct field_path *path, struct str key,
+                          struct str profile)
+{
+    struct field_path at = field_child(path, key);
+    check_seccomp_profile(e, &at, profile);
+}
+
+void check_apparmor_profile(struct field_errors *e, const struct field_path *path,
+                            struct str profile, struct str shown)
+{
+    static const struct str known[] = { STR(""), STR("runtime/default"), STR("unconfined") };
+    if (is_one_of(profile, VALUES(known)) || str_starts(profile, LOCALHOST))
+        return;
+    struct str quoted = field_quoted(e, profile);
+    fault_text(e, path, shown, "invalid AppArmor profile name: " STR_FMT, STR_ARG(quoted));
 }
 
 static bool has_container(const struct value *spec, struct str name)
@@ -63,15 +79,11 @@ static bool has_container(const struct value *spec, struct str name)
 static void check_apparmor(struct field_errors *e, const struct field_path *path,
                            const struct value_field *f, const struct value *spec)
 {
-    static const struct str known[] = { STR(""), STR("runtime/default"), STR("unconfined") };
     const struct field_path *at = path_key(path, f->key);
     struct str container = str_skip(f->key, APPARMOR.n), profile = value_str(&f->val);
     if (!has_container(spec, container))
         fault_text(e, at, container, "container not found");
-    if (!is_one_of(profile, VALUES(known)) && !str_starts(profile, LOCALHOST)) {
-        struct str quoted = field_quoted(e, profile);
-        fault_text(e, at, profile, "invalid AppArmor profile name: " STR_FMT, STR_ARG(quoted));
-    }
+    check_apparmor_profile(e, at, profile, profile);
 }
 
 void check_pod_annotations(struct field_errors *e, const struct field_path *path,

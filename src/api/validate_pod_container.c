@@ -204,8 +204,8 @@ static void check_device(struct field_errors *e, const struct field_path *at,
         (void)text_set_add(&before->names, name, device);
 }
 
-static void check_attachments(struct field_errors *e, const struct field_path *path,
-                              const struct value *container, const struct pod_scope *scope)
+void check_volume_mounts(struct field_errors *e, const struct field_path *path,
+                         const struct value *container, const struct pod_scope *scope)
 {
     const struct value *list = value_get(container, STR("volumeDevices"));
     __attribute__((cleanup(attachments_done))) struct attachments devices, mounts, before;
@@ -305,7 +305,7 @@ static void check_container(struct field_errors *e, const struct field_path *pat
     check_ports(e, path_at(path, "ports"), value_get(container, STR("ports")));
     check_env(e, path_at(path, "env"), value_get(container, STR("env")));
     check_env_from(e, path_at(path, "envFrom"), value_get(container, STR("envFrom")));
-    check_attachments(e, path, container, scope);
+    check_volume_mounts(e, path, container, scope);
     (void)check_pull_policy(e, path_at(path, "imagePullPolicy"),
                             text_of(container, "imagePullPolicy"));
     check_resource_requirements(e, path_at(path, "resources"),

@@ -170,6 +170,37 @@ static void check_resources(struct field_errors *e, const struct field_path *pat
                     "if '*' is present, must not specify other resources without subresources");
 }
 
+/* Groups and versions. */
+static void check_rule(struct field_errors *e, const struct field_path *path,
+                       const struct value *rule)
+{
+    const struct value *versions = value_get(rule, STR("apiVersions"));
+    size_t i = 0;
+    check_wildcard(e, path_at(path, "apiGroups"), value_get(rule, STR("apiGroups")), "API groups");
+    check_wildcard(e, path_at(path, "apiVersions"), versions, "API versions");
+    value_each_item (it, versions)
+        check_required(e, path_item(path_at(path, "apiVersions"), i++), value_str(it));
+}
+
+void check_plain_rule(struct field_errors *e, const struct field_path *path,
+                      const struct value *rule)
+{
+    const struct field_path *list = path_at(path, "resources");
+    const struct value *resources = value_get(rule, STR("resources"));
+    size_t i = 0;
+    check_rule(e, path, rule);
+    if (!validate__count(resources))
+        fault_required(e, list, "");
+    value_each_item (it, resources) {
+        const struct field_path *at = path_item(list, i++);
+        (void)check_required(e, at, value_str(it));
+        if (str_find(value_str(it), '/') >= 0)
+            fault_text(e, at, value_str(it), "must not specify subresources");
+    }
+    if (validate__count(resources) > 1 && list_has(resources, STR("*")))
+        fault_value(e, list, resources, "if '*' is present, must not specify other resources");
+}
+
 void check_rule_with_operations(struct field_errors *e, const struct field_path *path,
                                 const struct value *rule)
 {
@@ -177,17 +208,12 @@ void check_rule_with_operations(struct field_errors *e, const struct field_path 
                                              STR("UPDATE") };
     static const struct str scopes[] = { STR("*"), STR("Cluster"), STR("Namespaced") };
     const struct value *given = value_get(rule, STR("operations"));
-    const struct value *versions = value_get(rule, STR("apiVersions"));
     size_t i = 0;
     check_wildcard(e, path_at(path, "operations"), given, "operations");
     value_each_item (it, given)
         check_one_of(e, path_item(path_at(path, "operations"), i++), value_str(it),
                      VALUES(operations));
-    check_wildcard(e, path_at(path, "apiGroups"), value_get(rule, STR("apiGroups")), "API groups");
-    check_wildcard(e, path_at(path, "apiVersions"), versions, "API versions");
-    i = 0;
-    value_each_item (it, versions)
-        check_required(e, path_item(path_at(path, "apiVersions"), i++), value_str(it));
+    check_rule(e, path, rule);
     check_resources(e, path_at(path, "resources"), value_get(rule, STR("resources")));
     if (member(rule, "scope"))
         check_one_of(e, path_at(path, "scope"), text_of(rule, "scope"), VALUES(scopes));
@@ -255,7 +281,7 @@ static void check_review_versions(struct field_errors *e, const struct field_pat
         fault_value(e, path, versions, "must include at least one of v1, v1beta1");
 }
 
-static void check_hook_name(struct field_errors *e, const struct field_path *path, struct str name)
+void check_hook_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     struct name_faults f = { 0 };
     size_t dots = 0;

@@ -15,6 +15,11 @@ void check_webhook_url(struct field_errors *e, const struct field_path *path, st
 /* Operations, groups, versions, resources and scope. */
 void check_rule_with_operations(struct field_errors *e, const struct field_path *path,
                                 const struct value *rule);
+/* Groups, versions and resources, none of them with a subresource. */
+void check_plain_rule(struct field_errors *e, const struct field_path *path,
+                      const struct value *rule);
+/* A domain of at least three parts, as a webhook or an initializer is named. */
+void check_hook_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* Names and expressions; what expressions mean is not looked at. */
 void check_match_conditions(struct field_errors *e, const struct field_path *path,
                             const struct value *conditions);
