@@ -9,7 +9,8 @@
  *
  * where the type may begin with * (pointer), [] (list) or be {T} (map), and refers to another
  * group as `core.PodSpec` or `scheduling/v1alpha3.X`. Of defaults, default(X) is told by OpenAPI
- * too, fill(X) is merely applied, and `milli` rounds quantities up; what depends on other fields is
+ * too, fill(X) is merely applied, and `milli` rounds quantities up; go(X) is what Go calls the type
+ * of its values; what depends on other fields is
  * rule(NAME) behind the name of a type, the C function defaults__NAME. Kinds that a resource lists
  * get their List type without being asked. Mistakes are reported as file:line and end the build. */
 #include "kindgen.h"

@@ -31,6 +31,7 @@ type Filled rule(filled)
   zero     3  int32 default(0)
   list     4  []string fill(["x"])
   rounded  5  {Quantity} milli
+  named    6  string go(v1.Phase)
 
 type Holder
   held     1  Holder
@@ -101,6 +102,7 @@ count 1 'struct kind_subresource array'
 count 1 '{ defaults__filled, array_[0-9]*, array_[0-9]*, 3, 1 }' # three are filled in, one is rounded
 count 1 '{ 0, 0, array_[0-9]*, 0, 2 }'                          # what only has them below
 count 2 'struct kind_defaults array'
+count 1 '{ "v1.Phase", 8 }'
 count 1 '{ .type = VALUE_STRING, .n = 2, .text = "Up" }'
 
 # mistake EXPECTED LINE...: the lines, as a file of their own beside the others, are refused

@@ -102,6 +102,8 @@ static void certificates_are_read(void **state)
     decode(STR(REQUEST_PEM(NL)), &request_block);
     assert_true(certificate_request_read(buf_str(&request_block.bytes), &request));
     assert_true(str_eq(request.key, leaf.key));
+    assert_false(certificate_is_of(request.subject, STR("nobody")));
+    assert_false(certificate_is_of(str_take(request.subject, 3), STR("nobody")));
     assert_false(str_eq(request.key, c.key));
     assert_false(certificate_read(buf_str(&request_block.bytes), &c));
 }

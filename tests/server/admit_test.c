@@ -1,0 +1,366 @@
+/* What admission and rules about other objects do to objects on their way into the store: runtime
+ * classes, owners named twice, labels of namespaces, subjects of certificates, access to devices,
+ * what is empty and what is not there. Over a store in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "api/convert.h"
+#include "api/defaults.h"
+#include "api/typed.h"
+#include "base/json.h"
+#include "server/bootstrap.h"
+#include "server/registry.h"
+#include "server/registry_internal.h"
+
+struct plane {
+    struct api api;
+    struct arena arena;
+};
+
+static void start(struct plane *p)
+{
+    const struct store_options opt = { .engine = STORE_MEMORY };
+    *p = (struct plane){ .api.clock = &clock_system };
+    arena_init(&p->arena);
+    struct err err = ERR_INIT(&p->arena);
+    assert_int_equal(
+        service_ranges_parse(STR("10.0.0.0/16"), STR("30000-32767"), &p->api.services, &err), 0);
+    assert_int_equal(store_open(&opt, &p->api.store, &err), 0);
+    assert_int_equal(bootstrap(&p->api, &err), 0);
+}
+
+static void stop(struct plane *p)
+{
+    store_close(p->api.store);
+    arena_done(&p->arena);
+}
+
+/* Single quotes are easier to read in C. */
+static struct str quoted(struct arena *a, const char *text)
+{
+    struct str s = arena_str(a, str_of(text));
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\'')
+            ((char *)(uintptr_t)s.p)[i] = '"';
+    return s;
+}
+
+static struct call call_of(struct plane *p, const char *group, const char *plural)
+{
+    struct call c = { .api = &p->api, .arena = &p->arena };
+    c.req.resource = c.stored = registry__resource(str_of(group), str_of(plural));
+    c.req.ns = STR("default");
+    return c;
+}
+
+static struct value object(struct plane *p, const struct call *c, const char *text)
+{
+    struct arena *a = &p->arena;
+    struct err err = ERR_INIT(a);
+    struct value given, obj;
+    assert_int_equal(json_read(a, quoted(a, text), NULL, &given, &err), 0);
+    assert_int_equal(typed_read_sent(a, c->stored->type, &given, NULL, &obj, &err), 0);
+    (void)value_set(a, &obj, STR("kind"), value_string(c->stored->type->name));
+    (void)value_set(a, &obj, STR("apiVersion"),
+                    value_string(convert_api_version(a, c->stored->type)));
+    defaults_apply(a, c->stored->type, &obj);
+    return obj;
+}
+
+/* What was said of it, warnings behind; empty if nothing. */
+static struct str create(struct plane *p, const char *group, const char *plural, const char *text,
+                         struct value *ret)
+{
+    struct err err = ERR_INIT(&p->arena);
+    struct call c = call_of(p, group, plural);
+    c.last_warning = &c.warnings;
+    struct value obj = object(p, &c, text);
+    if (registry_create(&c, false, &obj, &err) < 0)
+        return err.msg;
+    if (ret)
+        *ret = obj;
+    return c.warnings ? c.warnings->text : STR("");
+}
+
+static void expect(struct str got, const char *want)
+{
+    if (!*want ? got.n != 0 : !memmem(got.p, got.n, want, strlen(want)))
+        fail_msg("want \"%s\", got \"" STR_FMT "\"", want, STR_ARG(got));
+}
+
+static const char *shown(struct plane *p, const struct value *v)
+{
+    autobuf out = { 0 };
+    if (!v)
+        return "";
+    json_write(&out, v);
+    for (size_t i = 0; i < out.n; i++)
+        if (out.p[i] == '"')
+            out.p[i] = '\'';
+    return str_cstr(&p->arena, buf_str(&out));
+}
+
+/* ---- Runtime classes ---- */
+
+#define POD(name, spec) \
+    "{'metadata':{'name':'" name "'},'spec':{'containers':[{'name':'c','image':'i'}]," spec "}}"
+
+static void runtime_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pod, *want;
+    } cases[] = {
+        { POD("a", "'runtimeClassName':'nope'"), "pod rejected: RuntimeClass \"nope\" not found" },
+        { POD("b", "'overhead':{'cpu':'1'}"),
+          "Pod Overhead set without corresponding RuntimeClass defined Overhead" },
+        { POD("c", "'runtimeClassName':'plain','overhead':{'cpu':'1'}"),
+          "Pod Overhead set without corresponding RuntimeClass defined Overhead" },
+        { POD("d", "'runtimeClassName':'heavy','overhead':{'cpu':'1'}"),
+          "Pod's Overhead doesn't match RuntimeClass's defined Overhead" },
+        { POD("e", "'runtimeClassName':'heavy','overhead':{'cpu':'0.25'}"), "" },
+        { POD("f", "'runtimeClassName':'heavy','nodeSelector':{'disk':'hdd'}"),
+          "conflict: runtimeClass.scheduling.nodeSelector[disk] = ssd; "
+          "pod.spec.nodeSelector[disk] = hdd" },
+    };
+    struct plane p;
+    start(&p);
+    expect(create(&p, "node.k8s.io", "runtimeclasses",
+                  "{'metadata':{'name':'plain'},'handler':'h'}", NULL),
+           "");
+    expect(create(&p, "node.k8s.io", "runtimeclasses",
+                  "{'metadata':{'name':'heavy'},'handler':'h',"
+                  "'overhead':{'podFixed':{'cpu':'250m'}},"
+                  "'scheduling':{'nodeSelector':{'disk':'ssd'},'tolerations':["
+                  "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}}",
+                  NULL),
+           "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect(create(&p, "", "pods", cases[i].pod, NULL), cases[i].want);
+
+    struct value pod;
+    expect(create(&p, "", "pods",
+                  POD("g", "'runtimeClassName':'heavy','nodeSelector':{'zone':'z'},'tolerations':["
+                           "{'key':'a','operator':'Equal','value':'x'},"
+                           "{'key':'c','operator':'Exists'}]"),
+                  &pod),
+           "");
+    assert_string_equal(shown(&p, value_dig(&pod, "spec", "overhead")), "{'cpu':'250m'}");
+    assert_string_equal(shown(&p, value_dig(&pod, "spec", "nodeSelector")),
+                        "{'disk':'ssd','zone':'z'}");
+    /* The class tolerates any value of a, so the pod's own toleration is not needed. */
+    const struct value *tolerations = value_dig(&pod, "spec", "tolerations");
+    assert_string_equal(shown(&p, value_at(tolerations, 0)), "{'key':'c','operator':'Exists'}");
+    assert_string_equal(shown(&p, value_at(tolerations, 3)), "{'key':'a','operator':'Exists'}");
+    assert_string_equal(shown(&p, value_at(tolerations, 4)), "{'key':'b','operator':'Exists'}");
+    assert_int_equal(tolerations->n, 5);
+    stop(&p);
+}
+
+/* ---- Owners ---- */
+
+#define OWNER(name) "{'apiVersion':'v1','kind':'Pod','name':'" name "','uid':'1'}"
+
+static void owners_are_named_once(void **state)
+{
+    (void)state;
+    struct plane p;
+    struct value obj;
+    start(&p);
+    expect(create(&p, "", "configmaps",
+                  "{'metadata':{'name':'a','ownerReferences':[" OWNER("p") "," OWNER("q") "]}}",
+                  &obj),
+           "");
+    expect(create(&p, "", "configmaps",
+                  "{'metadata':{'name':'b','ownerReferences':[" OWNER("p") "," OWNER("q") "," OWNER(
+                      "p") "]}}",
+                  &obj),
+           "please fix your requests; duplicate UID(s) observed: 1");
+    assert_string_equal(shown(&p, value_dig(&obj, "metadata", "ownerReferences")),
+                        "[" OWNER("p") "," OWNER("q") "]");
+    stop(&p);
+}
+
+/* ---- Labels of namespaces ---- */
+
+#define NAMESPACE(name, label, value)                                                              \
+    "{'metadata':{'name':'" name "','labels':{'pod-security.kubernetes.io/" label "':'" value "'}" \
+    "}}"
+
+static int relabel(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                   struct err *err)
+{
+    struct plane *p = u->arg;
+    (void)err;
+    *ret = value_borrow(&now->obj);
+    struct value *meta = value_ensure(&p->arena, ret, STR("metadata")),
+                 *labels = value_ensure(&p->arena, meta, STR("labels"));
+    (void)value_set(&p->arena, labels, STR("pod-security.kubernetes.io/enforce"),
+                    value_string(STR("strict")));
+    return 0;
+}
+
+static void security_labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        { NAMESPACE("a", "enforce", "baseline"), "" },
+        { NAMESPACE("b", "audit", "none"),
+          "metadata.labels[pod-security.kubernetes.io/audit]: Invalid value: \"none\": must be one "
+          "of privileged, baseline, restricted" },
+        { NAMESPACE("c", "warn-version", "latest"), "" },
+        { NAMESPACE("d", "warn-version", "v1.30"), "" },
+        { NAMESPACE("e", "warn-version", "v1.0"), "" },
+        { NAMESPACE("f", "warn-version", "v1.030"), "must be \"latest\" or \"v1.x\"" },
+        { NAMESPACE("g", "warn-version", "v1.x"), "must be \"latest\" or \"v1.x\"" },
+        { NAMESPACE("h", "warn-version", "v2.1"), "must be \"latest\" or \"v1.x\"" },
+        { NAMESPACE("i", "other", "anything"), "" },
+    };
+    struct plane p;
+    start(&p);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect(create(&p, "", "namespaces", cases[i].text, NULL), cases[i].want);
+
+    struct call c = call_of(&p, "", "namespaces");
+    struct err err = ERR_INIT(&p.arena);
+    struct registry_update u = { .change = relabel, .arg = &p };
+    struct value ret;
+    c.req.ns = STR("");
+    c.last_warning = &c.warnings;
+    assert_int_equal(registry_update(&c, STR("a"), &u, &ret, &err), -ERR_INVALID);
+    expect(err.msg, "Invalid value: \"strict\": must be one of privileged, baseline, restricted");
+    stop(&p);
+}
+
+/* ---- Certificates ---- */
+
+#define MASTERS                                                                            \
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIZ01JR0lBZ0VBTUNZeEZ6QVZCZ05WQkFv" \
+    "TURuTjVjM1JsYlRwdFlYTjBaWEp6TVFzd0NRWURWUVFEREFKdApaVEJaTUJNR0J5cUdTTTQ5QWdFR0NDcUdT" \
+    "TTQ5QXdFSEEwSUFCS3RkYzU2TmE5andlTDhEeWQycS9EYUpqY25jCm9abHRKNjIvTDVjZ1EyL3c0STBpQWIv" \
+    "NEVJOFB2Z2cwK2hLYnpmbTF1K0ZlUlVmYkdNL29XMnZTM1cyZ0FEQUsKQmdncWhrak9QUVFEQWdOSEFEQkVB" \
+    "aUF2NXVLMnZWdTQ0L2FVdFYyV2hxUHRvcmk5bUVXaDRiOFF2VU1wUjlGZwpEZ0lnRzVwK3VReGFZWTU4aHlS" \
+    "Wm4va1dmMUhjcWFTRUFjS2dTclF0Wm56ei9HOD0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0t" \
+    "Cg=="
+#define PEOPLE                                                                             \
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIWk1JR0FBZ0VBTUI0eER6QU5CZ05WQkFv" \
+    "TUJuQmxiM0JzWlRFTE1Ba0dBMVVFQXd3Q2JXVXdXVEFUQmdjcQpoa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNB" \
+    "QVJVaEN5dFZRRTBCeVJhandEWFp0SVI4TFlqaEhBcVVOQlhVOUoyCk1BVnVqNnhDdHBWNFF2d3FIQWQwMDI3" \
+    "L2tKT2FYbGxEQUNaU09YbHV1VFZZeHpxN29BQXdDZ1lJS29aSXpqMEUKQXdJRFNBQXdSUUloQU4rYWNvMG5Y" \
+    "UlJUU0tsc1puOXlwWU1HR2NWNmRGQ3BUNW04MlBvYlRocG5BaUFIWVA1MwptNUYxb0o0bnA5cTlQeFRpRUR4" \
+    "MHpuUVpDYmNjQXJpVXhYdjlKZz09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
+#define SIGNING(name, signer, request)                                                            \
+    "{'metadata':{'name':'" name "'},'spec':{'signerName':'" signer "','usages':['client auth']," \
+    "'request':'" request "'}}"
+
+static void nobody_becomes_an_administrator(void **state)
+{
+    (void)state;
+    struct plane p;
+    start(&p);
+    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                  SIGNING("a", "kubernetes.io/kube-apiserver-client", MASTERS), NULL),
+           "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not "
+           "allowed");
+    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                  SIGNING("b", "kubernetes.io/kube-apiserver-client", PEOPLE), NULL),
+           "");
+    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                  SIGNING("c", "example.com/mine", MASTERS), NULL),
+           "");
+    stop(&p);
+}
+
+/* ---- Devices ---- */
+
+#define REQUESTS \
+    "'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'c','adminAccess':true}}]}"
+
+static void admin_access_to_devices(void **state)
+{
+    (void)state;
+    static const char why[] =
+        "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the "
+        "`resource.kubernetes.io/admin-access: true` label on the containing namespace";
+    struct plane p;
+    start(&p);
+    expect(create(&p, "resource.k8s.io", "resourceclaims",
+                  "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}", NULL),
+           why);
+    expect(create(&p, "resource.k8s.io", "resourceclaimtemplates",
+                  "{'metadata':{'name':'a'},'spec':{'spec':{" REQUESTS "}}}", NULL),
+           why);
+    expect(create(&p, "", "namespaces",
+                  "{'metadata':{'name':'admins','labels':{'resource.kubernetes.io/admin-access':"
+                  "'true'}}}",
+                  NULL),
+           "");
+    struct err err = ERR_INIT(&p.arena);
+    struct call c = call_of(&p, "resource.k8s.io", "resourceclaims");
+    c.req.ns = STR("admins");
+    c.last_warning = &c.warnings;
+    struct value obj = object(&p, &c, "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}");
+    assert_int_equal(registry_create(&c, false, &obj, &err), 0);
+    stop(&p);
+}
+
+/* ---- What is empty, and what is not there ---- */
+
+#define AUTOSCALER(name, up)                                                       \
+    "{'metadata':{'name':'" name                                                   \
+    "'},'spec':{'maxReplicas':3,'scaleTargetRef':{'apiVersion':'a/v1','kind':'x'," \
+    "'name':'y'},'behavior':{'scaleUp':{" up "}}}}"
+
+static void an_empty_list_is_told_from_none(void **state)
+{
+    (void)state;
+    struct plane p;
+    struct value obj;
+    start(&p);
+    expect(create(&p, "autoscaling", "horizontalpodautoscalers", AUTOSCALER("a", "'policies':[]"),
+                  NULL),
+           "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy");
+    expect(create(&p, "autoscaling", "horizontalpodautoscalers", AUTOSCALER("b", ""), NULL), "");
+    /* But it is stored as none. */
+    expect(create(&p, "", "endpoints", "{'metadata':{'name':'a'},'subsets':[]}", &obj), "");
+    assert_null(value_get(&obj, STR("subsets")));
+    expect(create(&p, "rbac.authorization.k8s.io", "roles", "{'metadata':{'name':'a'},'rules':[]}",
+                  &obj),
+           "");
+    assert_string_equal(shown(&p, value_get(&obj, STR("rules"))), "null");
+    stop(&p);
+}
+
+static void limits_are_named(void **state)
+{
+    (void)state;
+    struct plane p;
+    struct value obj;
+    start(&p);
+    expect(create(&p, "", "limitranges", "{'spec':{'limits':[]}}", &obj), "");
+    struct str name = value_str(value_dig(&obj, "metadata", "name")),
+               uid = value_str(value_dig(&obj, "metadata", "uid"));
+    assert_int_equal(name.n, uid.n);
+    assert_false(str_eq(name, uid));
+    stop(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runtime_classes),
+        cmocka_unit_test(owners_are_named_once),
+        cmocka_unit_test(security_labels),
+        cmocka_unit_test(nobody_becomes_an_administrator),
+        cmocka_unit_test(admin_access_to_devices),
+        cmocka_unit_test(an_empty_list_is_told_from_none),
+        cmocka_unit_test(limits_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
