@@ -50,7 +50,8 @@ struct cel_field {
 
 /* Finds the fields of object types: one of these per source of types (a CRD's schema, kind tables,
  * a handful of declared fields). Both are called while compiling and evaluating, from any thread;
- * false if there is no such field. `ret->type` must live as long as the type itself. */
+ * false if there is no such field. `ret->type` must live as long as the type itself; by_name may
+ * leave it NULL for a field that must not be set, which upstream has other words for. */
 struct cel_fields {
     bool (*by_name)(const struct cel_type *object, struct str name, struct cel_field *ret);
     bool (*by_key)(const struct cel_type *object, struct str key, struct cel_field *ret);

@@ -181,18 +181,21 @@ static struct str first_name(const struct ast_node *n)
 
 /* ---- Fields ---- */
 
-static const struct cel_type *find_field(struct checker *c, uint32_t at,
-                                         const struct cel_type *object, struct str name)
+/* `*ret` may become NULL: the object has such a field but takes nothing for it. */
+static bool find_field(struct checker *c, uint32_t at, const struct cel_type *object,
+                       struct str name, const struct cel_type **ret)
 {
     struct cel_field field;
     if (!object->fields) {
         complain(c, at, "unexpected failed resolution of '" STR_FMT "'", STR_ARG(object->name));
-        return NULL;
+        return false;
     }
-    if (object->fields->by_name(object, name, &field))
-        return field.type;
-    complain(c, at, "undefined field '" STR_FMT "'", STR_ARG(name));
-    return NULL;
+    if (!object->fields->by_name(object, name, &field)) {
+        complain(c, at, "undefined field '" STR_FMT "'", STR_ARG(name));
+        return false;
+    }
+    *ret = field.type;
+    return true;
 }
 
 static const struct cel_type *check_field(struct checker *c, uint32_t at, struct ast_node *operand,
@@ -207,8 +210,7 @@ static const struct cel_type *check_field(struct checker *c, uint32_t at, struct
         result = target->params[1];
         break;
     case CEL_OBJECT:
-        result = find_field(c, at, target, name);
-        if (!result)
+        if (!find_field(c, at, target, name, &result) || !result)
             result = is_lenient(c) ? &cel_dyn : &cel__error;
         break;
     case CEL_PARAM:
@@ -455,10 +457,10 @@ static void check_struct_field(struct checker *c, const struct cel_type *object,
                                struct ast_entry *e)
 {
     check(c, e->val);
-    const struct cel_type *field =
-        object->kind == CEL_OBJECT ? find_field(c, e->at, object, e->field) : &cel__error;
+    const struct cel_type *field = &cel__error;
+    if (object->kind == CEL_OBJECT)
+        (void)find_field(c, e->at, object, e->field, &field);
     const struct cel_type *val = unwrap_optional(c, e->val, e->optional);
-    /* Upstream tells of a field it does not know twice, the second time without a type. */
     if (!field)
         complain(c, e->at,
                  "expected type of field '" STR_FMT "' is '' but provided type is '" STR_FMT "'",

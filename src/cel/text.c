@@ -144,6 +144,17 @@ static void add_bytes(struct buf *out, struct str s)
     buf_byte(out, ']');
 }
 
+static struct str opaque_text(const struct cel_value *v)
+{
+    if (v->kind == CEL_TYPE)
+        return v->type->name;
+    if (v->kind == CEL_OPAQUE && v->declared == &cel_quantity)
+        return cel__quantity_text(v);
+    if (v->kind == CEL_OPAQUE && v->declared == &cel_semver)
+        return cel__semver_text(v);
+    return v->declared->name;
+}
+
 static void add_value(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
 {
     switch (v->kind) {
@@ -189,7 +200,7 @@ static void add_value(struct cel__eval *ev, struct buf *out, const struct cel_va
         }
         break;
     default:
-        buf_str_add(out, v->kind == CEL_TYPE ? v->type->name : v->declared->name);
+        buf_str_add(out, opaque_text(v));
         break;
     }
 }
