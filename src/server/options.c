@@ -36,18 +36,17 @@ static void check_dry_run(struct field_errors *e, const struct value *list, bool
 static void check_manager(struct field_errors *e, struct str manager)
 {
     struct field_path path = { .name = STR("fieldManager") };
+    struct str shown = field_quoted(e, manager);
     if (manager.n > MANAGER_MAX)
         field_too_long(e, &path, MANAGER_MAX);
     for (struct str rest = manager; rest.n;) {
         size_t at = manager.n - rest.n;
         size_t n = utf8_step(rest.p, rest.n);
         uint32_t code = n ? utf8_decode(rest.p, n) : 0xfffd;
-        if (!n || !quote_is_printable(code)) {
-            field_error(e, FIELD_INVALID, &path, field_quoted(e, manager),
+        if (!n || !quote_is_printable(code))
+            field_error(e, FIELD_INVALID, &path, shown,
                         "invalid character U+%04X (at position %zu)", code, at);
-            return;
-        }
-        rest = str_skip(rest, n);
+        rest = str_skip(rest, n ? n : 1);
     }
 }
 
