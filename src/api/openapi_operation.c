@@ -103,6 +103,26 @@ static const struct media consumed_media[] = {
     [BODY_PATCH] = MEDIA(patch_types),
 };
 
+/* Custom objects have no protobuf, and no strategic patches; kubectl goes by that. */
+static const char *const custom_types[] = { "application/json", "application/yaml" };
+static const char *const custom_patch_types[] = { "application/json-patch+json",
+                                                  "application/merge-patch+json",
+                                                  "application/apply-patch+yaml" };
+static const struct media custom_media = MEDIA(custom_types);
+static const struct media custom_patch_media = MEDIA(custom_patch_types);
+
+static const struct media *produced(const struct openapi_operation *op)
+{
+    return op->gvk && op->gvk->custom ? &custom_media : &produced_media[op->produced];
+}
+
+static const struct media *consumed(const struct openapi_operation *op)
+{
+    if (!op->gvk || !op->gvk->custom)
+        return &consumed_media[op->body];
+    return op->body == BODY_PATCH ? &custom_patch_media : &custom_media;
+}
+
 static void add_schema_of(struct openapi *o, const struct kind_type *t)
 {
     buf_str_add(o->out, STR("\"schema\":"));
@@ -142,7 +162,7 @@ static void add_response(struct openapi *o, const struct openapi_operation *op, 
     if (o->swagger)
         add_schema_of(o, op->reply);
     else
-        add_content(o, &produced_media[op->produced], op->reply);
+        add_content(o, produced(op), op->reply);
     buf_byte(o->out, '}');
 }
 
@@ -172,12 +192,12 @@ static void add_request(struct openapi *o, const struct openapi_operation *op)
         buf_byte(o->out, ']');
     }
     if (o->swagger) {
-        add_media_list(o, "consumes", &consumed_media[op->body]);
-        add_media_list(o, "produces", &produced_media[op->produced]);
+        add_media_list(o, "consumes", consumed(op));
+        add_media_list(o, "produces", produced(op));
         buf_str_add(o->out, STR(",\"schemes\":[\"https\"]"));
     } else if (op->body != BODY_NONE) {
         buf_str_add(o->out, STR(",\"requestBody\":{"));
-        add_content(o, &consumed_media[op->body], op->body_type);
+        add_content(o, consumed(op), op->body_type);
         buf_printf(o->out, "%s}", needed);
     }
 }
