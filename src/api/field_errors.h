@@ -47,11 +47,14 @@ static inline struct field_path field_index(const struct field_path *parent, siz
     return (struct field_path){ .parent = parent, .index = index };
 }
 
+struct validate_warnings;
+
 struct field_errors {
     struct arena *arena; /* holds all texts */
     struct err_cause *first, **last;
-    size_t n;     /* noted, kept or not */
-    size_t bytes; /* of text that is kept */
+    struct validate_warnings *warnings; /* for faults that are forgiven; NULL: nobody asks */
+    size_t n;                           /* noted, kept or not */
+    size_t bytes;                       /* of text that is kept */
 };
 
 #define FIELD_ERRORS_INIT(arena_ptr) ((struct field_errors){ .arena = (arena_ptr) })

@@ -247,6 +247,8 @@ static const struct schema *compile(struct arena *a, const struct value *props)
     for (uint32_t i = 0; i < s->n_properties; i++)
         s->flags |= below(s->properties[i].schema);
     s->flags |= below(s->items) | below(s->additional);
+    for (size_t i = 0; s->rules && i < s->rules->all_of.n; i++)
+        s->flags |= below(s->rules->all_of.of[i]) & SCHEMA_HAS_EXPRESSIONS;
     return s;
 }
 

@@ -242,6 +242,19 @@ static void check_lists(struct field_errors *e, const struct schema *s, const st
         schema_check_lists(e, s, obj);
 }
 
+/* Expressions are not run over what has the wrong shape or size. */
+static bool is_blocked(const struct field_errors *e)
+{
+    static const struct str reasons[] = { STR("FieldValueNotSupported"), STR("FieldValueRequired"),
+                                          STR("FieldValueTooLong"), STR("FieldValueTooMany"),
+                                          STR("FieldValueTypeInvalid") };
+    for (const struct err_cause *c = e->first; c; c = c->next)
+        for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+            if (str_eq(c->reason, reasons[i]))
+                return true;
+    return false;
+}
+
 static void validate(struct field_errors *e, const struct kind_type *t, struct str sub,
                      const struct value *obj, const struct value *old_obj)
 {
@@ -259,6 +272,14 @@ static void validate(struct field_errors *e, const struct kind_type *t, struct s
     if (!str_eq(sub, STR("status")))
         schema_check_embedded(e, s, NULL, obj);
     check_lists(e, s, obj, old_obj);
+    const struct schema_kind *k = schema_kind_of(t);
+    const struct schema_programs *programs = k->programs(k);
+    if (programs && is_blocked(e))
+        field_error(e, FIELD_INVALID, NULL, STR("null"),
+                    "some validation rules were not checked because the object was invalid; "
+                    "correct the existing errors to complete validation");
+    else if (programs)
+        schema_programs_run(e, programs, NULL, obj, old_obj);
 }
 
 /* ---- Warnings ---- */

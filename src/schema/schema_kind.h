@@ -5,7 +5,7 @@
  * the apiVersion changes and the object is made to fit. Rules only: no I/O. */
 #pragma once
 
-#include "schema/schema.h"
+#include "schema/schema_cel.h"
 #include "schema/schema_columns.h"
 
 /* Where a scale subresource finds its numbers: ".spec.replicas". Empty paths: none. */
@@ -17,6 +17,8 @@ struct schema_kind {
     struct kind_custom custom; /* first: kind_type.custom points here */
     /* The compiled schema; NULL if there is none, and then everything goes. Any thread. */
     const struct schema *(*schema)(const struct schema_kind *k);
+    /* The rules of the schema that are expressions, compiled; NULL: there are none. Any thread. */
+    const struct schema_programs *(*programs)(const struct schema_kind *k);
     bool keeps_unknown; /* preserveUnknownFields of old definitions: nothing is pruned */
     struct schema_scale scale;
     const struct schema_columns *columns;

@@ -277,10 +277,14 @@ static const struct schema *compile(struct custom_version *v)
     return s;
 }
 
+static struct custom_version *version_of_kind(const struct schema_kind *kind)
+{
+    return (struct custom_version *)((uintptr_t)kind - offsetof(struct custom_version, kind));
+}
+
 const struct schema *custom_schema(const struct schema_kind *kind)
 {
-    struct custom_version *v =
-        (struct custom_version *)((uintptr_t)kind - offsetof(struct custom_version, kind));
+    struct custom_version *v = version_of_kind(kind);
     if (!v->has_schema)
         return NULL;
     const struct schema *s = atomic_load_explicit(&v->schema, memory_order_acquire);
@@ -295,6 +299,24 @@ const struct schema *custom_schema(const struct schema_kind *kind)
     }
     pthread_mutex_unlock(lock);
     return s;
+}
+
+const struct schema_programs *custom_programs(const struct schema_kind *kind)
+{
+    struct custom_version *v = version_of_kind(kind);
+    const struct schema *s = custom_schema(kind);
+    if (!s || !(s->flags & SCHEMA_HAS_EXPRESSIONS))
+        return NULL;
+    if (!atomic_load_explicit(&v->has_programs, memory_order_acquire)) {
+        pthread_mutex_t *lock = &v->of->kinds->lock;
+        pthread_mutex_lock(lock);
+        if (!atomic_load_explicit(&v->has_programs, memory_order_relaxed)) {
+            v->programs = schema_programs_compile(&v->of->arena, s, true);
+            atomic_store_explicit(&v->has_programs, true, memory_order_release);
+        }
+        pthread_mutex_unlock(lock);
+    }
+    return v->programs;
 }
 
 /* ---- Objects of another time ---- */

@@ -9,6 +9,8 @@
  * read from there again after every change of it. Any thread may call all of this. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "schema/schema_kind.h"
 #include "store/store.h"
 
@@ -25,7 +27,9 @@ struct custom_version {
     /* Changes with everything that decides what an object looks like: objects that were written
      * with the same mark need not be looked at again. */
     uint32_t mark;
-    _Atomic(const struct schema *) schema; /* private: see schema_of() */
+    _Atomic(const struct schema *) schema; /* private; so are these */
+    _Atomic(const struct schema_programs *) programs;
+    atomic_bool has_programs; /* they were compiled, or there are none */
     bool has_schema;
 };
 

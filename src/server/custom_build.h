@@ -7,5 +7,6 @@
  * afterwards. */
 struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd, uint64_t rev);
 
-/* schema_kind.schema: compiles it if nobody has yet. */
+/* schema_kind.schema and .programs: compile them if nobody has yet. */
 const struct schema *custom_schema(const struct schema_kind *k);
+const struct schema_programs *custom_programs(const struct schema_kind *k);

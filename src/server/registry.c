@@ -132,6 +132,7 @@ struct strategy registry__strategy(struct call *c, struct strategy_user *user)
 static int check_namespace(struct call *c, struct str name, struct store_op *ret_check,
                            struct err *err)
 {
+    static const char mark[] = "\"deletionTimestamp\""; /* without it, it need not be read */
     const struct kind_resource *namespaces = registry__resource(STR(""), STR("namespaces"));
     struct store_snap *snap;
     int r = store_snap_begin(c->api->store, 0, &snap, err);
@@ -141,7 +142,8 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
     struct value ns;
     struct str key = stored_key(c->arena, namespaces, STR(""), c->req.ns);
     r = store_snap_get(snap, key, &e, err);
-    if (r == 1 && stored_read(c->arena, namespaces->type, &e, &ns, err) < 0)
+    bool may_end = r == 1 && memmem(e.value.p, e.value.n, mark, sizeof(mark) - 1);
+    if (may_end && stored_read(c->arena, namespaces->type, &e, &ns, err) < 0)
         r = -(int)err->code;
     *ret_check = (struct store_op){ .type = STORE_CHECK, .key = key, .expect_rev = e.mod_rev };
     store_snap_end(snap);
@@ -149,7 +151,7 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
         return error_no_namespace(err, c->req.ns);
     if (r < 0)
         return r;
-    if (!value_dig(&ns, "metadata", "deletionTimestamp"))
+    if (!may_end || !value_dig(&ns, "metadata", "deletionTimestamp"))
         return 0;
     r = error_forbidden(err, c->req.resource, name,
                         arena_printf(c->arena,

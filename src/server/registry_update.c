@@ -180,7 +180,9 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
                          const struct value *old_obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct validate_warnings forgiven = { .arena = c->arena };
     struct meta_rules rules = registry__meta_rules(c);
+    e.warnings = &forgiven;
     int r = registry__check_others(c, &e, sub, obj, old_obj, err);
     if (r < 0)
         return r;
@@ -191,6 +193,8 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update(&e, c->req.resource, obj, old_obj);
     if (!sub.n && definition_is(c->stored))
         schema_check_definition(&e, obj, old_obj);
+    for (size_t i = 0; i < forgiven.n; i++)
+        call_warn(c, forgiven.texts[i]);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                             value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
