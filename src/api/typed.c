@@ -314,9 +314,10 @@ static struct value empty_of(struct typed_reader *r, const struct value *in)
 static int read_items(struct typed_reader *r, const struct kind_field *f, const struct value *in,
                       struct value *ret)
 {
-    *ret = empty_of(r, in);
-    if (!in->n)
+    if (!in->n) {
+        *ret = empty_of(r, in);
         return 0;
+    }
     struct value *items = arena_alloc(r->arena, in->n * sizeof(*items), alignof(struct value));
     struct typed_frame frame = { .up = r->top, .step = TYPED_ITEM };
     r->top = &frame;
