@@ -1,0 +1,216 @@
+/* list_bench - a LIST of 10,000 pods in every encoding, beside JSON: over HTTP without TLS, a store
+ * in memory. Processor time is that of the whole process without the thread that asks; the best of
+ * a few rounds counts. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "net/fetch.h"
+#include "server/bootstrap.h"
+#include "server/call.h"
+#include "server/list_counts.h"
+#include "server/registry_internal.h"
+#include "server/request.h"
+#include "server/stored.h"
+#include "server/turns.h"
+
+enum { PODS = 10000, ROUNDS = 7, AT_ONCE = 100 };
+
+static const char pod_text[] =
+    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"orders\",\"labels\":{"
+    "\"app\":\"orders\",\"team\":\"shop\",\"pod-template-hash\":\"7d9c5b6f4\"},\"annotations\":{"
+    "\"prometheus.io/scrape\":\"true\"}},\"spec\":{\"volumes\":[{\"name\":\"config\",\"configMap\":"
+    "{\"name\":\"orders\"}}],\"containers\":[{\"name\":\"server\",\"image\":"
+    "\"registry.example/shop/orders:1.42.0\",\"args\":[\"--listen=0.0.0.0:8080\"],\"ports\":[{"
+    "\"name\":\"http\",\"containerPort\":8080}],\"env\":[{\"name\":\"DATABASE_HOST\",\"value\":"
+    "\"orders-db.shop.svc\"},{\"name\":\"POD_IP\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
+    "\"status.podIP\"}}}],\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
+    "\"requests\":{\"cpu\":\"250m\",\"memory\":\"512Mi\"}},\"volumeMounts\":[{\"name\":\"config\","
+    "\"mountPath\":\"/etc/orders\"}],\"livenessProbe\":{\"httpGet\":{\"path\":\"/livez\",\"port\":"
+    "8080}}}],\"nodeName\":\"node-17\"}}";
+
+static struct arena arena;
+static struct fetcher *fetcher;
+static struct str base;
+static struct api api;
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "list_bench: %s failed\n", what);
+    exit(1);
+}
+
+/* ---- A server of its own ---- */
+
+static void on_request(void *arg, struct http_exchange *x)
+{
+    struct request req;
+    (void)arg;
+    enum request_place place =
+        request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
+    if (!call_serve(&api, x, place, &req))
+        http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
+}
+
+static void *run_loop(void *arg)
+{
+    loop_run(arg);
+    return NULL;
+}
+
+static void serve(void)
+{
+    struct err err = ERR_INIT(&arena);
+    const struct store_options opt = { .engine = STORE_MEMORY };
+    pthread_t thread;
+    struct str address;
+    api.clock = &clock_system;
+    api.workers = workers_new(1, 100);
+    api.list_counts = list_counts_new();
+    api.turns = turns_new();
+    must(service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT), &api.services,
+                              &err) == 0 &&
+             store_open(&opt, &api.store, &err) == 0 && bootstrap(&api, &err) == 0,
+         "starting");
+    api.loops[0] = loop_new(NULL, &err);
+    api.n_loops = 1;
+    struct http_server *http = http_server_new(&(struct http_server_options){
+        .handler = { .on_request = on_request },
+        .loops = api.loops,
+        .n_loops = 1,
+    });
+    must(http_server_listen(http, STR("127.0.0.1:0"), NULL, &arena, &address, &err) == 0 &&
+             pthread_create(&thread, NULL, run_loop, api.loops[0]) == 0,
+         "listening");
+    base =
+        arena_printf(&arena, "http://" STR_FMT "/api/v1/namespaces/default/pods", STR_ARG(address));
+}
+
+/* ---- Pods ---- */
+
+static bool count_piece(void *arg, int status, struct str piece)
+{
+    size_t *n = arg;
+    must(status < 300, "a request");
+    *n += piece.n;
+    return true;
+}
+
+static size_t ask(const char *method, struct str body, const char *accept)
+{
+    const struct http_header headers[] = { { STR("Content-Type"), STR("application/json") },
+                                           { STR("Accept"), str_of(accept) },
+                                           { STR("Accept-Encoding"), STR("identity") } };
+    size_t n = 0;
+    const struct fetch_request req = {
+        .method = str_of(method),
+        .url = base,
+        .headers = headers,
+        .n_headers = 3,
+        .body = body,
+        .on_piece = count_piece,
+        .arg = &n,
+    };
+    struct arena a;
+    struct fetch_reply reply;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    must(fetch(fetcher, &req, &a, &reply, &err) == 0, "a request");
+    arena_done(&a);
+    return n;
+}
+
+/* One goes the way of all pods; the others are copies of it with names of their own. */
+static void fill(void)
+{
+    const struct kind_resource *pods = registry__resource(STR(""), STR("pods"));
+    struct err err = ERR_INIT(&arena);
+    struct store_snap *snap;
+    struct store_entry e;
+    struct value pod;
+    (void)ask("POST", str_of(pod_text), "application/json");
+    must(store_snap_begin(api.store, 0, &snap, &err) == 0 &&
+             store_snap_get(snap, stored_key(&arena, pods, STR("default"), STR("orders")), &e,
+                            &err) == 1 &&
+             stored_read(&arena, pods->type, &e, &pod, &err) == 0,
+         "reading the first pod");
+    store_snap_end(snap);
+    for (unsigned i = 1; i < PODS;) {
+        struct store_op ops[AT_ONCE];
+        struct buf bytes[AT_ONCE] = { { 0 } };
+        struct store_txn txn = { .ops = ops };
+        for (; txn.n_ops < AT_ONCE && i < PODS; i++) {
+            struct str name = arena_printf(&arena, "orders-%05u", i);
+            struct value *meta = value_ensure(&arena, &pod, STR("metadata"));
+            (void)value_set(&arena, meta, STR("name"), value_string(name));
+            (void)value_set(&arena, meta, STR("uid"), value_string(registry__new_uid(&arena)));
+            stored_write(&bytes[txn.n_ops], pods, &pod);
+            ops[txn.n_ops] =
+                (struct store_op){ STORE_PUT, stored_key(&arena, pods, STR("default"), name),
+                                   buf_str(&bytes[txn.n_ops]), STORE_ABSENT };
+            txn.n_ops++;
+        }
+        must(store_commit(api.store, &txn, &err) == 0, "filling the store");
+        for (size_t k = 0; k < txn.n_ops; k++)
+            buf_done(&bytes[k]);
+    }
+}
+
+/* ---- Measuring ---- */
+
+static double seconds_of(int who)
+{
+    struct rusage u;
+    (void)getrusage(who, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) / 1e6;
+}
+
+struct cost {
+    double cpu, wall; /* seconds */
+    size_t bytes;
+};
+
+static struct cost list_once(const char *accept)
+{
+    double all = seconds_of(RUSAGE_SELF), own = seconds_of(RUSAGE_THREAD);
+    int64_t start = clock_mono_ns(&clock_system);
+    struct cost cost = { .bytes = ask("GET", STR(""), accept) };
+    cost.wall = (double)(clock_mono_ns(&clock_system) - start) / 1e9;
+    cost.cpu = seconds_of(RUSAGE_SELF) - all - (seconds_of(RUSAGE_THREAD) - own);
+    return cost;
+}
+
+int main(void)
+{
+    static const char *const accepts[] = { "application/json",
+                                           "application/vnd.kubernetes.protobuf",
+                                           "application/cbor", "application/yaml" };
+    enum { WAYS = sizeof(accepts) / sizeof(accepts[0]) };
+    struct cost best[WAYS];
+    arena_init(&arena);
+    serve();
+    fetcher = fetcher_new(&(struct fetcher_options){ 0 });
+    fill();
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < WAYS; i++) {
+            struct cost cost = list_once(accepts[i]);
+            if (round == 0 || cost.cpu < best[i].cpu)
+                best[i].cpu = cost.cpu;
+            if (round == 0 || cost.wall < best[i].wall)
+                best[i].wall = cost.wall;
+            best[i].bytes = cost.bytes;
+        }
+    printf("LIST of %d pods\n", PODS);
+    for (size_t i = 0; i < WAYS; i++)
+        printf("  %-36s %5.1f MB  %6.1f ms of processor  %4.2f x  %6.1f ms  %8.0f lists/min\n",
+               accepts[i], (double)best[i].bytes / 1e6, best[i].cpu * 1e3,
+               best[0].cpu / best[i].cpu, best[i].wall * 1e3, 60 / best[i].wall);
+    printf("  (protobuf is wanted at no less than a third of the rate of JSON)\n");
+    fetcher_free(fetcher);
+    return 0;
+}
