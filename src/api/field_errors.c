@@ -21,6 +21,7 @@ static const struct {
     [FIELD_TOO_FEW] = { STR("FieldValueTooFew"), "Too few" },
     [FIELD_DUPLICATE] = { STR("FieldValueDuplicate"), "Duplicate value" },
     [FIELD_NOT_FOUND] = { STR("FieldValueNotFound"), "Not found" },
+    [FIELD_INTERNAL] = { STR("InternalError"), "Internal error" },
     [FIELD_TYPE_INVALID] = { STR("FieldValueTypeInvalid"), "Invalid value" },
 };
 

@@ -23,6 +23,7 @@ enum field_error_type {
     FIELD_DUPLICATE,
     FIELD_NOT_FOUND,
     FIELD_TYPE_INVALID,
+    FIELD_INTERNAL,
     FIELD_ERROR_TYPE_COUNT,
 };
 

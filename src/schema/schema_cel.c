@@ -75,10 +75,9 @@ static const struct cel_env *environment(struct arena *a, const struct cel_type 
     return env;
 }
 
-void schema_program_list(struct arena *a, const struct schema *rules, const struct schema *s,
-                         const struct cel_type *type, struct schema_program **ret, size_t *ret_n)
+void schema_program_list(struct arena *a, const struct schema *rules, const struct cel_type *type,
+                         struct schema_program **ret, size_t *ret_n)
 {
-    (void)s;
     *ret = NULL;
     *ret_n = 0;
     if (!rules->n_expressions || !type)
@@ -142,7 +141,7 @@ static const struct schema_programs *build(struct arena *a, const struct schema 
     const struct cel_type *element =
         type && type->n_params ? type->params[type->n_params - 1] : NULL;
     p->schema = s;
-    schema_program_list(a, rules, s, type, &p->list, &p->n);
+    schema_program_list(a, rules, type, &p->list, &p->n);
     if (rules->items && s->items && element)
         p->items = build(a, rules->items, s->items, element, s->items->flags & SCHEMA_EMBEDDED);
     if (rules->additional && s->additional && element)

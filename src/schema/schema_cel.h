@@ -38,8 +38,8 @@ const struct schema_programs *schema_programs_compile(struct arena *a, const str
                                                       bool root);
 
 /* The rules of one schema alone. `type` is its own. */
-void schema_program_list(struct arena *a, const struct schema *rules, const struct schema *s,
-                         const struct cel_type *type, struct schema_program **ret, size_t *ret_n);
+void schema_program_list(struct arena *a, const struct schema *rules, const struct cel_type *type,
+                         struct schema_program **ret, size_t *ret_n);
 
 /* Notes what the rules say against `obj`. `old_obj` is NULL on create. Faults in what did not
  * change become warnings. `path` is NULL for a whole resource. */

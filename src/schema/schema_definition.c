@@ -1,6 +1,7 @@
 #include "schema/schema_definition.h"
 
 #include "schema/schema_format.h"
+#include "schema/schema_rules.h"
 
 #include "base/banned.h"
 
@@ -72,6 +73,18 @@ static const struct value *without_unknown(struct arena *a, const struct schema 
     return pruned;
 }
 
+/* Rules about changes are asked as if nothing had changed; then the others as of something new. */
+static void run_rules(struct field_errors *e, const struct schema *s, const struct field_path *path,
+                      const struct value *def)
+{
+    const struct schema_programs *programs =
+        schema_programs_compile(e->arena, s, s->flags & SCHEMA_EMBEDDED);
+    if (programs)
+        schema_programs_run(e, programs, path, def, def);
+    if (programs && !e->n)
+        schema_programs_run(e, programs, path, def, NULL);
+}
+
 /* `def` as it was written: the node has it pruned already. */
 static void check_default(struct field_errors *e, const struct field_path *path,
                           const struct schema *s, const struct value *def)
@@ -93,10 +106,15 @@ static void check_default(struct field_errors *e, const struct field_path *path,
     struct schema loose = *s;
     if (s->flags & SCHEMA_INT_OR_STRING) /* upstream does not ask for its type here */
         loose.types = 0;
-    if (embedded.n)
+    if (embedded.n) {
         field_errors_add(e, &embedded);
-    else
-        schema_validate(e, &loose, &at, def, NULL);
+        return;
+    }
+    struct field_errors values = FIELD_ERRORS_INIT(e->arena);
+    schema_validate(&values, &loose, &at, def, NULL);
+    if (!values.n)
+        run_rules(&values, s, &at, def);
+    field_errors_add(e, &values);
 }
 
 static void check_defaults(struct field_errors *e, const struct field_path *path,
@@ -125,7 +143,11 @@ static void check_schema(void *arg, const struct field_path *path, const struct 
     check_patterns(c->e, path, props);
     if (c->e->n) /* what is wrong in itself cannot tell what is wrong with defaults */
         return;
-    struct schema root = *schema_compile(c->e->arena, props);
+    const struct schema *s = schema_compile(c->e->arena, props);
+    schema_check_rules(c->e, path, s, props);
+    if (c->e->n)
+        return;
+    struct schema root = *s;
     root.flags |= SCHEMA_EMBEDDED | SCHEMA_HAS_EMBEDDED; /* a whole resource has its metadata */
     if (root.flags & SCHEMA_HAS_DEFAULTS)
         check_defaults(c->e, path, &root, props);
