@@ -1,6 +1,8 @@
 /* cel_compile(): parse, check, validate, fold. */
 #include "cel/internal.h"
 
+#include <assert.h>
+
 #include "base/regexp.h"
 #include "cel/issues.h"
 #include "cel/parser.h"
@@ -165,6 +167,7 @@ static int fold_fold(struct folder *f, struct ast_fold *n)
 
 static int fold(struct folder *f, struct ast_node *n)
 {
+    assert(n);
     if (n->folded) /* a macro has it twice */
         return 0;
     switch (n->kind) {

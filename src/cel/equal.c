@@ -12,7 +12,7 @@
 
 bool cel__double_to_int(double d, int64_t *ret)
 {
-    if (!(d >= -0x1p63 && d < 0x1p63) || d != trunc(d))
+    if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0) || d != trunc(d))
         return false;
     *ret = (int64_t)d;
     return true;
@@ -20,7 +20,7 @@ bool cel__double_to_int(double d, int64_t *ret)
 
 bool cel__double_to_uint(double d, uint64_t *ret)
 {
-    if (!(d >= 0 && d < 0x1p64) || d != trunc(d))
+    if (!(d >= 0 && d < 18446744073709551616.0) || d != trunc(d))
         return false;
     *ret = (uint64_t)d;
     return true;
@@ -36,9 +36,9 @@ static bool is_number(const struct cel_value *v)
 /* A double against an integer; NaN is the caller's matter. */
 static int order_double_int(double d, int64_t i)
 {
-    if (d < -0x1p63)
+    if (d < -9223372036854775808.0)
         return -1;
-    if (d > 0x1p63)
+    if (d > 9223372036854775808.0)
         return 1;
     return ORDER(d, (double)i);
 }
@@ -47,7 +47,7 @@ static int order_double_uint(double d, uint64_t u)
 {
     if (d < 0)
         return -1;
-    if (d > 0x1p64)
+    if (d > 18446744073709551616.0)
         return 1;
     return ORDER(d, (double)u);
 }

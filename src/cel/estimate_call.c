@@ -2,6 +2,8 @@
  * cost. */
 #include "cel/estimate.h"
 
+#include <assert.h>
+
 #include "base/banned.h"
 
 #define TEXT ESTIMATE_TEXT_FACTOR
@@ -176,6 +178,7 @@ static struct call_estimate estimate_split(const struct call *c)
 
 static struct call_estimate estimate_join(const struct call *c)
 {
+    assert(c->target);
     struct range list = size(c, c->target);
     struct range result = { 0, 0 };
     if (c->target->type->n_params)
@@ -209,6 +212,7 @@ static struct call_estimate estimate_to_string(const struct call *c)
 
 static struct call_estimate estimate_traverse(const struct call *c)
 {
+    assert(c->target);
     const struct cel_type *type = c->target->type;
     struct range item = RANGE(1), list = size(c, c->target);
     if (!type->n_params)

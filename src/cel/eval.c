@@ -93,9 +93,7 @@ static int step_into_list(struct cel__eval *ev, const struct cel_value *list,
                           const struct cel_value *key, struct cel_value *ret)
 {
     int64_t i = -1;
-    if (key->kind == CEL_INT) {
-        i = key->i;
-    } else if (key->kind == CEL_UINT && key->u <= INT64_MAX) {
+    if (key->kind == CEL_INT || (key->kind == CEL_UINT && key->u <= INT64_MAX)) {
         i = key->i;
     } else if (key->kind == CEL_UINT ||
                (key->kind == CEL_DOUBLE && !cel__double_to_int(key->d, &i))) {
@@ -156,17 +154,14 @@ static struct link step(struct cel__eval *ev, const struct ast_node *n, struct l
         return l;
     }
     l.optional = l.optional || n->op == AST_OP_OPT_INDEX || n->op == AST_OP_OPT_SELECT;
-    bool tested = l.optional || n->test_only;
     int r = step_into(ev, &l.v, &key, n->test_only, &found);
     if ((r || !l.optional || n->test_only) && !cel__charge(ev, 1)) {
         l.v = CANCELLED;
-    } else if (r < 0) {
-        l.v = found;
-    } else if (n->test_only) {
+    } else if (n->test_only && r >= 0) {
         l.v = cel_of_bool(r);
     } else if (r) {
         l.v = found;
-    } else if (tested) {
+    } else if (l.optional) {
         l.absent = true;
     } else if (l.v.kind == CEL_LIST) {
         l.v = cel__fail(ev, "index out of bounds: " STR_FMT, STR_ARG(cel__print(ev, &key)));
@@ -302,7 +297,7 @@ static struct cel_value name_operator(struct cel__eval *ev, const struct ast_nod
     struct str function = n->call.function;
     if (args[0].kind == CEL_STRING || args[0].kind == CEL_TIMESTAMP || args[0].kind == CEL_DURATION)
         return result;
-    if (function.n >= 3 && memchr("<>", function.p[1], 2))
+    if (function.n >= 3 && str_find(STR("<>"), function.p[1]) >= 0)
         function = STR("_<_");
     for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
         if (str_eq(function, str_of(operands[i].function)) &&

@@ -224,7 +224,7 @@ static size_t lex_word(struct str s, uint8_t *ret_kind)
 static size_t lex_escaped_ident(struct str s, uint8_t *ret_kind, size_t *ret_stop)
 {
     size_t i = 1;
-    while (i < s.n && (is_letter(s.p[i]) || is_digit(s.p[i]) || memchr(".-/ ", s.p[i], 4)))
+    while (i < s.n && (is_letter(s.p[i]) || is_digit(s.p[i]) || str_find(STR(".-/ "), s.p[i]) >= 0))
         i++;
     *ret_kind = TOKEN_ESC_IDENT;
     *ret_stop = i;
@@ -280,7 +280,7 @@ static size_t lex_one(struct str s, uint8_t *ret_kind, size_t *ret_stop)
 static size_t skip_space(struct str text, size_t at)
 {
     while (at < text.n) {
-        if (memchr(" \t\r\n\f", text.p[at], 5)) {
+        if (str_find(STR(" \t\r\n\f"), text.p[at]) >= 0) {
             at++;
         } else if (text.p[at] == '/' && at + 1 < text.n && text.p[at + 1] == '/') {
             while (at < text.n && text.p[at] != '\n')

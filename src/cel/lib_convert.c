@@ -56,7 +56,7 @@ static struct cel_value fn_int(struct cel__eval *ev, const struct cel_value *arg
     case CEL_UINT:
         return v->u > INT64_MAX ? INT_OVERFLOW : cel_of_int((int64_t)v->u);
     case CEL_DOUBLE:
-        if (!(v->d > -0x1p63 && v->d < 0x1p63))
+        if (!(v->d > -9223372036854775808.0 && v->d < 9223372036854775808.0))
             return INT_OVERFLOW;
         return cel_of_int((int64_t)v->d);
     default:
@@ -75,7 +75,7 @@ static struct cel_value fn_uint(struct cel__eval *ev, const struct cel_value *ar
     case CEL_INT:
         return v->i < 0 ? UINT_OVERFLOW : cel_of_uint((uint64_t)v->i);
     case CEL_DOUBLE:
-        if (!(v->d >= 0 && v->d < 0x1p64))
+        if (!(v->d >= 0 && v->d < 18446744073709551616.0))
             return UINT_OVERFLOW;
         return cel_of_uint((uint64_t)v->d);
     default:

@@ -73,7 +73,7 @@ static const char *read_clause(struct arena *a, struct str *s, struct format_cla
         *s = str_skip(*s, n);
     }
     ret->verb = s->p[0];
-    if (!memchr("sdfebxXo", ret->verb, 8)) {
+    if (str_find(STR("sdfebxXo"), ret->verb) < 0) {
         /* Upstream takes a single byte for a character. */
         char shown[4];
         size_t n = utf8_encode(shown, (unsigned char)ret->verb);
@@ -343,7 +343,7 @@ static const char *fill_number(struct format_clause c, const struct cel_value *v
     double d;
     if (c.verb == 'b' && v->kind == CEL_BOOL)
         buf_byte(out, v->b ? '1' : '0');
-    else if (is_int && memchr("dboxX", c.verb, 5))
+    else if (is_int && str_find(STR("dboxX"), c.verb) >= 0)
         add_in_base(out, v,
                     c.verb == 'd'   ? 10
                     : c.verb == 'b' ? 2

@@ -2,6 +2,8 @@
  * zone is named. A zone is an offset ("-08:00") or a name that the environment knows. */
 #include "cel/internal.h"
 
+#include <assert.h>
+
 #include "base/banned.h"
 
 enum { SEC_PER_DAY = 86400 };
@@ -94,6 +96,7 @@ static struct cel_value part_of_duration(int64_t nanos, enum part part)
         [SECOND] = 1000000000,
         [MILLI] = 1000000,
     };
+    assert(part >= HOUR);
     return cel_of_int(nanos / units[part]);
 }
 

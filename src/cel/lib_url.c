@@ -50,7 +50,7 @@ static const char *parse(struct arena *a, struct str text, struct url *ret)
 static bool is_unreserved(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           memchr("-_.~", c, 4);
+           str_find(STR("-_.~"), c) >= 0;
 }
 
 /* `%XX` as the byte it stands for; a plus as a space in queries. Bad escapes make it false. */
@@ -59,7 +59,7 @@ static bool unescape(struct buf *out, struct str s, bool query)
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
         if (c == '%') {
-            int high = i + 2 < s.n + 0 ? str_hex_digit(s.p[i + 1]) : -1;
+            int high = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1;
             int low = i + 2 < s.n ? str_hex_digit(s.p[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
@@ -76,7 +76,7 @@ static bool unescape(struct buf *out, struct str s, bool query)
 static bool is_encoded(struct str path)
 {
     for (size_t i = 0; i < path.n; i++)
-        if (!is_unreserved(path.p[i]) && !memchr("!$&'()*+,;=:@[]%/", path.p[i], 17))
+        if (!is_unreserved(path.p[i]) && str_find(STR("!$&'()*+,;=:@[]%/"), path.p[i]) < 0)
             return false;
     return true;
 }
@@ -92,7 +92,7 @@ static struct cel_value fn_escaped_path(struct cel__eval *ev, const struct cel_v
     (void)unescape(&plain, u->path, false);
     for (size_t i = 0; i < plain.n; i++) {
         char c = plain.p[i];
-        if (is_unreserved(c) || memchr("$&+,/:;=@", c, 9))
+        if (is_unreserved(c) || str_find(STR("$&+,/:;=@"), c) >= 0)
             buf_byte(&out, c);
         else
             buf_printf(&out, "%%%02X", (unsigned char)c);

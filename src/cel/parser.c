@@ -24,7 +24,6 @@ enum rule {
     RULE_ITEMS,
     RULE_NAME,
 };
-enum { DEPTH_MAX = 250 };
 
 #define BIT(name) TOKEN_BIT(TOKEN_##name)
 
@@ -42,116 +41,6 @@ enum { DEPTH_MAX = 250 };
 #define SUMS     (BIT(PLUS) | BIT(MINUS))
 
 static struct ast_node *parse_expr(struct parser *p, uint64_t follow, bool open);
-
-/* ---- Nodes ---- */
-
-struct ast_node *parser_node(struct parser *p, enum ast_kind kind, uint32_t at)
-{
-    struct ast_node *n = arena_new(p->arena, struct ast_node);
-    n->kind = kind;
-    n->at = at;
-    n->id = p->n_nodes++;
-    n->weight = 1;
-    return n;
-}
-
-/* Adds a child's weight and depth to its parent. */
-static void hold(struct parser *p, struct ast_node *n, const struct ast_node *child)
-{
-    if (__builtin_add_overflow(n->weight, child->weight, &n->weight) ||
-        n->weight > LIMIT_CEL_NODES) {
-        n->weight = LIMIT_CEL_NODES;
-        if (!p->too_heavy)
-            parser_stop(p, "expression is too large once its macros are expanded");
-        p->too_heavy = true;
-    }
-    if (child->depth > n->depth)
-        n->depth = child->depth;
-}
-
-/* One more level of recursion, for the nodes that upstream counts. */
-static void deepen(struct parser *p, struct ast_node *n)
-{
-    if (++n->depth > DEPTH_MAX && !p->too_deep) {
-        p->too_deep = true;
-        parser_stop(p, "max recursion depth exceeded");
-    }
-}
-
-struct ast_node *parser_ident(struct parser *p, struct str name)
-{
-    struct ast_node *n = parser_node(p, AST_IDENT, p->at);
-    n->ident.name = name;
-    return n;
-}
-
-struct ast_node *parser_literal(struct parser *p, struct cel_value v)
-{
-    struct ast_node *n = parser_node(p, AST_LITERAL, p->at);
-    n->literal = v;
-    return n;
-}
-
-static enum ast_op op_of(struct str function)
-{
-    static const struct {
-        const char *name;
-        enum ast_op op;
-    } ops[] = {
-        { "_&&_", AST_OP_AND },
-        { "_||_", AST_OP_OR },
-        { "_?_:_", AST_OP_CONDITIONAL },
-        { "_==_", AST_OP_EQUALS },
-        { "_!=_", AST_OP_NOT_EQUALS },
-        { "_[_]", AST_OP_INDEX },
-        { "_[?_]", AST_OP_OPT_INDEX },
-        { "_?._", AST_OP_OPT_SELECT },
-        { "@not_strictly_false", AST_OP_NOT_STRICTLY_FALSE },
-    };
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (str_eq(function, str_of(ops[i].name)))
-            return ops[i].op;
-    return AST_OP_NONE;
-}
-
-static struct ast_node *new_call(struct parser *p, uint32_t at, struct str function, bool member,
-                                 size_t n_args, struct ast_node *const *args)
-{
-    struct ast_node *n = parser_node(p, AST_CALL, at);
-    n->member = member;
-    n->op = (uint8_t)op_of(function);
-    n->call.function = function;
-    n->call.args = arena_dup(p->arena, args, n_args * sizeof(struct ast_node *));
-    n->call.n_args = n_args;
-    for (size_t i = 0; i < n_args; i++)
-        hold(p, n, args[i]);
-    return n;
-}
-
-struct ast_node *parser_call(struct parser *p, struct str function, bool member, size_t n_args,
-                             struct ast_node *const *args)
-{
-    return new_call(p, p->at, function, member, n_args, args);
-}
-
-static struct ast_node *new_list(struct parser *p, uint32_t at, size_t n_items,
-                                 struct ast_node *const *items, const bool *optional)
-{
-    struct ast_node *n = parser_node(p, AST_LIST, at);
-    n->list.items = arena_dup(p->arena, items, n_items * sizeof(struct ast_node *));
-    n->list.n = n_items;
-    for (size_t i = 0; i < n_items; i++) {
-        hold(p, n, items[i]);
-        if (optional && optional[i])
-            n->list.optional = arena_dup(p->arena, optional, n_items * sizeof(bool));
-    }
-    return n;
-}
-
-struct ast_node *parser_list(struct parser *p, size_t n, struct ast_node *const *items)
-{
-    return new_list(p, p->at, n, items, NULL);
-}
 
 static struct ast_node *call_or_macro(struct parser *p, struct ast_node *call)
 {
@@ -232,8 +121,8 @@ static bool is_reserved(struct str name)
 static struct ast_node *number_literal(struct parser *p, const struct token *t, bool negative)
 {
     struct str text = text_of(p, t);
-    struct cel_value v = cel_of_null();
-    const char *why = NULL;
+    struct cel_value v;
+    const char *why;
     if (t->kind == TOKEN_INT) {
         v = cel_of_int(0);
         why = literal_int(text, negative, &v.i) ? NULL : "invalid int literal";
@@ -334,7 +223,7 @@ static struct ast_node *parse_list(struct parser *p)
         parser_leave(p, RULE_ITEMS);
     }
     end_items(p, TOKEN_RBRACKET);
-    return new_list(p, at, items.n, items.nodes, items.optional);
+    return parser_list_at(p, at, items.n, items.nodes, items.optional);
 }
 
 static struct ast_node *new_map(struct parser *p, enum ast_kind kind, uint32_t at,
@@ -351,9 +240,9 @@ static struct ast_node *new_map(struct parser *p, enum ast_kind kind, uint32_t a
             .key = keys->nodes[i],
             .val = vals->nodes[i],
         };
-        hold(p, n, e->val);
+        parser_hold(p, n, e->val);
         if (kind == AST_MAP)
-            hold(p, n, e->key);
+            parser_hold(p, n, e->key);
         else
             e->field = e->key->ident.name;
     }
@@ -478,7 +367,7 @@ static struct ast_node *parse_name(struct parser *p)
     parser_match(p, TOKEN_RPAREN, 0, true);
     if (reserved)
         return parser_literal(p, cel_of_null());
-    return call_or_macro(p, new_call(p, at, name, false, args.n, args.nodes));
+    return call_or_macro(p, parser_call_at(p, at, name, false, args.n, args.nodes));
 }
 
 static struct ast_node *parse_primary_choice(struct parser *p)
@@ -530,8 +419,9 @@ static struct ast_node *parse_index(struct parser *p, struct ast_node *target)
     bool optional = take_optional(p);
     struct ast_node *args[] = { target, parse_expr(p, BIT(RBRACKET), false) };
     parser_match(p, TOKEN_RBRACKET, SUFFIX, true);
-    struct ast_node *n = new_call(p, at, optional ? STR("_[?_]") : STR("_[_]"), false, 2, args);
-    deepen(p, n);
+    struct ast_node *n =
+        parser_call_at(p, at, optional ? STR("_[?_]") : STR("_[_]"), false, 2, args);
+    parser_deepen_node(p, n);
     return n;
 }
 
@@ -546,8 +436,8 @@ static struct ast_node *parse_member_call(struct parser *p, struct ast_node *tar
     row_add(p, &args, target, false, 0);
     for (size_t i = 0; i < given.n; i++)
         row_add(p, &args, given.nodes[i], false, 0);
-    struct ast_node *n = new_call(p, at, name, true, args.n, args.nodes);
-    deepen(p, n);
+    struct ast_node *n = parser_call_at(p, at, name, true, args.n, args.nodes);
+    parser_deepen_node(p, n);
     return call_or_macro(p, n);
 }
 
@@ -559,14 +449,14 @@ static struct ast_node *new_select(struct parser *p, uint32_t at, struct ast_nod
     if (optional) {
         p->at = name->at;
         struct ast_node *args[] = { operand, parser_literal(p, cel_of_string(field)) };
-        n = new_call(p, at, STR("_?._"), false, 2, args);
+        n = parser_call_at(p, at, STR("_?._"), false, 2, args);
     } else {
         n = parser_node(p, AST_SELECT, at);
         n->select.operand = operand;
         n->select.field = field;
-        hold(p, n, operand);
+        parser_hold(p, n, operand);
     }
-    deepen(p, n);
+    parser_deepen_node(p, n);
     return n;
 }
 
@@ -635,7 +525,7 @@ static struct ast_node *parse_signs(struct parser *p, unsigned sign, struct str 
             return placeholder(p);
     } while (parser_look(p, 0) == sign);
     struct ast_node *n = parse_member(p);
-    return count % 2 ? new_call(p, at, function, false, 1, &n) : n;
+    return count % 2 ? parser_call_at(p, at, function, false, 1, &n) : n;
 }
 
 static struct ast_node *parse_negation(struct parser *p)
@@ -685,8 +575,8 @@ static struct ast_node *parse_calc(struct parser *p, uint64_t set, uint64_t foll
         const struct token *op = take_token(p);
         uint64_t inside = TOKEN_BIT(op->kind) & SUMS ? PRODUCTS : 0;
         struct ast_node *args[] = { left, parse_calc(p, inside & set, PRODUCTS | SUMS) };
-        left = new_call(p, op->at, operator_of(op->kind), false, 2, args);
-        deepen(p, left);
+        left = parser_call_at(p, op->at, operator_of(op->kind), false, 2, args);
+        parser_deepen_node(p, left);
     }
     p->rule_depth[RULE_CALC] = depth;
     parser_leave(p, RULE_CALC);
@@ -702,8 +592,8 @@ static struct ast_node *parse_relation(struct parser *p, uint64_t set, uint64_t 
     while (sees(p, set) && parser_deepen(p, RULE_RELATION)) {
         const struct token *op = take_token(p);
         struct ast_node *args[] = { left, parse_relation(p, 0, RELATIONS) };
-        left = new_call(p, op->at, operator_of(op->kind), false, 2, args);
-        deepen(p, left);
+        left = parser_call_at(p, op->at, operator_of(op->kind), false, 2, args);
+        parser_deepen_node(p, left);
     }
     p->rule_depth[RULE_RELATION] = depth;
     parser_leave(p, RULE_RELATION);
@@ -719,7 +609,7 @@ static struct ast_node *balance(struct parser *p, const struct row *terms, struc
         mid == lo ? terms->nodes[mid] : balance(p, terms, function, lo, mid - 1),
         mid == hi ? terms->nodes[mid + 1] : balance(p, terms, function, mid + 1, hi),
     };
-    return new_call(p, terms->at[mid + 1], function, false, 2, args);
+    return parser_call_at(p, terms->at[mid + 1], function, false, 2, args);
 }
 
 static struct ast_node *parse_logic(struct parser *p, bool is_or, uint64_t follow, bool open)
@@ -751,8 +641,8 @@ static struct ast_node *parse_conditional(struct parser *p)
     if (!parser_match(p, TOKEN_COLON, EXPR_START, false))
         return placeholder(p);
     struct ast_node *args[] = { condition, yes, parse_expr(p, 0, true) };
-    struct ast_node *n = new_call(p, at, STR("_?_:_"), false, 3, args);
-    deepen(p, n);
+    struct ast_node *n = parser_call_at(p, at, STR("_?_:_"), false, 3, args);
+    parser_deepen_node(p, n);
     return n;
 }
 

@@ -31,6 +31,14 @@ struct ast_node *parser_literal(struct parser *p, struct cel_value v);
 struct ast_node *parser_call(struct parser *p, struct str function, bool member, size_t n_args,
                              struct ast_node *const *args);
 struct ast_node *parser_list(struct parser *p, size_t n, struct ast_node *const *items);
+struct ast_node *parser_call_at(struct parser *p, uint32_t at, struct str function, bool member,
+                                size_t n_args, struct ast_node *const *args);
+struct ast_node *parser_list_at(struct parser *p, uint32_t at, size_t n_items,
+                                struct ast_node *const *items, const bool *optional);
+/* Adds a child's weight and depth to its parent. */
+void parser_hold(struct parser *p, struct ast_node *n, const struct ast_node *child);
+/* One more level of recursion, for the nodes that upstream counts. */
+void parser_deepen_node(struct parser *p, struct ast_node *n);
 
 /* Expands a call if its name and number of arguments are those of a macro, else NULL. A macro
  * whose arguments are wrong reports it and gives a null literal. */

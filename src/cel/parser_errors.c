@@ -120,7 +120,7 @@ static void add_tokens(struct buf *out, const struct parser *p, size_t first, si
         const struct token *t = &p->tokens[i];
         buf_str_add(&text, str_take(str_skip(p->text, t->at), t->n));
         for (uint32_t k = t->at + t->n; i < last && k < p->tokens[i + 1].at; k++)
-            if (memchr(" \t\r\n\f", p->text.p[k], 5))
+            if (str_find(STR(" \t\r\n\f"), p->text.p[k]) >= 0)
                 buf_byte(&text, p->text.p[k]);
     }
     add_quoted(out, buf_str(&text));

@@ -49,7 +49,7 @@ static void add_fixed(struct buf *out, const char *digits, size_t n, int exponen
 
 static void add_double(struct buf *out, double d, bool fixed)
 {
-    char digits[DIGITS_MAX + 1];
+    char digits[DIGITS_MAX + 1] = { 0 };
     int exponent = 0;
     if (isnan(d) || isinf(d)) {
         buf_str_add(out, isnan(d) ? STR("NaN") : d > 0 ? STR("+Inf") : STR("-Inf"));
@@ -88,7 +88,7 @@ struct str cel__duration_text(struct arena *a, int64_t nanos)
 /* RFC 3339 with as many digits of a second as there are, in the zone it was written with. */
 struct str cel__timestamp_text(struct arena *a, const struct cel_value *v)
 {
-    struct gotime t = { .sec = v->i + v->zone * 60, .nanos = 0 };
+    struct gotime t = { .sec = v->i + (int64_t)v->zone * 60, .nanos = 0 };
     struct str base = gotime_format(a, t, false);
     autobuf out = { 0 };
     buf_add(&out, base.p, base.n - 1);

@@ -19,7 +19,7 @@ static int list_to_tree(struct cel__eval *ev, const struct cel_value *v, struct 
     *ret = value_array();
     for (size_t i = 0; i < cel__size(v); i++) {
         struct cel_value item = cel__item(ev, v, i);
-        struct value tree;
+        struct value tree = value_null();
         int r = to_tree(ev, &item, &tree, err);
         if (r < 0)
             return r;
@@ -34,7 +34,7 @@ static int map_to_tree(struct cel__eval *ev, const struct cel_value *v, struct v
     struct cel_value key, val;
     *ret = value_object();
     for (size_t pos = 0; cel__map_next(ev, v, &pos, &key, &val);) {
-        struct value tree;
+        struct value tree = value_null();
         if (key.kind == CEL_BOOL || key.kind == CEL_INT || key.kind == CEL_UINT)
             key = cel_of_string(cel__print(ev, &key));
         if (key.kind != CEL_STRING)
@@ -54,7 +54,7 @@ static int object_to_tree(struct cel__eval *ev, const struct cel_value *v, struc
     const struct cel_struct *s = v->object;
     *ret = value_object();
     for (size_t i = 0; i < s->n; i++) {
-        struct value tree;
+        struct value tree = value_null();
         struct cel_field field = { .key = s->fields[i] };
         if (v->declared->fields)
             (void)v->declared->fields->by_name(v->declared, s->fields[i], &field);

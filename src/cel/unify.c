@@ -3,6 +3,8 @@
  * upstream's checker, including where null fits. */
 #include "cel/unify.h"
 
+#include <assert.h>
+
 #include "base/banned.h"
 
 const struct cel_type *unify_fresh(struct unify *u)
@@ -210,15 +212,16 @@ const struct cel_type *unify_apply(struct unify *u, const struct cel_type *t, bo
 /* ---- Overloads ---- */
 
 struct fresh {
-    const struct cel_type *declared[2], *var[2];
+    const struct cel_type *declared[3], *var[2]; /* declared ends with NULL */
 };
 
 static const struct cel_type *replace(struct unify *u, const struct cel_type *t, struct fresh *f)
 {
     if (is_param(t)) {
         size_t i = 0;
-        while (i < 2 && f->declared[i] && f->declared[i] != t)
+        while (f->declared[i] && f->declared[i] != t)
             i++;
+        assert(i < 2); /* no overload has more parameters */
         if (!f->declared[i]) {
             f->declared[i] = t;
             f->var[i] = unify_fresh(u);
