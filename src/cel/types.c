@@ -143,7 +143,11 @@ static bool listed_by(const struct cel_type *object, struct str what, bool by_ke
 
 static bool listed_by_name(const struct cel_type *object, struct str name, struct cel_field *ret)
 {
-    return listed_by(object, name, false, ret);
+    if (listed_by(object, name, false, ret))
+        return true;
+    /* A word that expressions reserve need not be escaped where only a field can stand. */
+    return listed_by(object, name, true, ret) && ret->name.n == name.n + 4 &&
+           str_starts(ret->name, STR("__")) && str_starts(str_skip(ret->name, 2), name);
 }
 
 static bool listed_by_key(const struct cel_type *object, struct str key, struct cel_field *ret)

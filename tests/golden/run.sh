@@ -21,7 +21,7 @@ field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
 # The options come first; then the traces, those without custom kinds before they are defined.
 plain= custom=
-for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa}; do
+for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd}; do
     case $trace in
     verbs | defaults | validation | updates) plain="$plain $vectors/golden/$trace.jsonl" ;;
     *) custom="$custom $vectors/golden/$trace.jsonl" ;;
