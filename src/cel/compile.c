@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
+#include "base/buf.h"
 #include "base/regexp.h"
+#include "base/utf8.h"
 #include "cel/issues.h"
 #include "cel/parser.h"
 
@@ -207,10 +209,24 @@ int cel__set_err(struct err *err, enum err_code code, struct str msg)
     return r;
 }
 
+/* A copy in which every byte that is not UTF-8 is U+FFFD, as Go reads text. */
+static struct str copy_text(struct arena *a, struct str s)
+{
+    autobuf out = { 0 };
+    if (utf8_valid(s))
+        return arena_str(a, s);
+    for (size_t i = 0; i < s.n;) {
+        size_t n = utf8_step(s.p + i, s.n - i);
+        buf_str_add(&out, n ? str_take(str_skip(s, i), n) : STR("\ufffd"));
+        i += n ? n : 1;
+    }
+    return arena_str(a, buf_str(&out));
+}
+
 int cel_compile(struct arena *a, const struct cel_env *env, struct str expression,
                 const struct cel_program **ret, struct err *err)
 {
-    struct issues issues = { .arena = a, .text = arena_str(a, expression) };
+    struct issues issues = { .arena = a, .text = copy_text(a, expression) };
     struct cel_program *p = arena_new(a, struct cel_program);
     struct err inner = ERR_INIT(a);
     p->env = env;
