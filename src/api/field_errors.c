@@ -45,9 +45,16 @@ struct str field_json(struct field_errors *e, const struct value *v)
         return STR("");
     if (!v)
         return STR("null");
-    autobuf out = { 0 };
+    autobuf out = { 0 }, escaped = { 0 };
     json_write(&out, v);
-    return arena_str(e->arena, buf_str(&out));
+    for (size_t i = 0; i < out.n; i++) { /* as Go's encoder has it, for the sake of HTML */
+        char c = out.p[i];
+        if (c == '<' || c == '>' || c == '&')
+            buf_printf(&escaped, "\\u%04x", (unsigned)c);
+        else
+            buf_byte(&escaped, c);
+    }
+    return arena_str(e->arena, buf_str(&escaped));
 }
 
 static void add_path(struct buf *out, const struct field_path *path)

@@ -15,6 +15,9 @@ struct sorted {
 /* The array lies in the arena, the fields where they were. Anything but an object has none. */
 struct sorted sorted_fields(struct arena *a, const struct value *obj);
 
+/* The value with the fields of all objects in it in that order; scalars are shared. */
+struct value sorted_copy(struct arena *a, const struct value *v);
+
 /* Two of them side by side: one step is one name and who has it. */
 struct sorted_pair {
     struct sorted left, right;

@@ -20,35 +20,12 @@ static struct value keys_of(struct arena *a, const struct schema *list, const st
     return keys;
 }
 
-/* JSON with the fields of objects in order, so that what is equal has equal text. */
-static void write_canonical(struct arena *a, struct buf *out, const struct value *v)
-{
-    if (v->type == VALUE_OBJECT) {
-        struct sorted fields = sorted_fields(a, v);
-        buf_str_add(out, STR("{"));
-        for (size_t i = 0; i < fields.n; i++) {
-            json_write_string(out, fields.fields[i]->key);
-            buf_str_add(out, STR(":"));
-            write_canonical(a, out, &fields.fields[i]->val);
-            buf_str_add(out, STR(","));
-        }
-        buf_str_add(out, STR("}"));
-    } else if (v->type == VALUE_ARRAY) {
-        buf_str_add(out, STR("["));
-        for (size_t i = 0; i < v->n; i++) {
-            write_canonical(a, out, value_at(v, i));
-            buf_str_add(out, STR(","));
-        }
-        buf_str_add(out, STR("]"));
-    } else {
-        json_write(out, v);
-    }
-}
-
+/* What is equal has equal text. */
 static struct str canonical(struct arena *a, const struct value *v)
 {
     autobuf text = { 0 };
-    write_canonical(a, &text, v);
+    struct value by_name = sorted_copy(a, v);
+    json_write(&text, &by_name);
     return arena_str(a, buf_str(&text));
 }
 

@@ -1,43 +1,16 @@
 #include "server/encode.h"
 
-#include <stdlib.h>
-
 #include "api/cbor.h"
 #include "api/columns.h"
 #include "api/convert.h"
 #include "api/proto.h"
 #include "base/json.h"
 #include "base/yaml.h"
+#include "merge/sorted.h"
 #include "server/stored.h"
 #include "base/banned.h"
 
 /* ---- Trees ---- */
-
-static int by_key(const void *a, const void *b)
-{
-    return str_cmp(((const struct value_field *)a)->key, ((const struct value_field *)b)->key);
-}
-
-/* Upstream makes YAML from a map, whose keys come sorted. */
-static struct value sorted(struct arena *a, const struct value *v)
-{
-    struct value out = *v;
-    if (!v->n)
-        return out;
-    if (v->type == VALUE_ARRAY) {
-        out = value_array();
-        for (size_t i = 0; i < v->n; i++)
-            (void)value_push(a, &out, sorted(a, &v->items[i]));
-    } else if (v->type == VALUE_OBJECT) {
-        struct value_field *fields = arena_array(a, struct value_field, v->n);
-        memcpy(fields, v->fields, v->n * sizeof(*fields));
-        qsort(fields, v->n, sizeof(*fields), by_key);
-        out = value_object();
-        for (size_t i = 0; i < v->n; i++)
-            (void)value_add(a, &out, fields[i].key, sorted(a, &fields[i].val));
-    }
-    return out;
-}
 
 void encode_tree(struct buf *out, struct arena *a, const struct format *f,
                  const struct kind_type *type, const struct value *obj)
@@ -51,7 +24,7 @@ void encode_tree(struct buf *out, struct arena *a, const struct format *f,
         buf_byte(out, '\n');
         break;
     case FORMAT_YAML: {
-        struct value by_name = sorted(a, obj);
+        struct value by_name = sorted_copy(a, obj); /* upstream makes YAML from a map */
         yaml_write(out, &by_name);
         break;
     }

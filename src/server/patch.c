@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "merge/json_patch.h"
 #include "merge/merge_patch.h"
+#include "merge/sorted.h"
 #include "merge/strategic.h"
 #include "merge/unstructured.h"
 #include "server/encode.h"
@@ -163,10 +164,11 @@ static int not_an_object(struct patch *p, const struct value *doc, struct str wh
     struct field_errors e = FIELD_ERRORS_INIT(p->call->arena);
     struct field_path path = { .name = STR("patch") };
     autobuf text = { 0 };
+    struct value shown = p->type->custom ? sorted_copy(p->call->arena, doc) : value_borrow(doc);
     if (p->kind == PATCH_STRATEGIC)
         unstructured_print(&text, &p->body);
     else
-        json_write(&text, doc);
+        json_write(&text, &shown);
     field_error(&e, FIELD_INVALID, &path, field_quoted(&e, buf_str(&text)), STR_FMT, STR_ARG(why));
     return field_errors_report(&e, STR(""), STR(""), STR(""), err);
 }
