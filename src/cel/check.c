@@ -16,7 +16,8 @@ struct local {
 };
 
 struct checker {
-    struct arena *arena;
+    struct arena *arena;   /* of the program */
+    struct arena *scratch; /* of what is only needed on the way */
     struct cel_program *program;
     const struct cel_env *env;
     struct issues *issues;
@@ -62,7 +63,7 @@ static uint32_t push_local(struct checker *c, struct str name, const struct cel_
 {
     if (c->n_locals == c->cap_locals) {
         size_t cap = c->cap_locals ? c->cap_locals * 2 : 16;
-        c->locals = arena_grow(c->arena, c->locals, c->cap_locals * sizeof(*c->locals),
+        c->locals = arena_grow(c->scratch, c->locals, c->cap_locals * sizeof(*c->locals),
                                cap * sizeof(*c->locals), alignof(struct local));
         c->cap_locals = cap;
     }
@@ -98,7 +99,7 @@ static bool next_candidate(const struct checker *c, struct str name, size_t *pos
     ++*pos;
     *ret = name;
     if (outer.n)
-        *ret = arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(outer), STR_ARG(name));
+        *ret = arena_printf(c->scratch, STR_FMT "." STR_FMT, STR_ARG(outer), STR_ARG(name));
     return true;
 }
 
@@ -127,7 +128,7 @@ static bool find_global(struct checker *c, struct str name, struct ast_node *n)
             if (!str_eq(c->env->variables[i].name, candidate))
                 continue;
             n->type = is_lenient(c) ? &cel_dyn : c->env->variables[i].type;
-            n->ident = (struct ast_ident){ .name = candidate,
+            n->ident = (struct ast_ident){ .name = c->env->variables[i].name,
                                            .place = AST_PLACE_VARIABLE,
                                            .index = (uint32_t)i };
             c->program->uses[i] = true;
@@ -137,7 +138,7 @@ static bool find_global(struct checker *c, struct str name, struct ast_node *n)
         if (!t)
             continue;
         n->type = type_of_type(c, t);
-        n->ident = (struct ast_ident){ .name = candidate, .place = AST_PLACE_TYPE, .type = t };
+        n->ident = (struct ast_ident){ .name = t->name, .place = AST_PLACE_TYPE, .type = t };
         return true;
     }
     return false;
@@ -169,7 +170,7 @@ static struct str dotted_name(struct checker *c, const struct ast_node *n)
     struct str front = dotted_name(c, n->select.operand);
     if (!front.n)
         return front;
-    return arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(front), STR_ARG(n->select.field));
+    return arena_printf(c->scratch, STR_FMT "." STR_FMT, STR_ARG(front), STR_ARG(n->select.field));
 }
 
 static struct str first_name(const struct ast_node *n)
@@ -242,6 +243,13 @@ static void check_select(struct checker *c, struct ast_node *n)
     n->type = n->test_only ? &cel_bool : unify_apply(&c->unify, t, false);
 }
 
+static void keep_overloads(struct checker *c, struct ast_node *n,
+                           const struct cel__overload *const *overloads, size_t count)
+{
+    n->call.overloads = arena_dup(c->arena, overloads, count * sizeof(*overloads));
+    n->call.n_overloads = count;
+}
+
 static void check_opt_select(struct checker *c, struct ast_node *n)
 {
     struct ast_node *field = n->call.args[1];
@@ -249,7 +257,10 @@ static void check_opt_select(struct checker *c, struct ast_node *n)
     const struct cel_type *t =
         check_field(c, n->at, n->call.args[0], cel__str(&field->literal), true);
     n->type = unify_apply(&c->unify, t, false);
-    n->call.overloads = cel__overloads_of(c->arena, c->env, n->call.function, &n->call.n_overloads);
+    size_t n_all;
+    const struct cel__overload **all =
+        cel__overloads_of(c->scratch, c->env, n->call.function, &n_all);
+    keep_overloads(c, n, all, n_all);
 }
 
 /* ---- Calls ---- */
@@ -306,8 +317,7 @@ static void resolve_overloads(struct checker *c, struct ast_node *n,
         else if (!cel__type_is_dyn(result) && !cel__type_same(t, result))
             result = &cel_dyn;
     }
-    n->call.overloads = all;
-    n->call.n_overloads = kept;
+    keep_overloads(c, n, all, kept);
     n->type = is_lenient(c) ? &cel_dyn : result;
     if (kept || is_lenient(c))
         return;
@@ -325,11 +335,11 @@ static void set_short_circuit(struct ast_node *n)
         n->op = AST_OP_OR_VALUE;
 }
 
-static const struct cel__overload **find_function(struct checker *c, struct str name,
-                                                  struct str *ret_name, size_t *ret_n)
+static const struct cel__overload **find_function(struct checker *c, struct str name, size_t *ret_n)
 {
-    for (size_t pos = 0; next_candidate(c, name, &pos, ret_name);) {
-        const struct cel__overload **all = cel__overloads_of(c->arena, c->env, *ret_name, ret_n);
+    struct str candidate;
+    for (size_t pos = 0; next_candidate(c, name, &pos, &candidate);) {
+        const struct cel__overload **all = cel__overloads_of(c->scratch, c->env, candidate, ret_n);
         if (all)
             return all;
     }
@@ -340,14 +350,14 @@ static const struct cel__overload **find_function(struct checker *c, struct str 
 static const struct cel__overload **find_namespaced(struct checker *c, struct ast_node *n,
                                                     size_t *ret_n)
 {
-    struct str front = dotted_name(c, n->call.args[0]), name;
+    struct str front = dotted_name(c, n->call.args[0]);
     if (!front.n)
         return NULL;
-    front = arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(front), STR_ARG(n->call.function));
-    const struct cel__overload **all = find_function(c, front, &name, ret_n);
+    front =
+        arena_printf(c->scratch, STR_FMT "." STR_FMT, STR_ARG(front), STR_ARG(n->call.function));
+    const struct cel__overload **all = find_function(c, front, ret_n);
     if (all) {
         n->member = false;
-        n->call.function = name;
         n->call.args++;
         n->call.n_args--;
     }
@@ -358,7 +368,6 @@ static void check_call(struct checker *c, struct ast_node *n)
 {
     const struct cel__overload **all = NULL;
     size_t n_all = 0;
-    struct str name = n->call.function;
     if (n->op == AST_OP_OPT_SELECT) {
         check_opt_select(c, n);
         return;
@@ -370,19 +379,17 @@ static void check_call(struct checker *c, struct ast_node *n)
     if (!all) {
         if (n->member)
             check(c, n->call.args[0]);
-        all = find_function(c, n->call.function, &name, &n_all);
-        if (all)
-            n->call.function = name;
+        all = find_function(c, n->call.function, &n_all);
     }
     if (!all) {
         n->type = is_lenient(c) ? &cel_dyn : &cel__error;
         complain_undeclared(c, n->at, n->call.function);
         return;
     }
+    n->call.function = str_of(all[0]->function);
     if (n->op == AST_OP_AND || n->op == AST_OP_OR) {
         n->type = check_logic(c, n) ? &cel_bool : &cel__error;
-        n->call.overloads = all;
-        n->call.n_overloads = n_all;
+        keep_overloads(c, n, all, n_all);
         return;
     }
     resolve_overloads(c, n, all, n_all);
@@ -625,14 +632,16 @@ static void finish(struct checker *c, struct ast_node *n)
     }
 }
 
-bool cel__check(struct arena *a, struct cel_program *p, struct issues *issues)
+bool cel__check(struct arena *a, struct arena *scratch, struct cel_program *p,
+                struct issues *issues)
 {
     struct checker c = {
         .arena = a,
+        .scratch = scratch,
         .program = p,
         .env = p->env,
         .issues = issues,
-        .unify = { .arena = a },
+        .unify = { .arena = a, .scratch = scratch },
     };
     p->uses = arena_array(a, bool, p->env->n_variables);
     check(&c, p->root);

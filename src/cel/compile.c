@@ -223,22 +223,34 @@ static struct str copy_text(struct arena *a, struct str s)
     return arena_str(a, buf_str(&out));
 }
 
-int cel_compile(struct arena *a, const struct cel_env *env, struct str expression,
-                const struct cel_program **ret, struct err *err)
+/* ERR_INVALID, or ERR_BAD_REQUEST if only what is constant fails. */
+static int compile(struct arena *a, struct arena *scratch, struct str text, struct cel_program *p,
+                   struct err *err)
 {
-    struct issues issues = { .arena = a, .text = copy_text(a, expression) };
-    struct cel_program *p = arena_new(a, struct cel_program);
-    struct err inner = ERR_INIT(a);
-    p->env = env;
-    p->root = parser_run(a, issues.text, env->flags, &issues, &p->n_nodes);
-    if (p->root && cel__check(a, p, &issues))
-        cel__validate(a, p, &issues);
+    struct issues issues = { .arena = scratch, .text = text };
+    struct err inner = ERR_INIT(scratch);
+    p->root = parser_run(a, scratch, text, p->env->flags, &issues, &p->n_nodes);
+    if (p->root && cel__check(a, scratch, p, &issues))
+        cel__validate(scratch, p, &issues);
     if (issues.total)
         return cel__set_err(err, ERR_INVALID, issues_print(&issues));
     if (cel__fold_constants(a, p, &inner) < 0)
         return cel__set_err(err, ERR_BAD_REQUEST, inner.msg);
-    *ret = p;
     return 0;
+}
+
+int cel_compile(struct arena *a, const struct cel_env *env, struct str expression,
+                const struct cel_program **ret, struct err *err)
+{
+    struct cel_program *p = arena_new(a, struct cel_program);
+    struct arena scratch;
+    arena_init(&scratch);
+    p->env = env;
+    int r = compile(a, &scratch, copy_text(a, expression), p, err);
+    arena_done(&scratch);
+    if (r == 0)
+        *ret = p;
+    return r;
 }
 
 const struct cel_type *cel_program_type(const struct cel_program *p)

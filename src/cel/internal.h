@@ -253,7 +253,8 @@ const struct cel__overload **cel__overloads_of(struct arena *a, const struct cel
 
 struct issues;
 /* Types, slots and overloads; false if issues were added. */
-bool cel__check(struct arena *a, struct cel_program *p, struct issues *issues);
+bool cel__check(struct arena *a, struct arena *scratch, struct cel_program *p,
+                struct issues *issues);
 /* Literals of times and patterns that cannot be right. */
 void cel__validate(struct arena *a, const struct cel_program *p, struct issues *issues);
 /* Computes what is constant. ERR_BAD_REQUEST if a constant conversion fails. */

@@ -67,10 +67,10 @@ static void row_add(struct parser *p, struct row *r, struct ast_node *node, bool
 {
     if (r->n == r->cap) {
         size_t cap = r->cap ? r->cap * 2 : 4;
-        r->nodes = arena_grow(p->arena, r->nodes, r->cap * sizeof(*r->nodes),
+        r->nodes = arena_grow(p->scratch, r->nodes, r->cap * sizeof(*r->nodes),
                               cap * sizeof(*r->nodes), alignof(struct ast_node *));
-        r->optional = arena_grow(p->arena, r->optional, r->cap, cap, 1);
-        r->at = arena_grow(p->arena, r->at, r->cap * sizeof(*r->at), cap * sizeof(*r->at),
+        r->optional = arena_grow(p->scratch, r->optional, r->cap, cap, 1);
+        r->at = arena_grow(p->scratch, r->at, r->cap * sizeof(*r->at), cap * sizeof(*r->at),
                            alignof(uint32_t));
         r->cap = cap;
     }
@@ -663,8 +663,8 @@ static size_t count_code_points(struct str s)
     return n;
 }
 
-struct ast_node *parser_run(struct arena *a, struct str text, unsigned env_flags,
-                            struct issues *issues, size_t *ret_n)
+struct ast_node *parser_run(struct arena *a, struct arena *scratch, struct str text,
+                            unsigned env_flags, struct issues *issues, size_t *ret_n)
 {
     size_t points = count_code_points(text);
     if (points > LIMIT_CEL_CODE_POINTS || text.n >= AST_NOWHERE) {
@@ -676,12 +676,13 @@ struct ast_node *parser_run(struct arena *a, struct str text, unsigned env_flags
     struct parser_errors errors = { .last_at = SIZE_MAX };
     struct parser p = {
         .arena = a,
+        .scratch = scratch,
         .text = text,
         .issues = issues,
         .env_flags = env_flags,
         .errors = &errors,
     };
-    p.tokens = lexer_run(a, text, issues, &p.n_tokens);
+    p.tokens = lexer_run(scratch, text, issues, &p.n_tokens);
     struct ast_node *root = parse_expr(&p, BIT(EOF), false);
     parser_match(&p, TOKEN_EOF, 0, false);
     if (errors.thrown && parser_enter(&p, RULE_PRIMARY, 0, false)) {

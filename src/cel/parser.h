@@ -5,7 +5,8 @@
 #include "cel/issues.h"
 
 struct parser {
-    struct arena *arena;
+    struct arena *arena;   /* of the tree */
+    struct arena *scratch; /* of what is only needed on the way */
     struct str text;
     struct issues *issues;
     unsigned env_flags;
@@ -20,9 +21,10 @@ struct parser {
     bool too_heavy, too_deep; /* reported already */
 };
 
-/* NULL if `text` has errors, which are then in `issues`. `*ret_n` bounds the ids of nodes. */
-struct ast_node *parser_run(struct arena *a, struct str text, unsigned env_flags,
-                            struct issues *issues, size_t *ret_n);
+/* NULL if `text` has errors, which are then in `issues`. `*ret_n` bounds the ids of nodes. The tree
+ * points into `text`. */
+struct ast_node *parser_run(struct arena *a, struct arena *scratch, struct str text,
+                            unsigned env_flags, struct issues *issues, size_t *ret_n);
 
 /* New nodes; those without an offset stand at p->at. */
 struct ast_node *parser_node(struct parser *p, enum ast_kind kind, uint32_t at);

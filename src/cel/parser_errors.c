@@ -28,7 +28,7 @@ bool parser_enter(struct parser *p, unsigned rule, uint64_t follow, bool open)
     struct parser_errors *e = p->errors;
     if (e->n == e->cap) {
         size_t cap = e->cap ? e->cap * 2 : 64;
-        e->stack = arena_grow(p->arena, e->stack, e->cap * sizeof(*e->stack),
+        e->stack = arena_grow(p->scratch, e->stack, e->cap * sizeof(*e->stack),
                               cap * sizeof(*e->stack), alignof(struct parser_follow));
         e->cap = cap;
     }

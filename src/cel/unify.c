@@ -11,13 +11,13 @@ const struct cel_type *unify_fresh(struct unify *u)
 {
     if (u->n_vars == u->cap_vars) {
         uint32_t cap = u->cap_vars ? u->cap_vars * 2 : 16;
-        u->bound = arena_grow(u->arena, u->bound, u->cap_vars * sizeof(*u->bound),
+        u->bound = arena_grow(u->scratch, u->bound, u->cap_vars * sizeof(*u->bound),
                               cap * sizeof(*u->bound), alignof(void *));
         u->cap_vars = cap;
     }
-    struct cel_type *t = arena_new(u->arena, struct cel_type);
+    struct cel_type *t = arena_new(u->scratch, struct cel_type);
     t->kind = CEL_PARAM;
-    t->name = arena_printf(u->arena, "_var%u", u->n_vars);
+    t->name = arena_printf(u->scratch, "_var%u", u->n_vars);
     t->max_size = u->n_vars;
     u->bound[u->n_vars++] = NULL;
     return t;
@@ -32,7 +32,7 @@ static void bind(struct unify *u, const struct cel_type *var, const struct cel_t
 {
     if (u->n_trail == u->cap_trail) {
         size_t cap = u->cap_trail ? u->cap_trail * 2 : 16;
-        u->trail = arena_grow(u->arena, u->trail, u->cap_trail * sizeof(*u->trail),
+        u->trail = arena_grow(u->scratch, u->trail, u->cap_trail * sizeof(*u->trail),
                               cap * sizeof(*u->trail), alignof(struct unify_change));
         u->cap_trail = cap;
     }
@@ -234,7 +234,7 @@ static const struct cel_type *replace(struct unify *u, const struct cel_type *t,
         params[i] = replace(u, t->params[i], f);
         same = same && params[i] == t->params[i];
     }
-    return same ? t : with_params(u->arena, t, params);
+    return same ? t : with_params(u->scratch, t, params);
 }
 
 struct unify_signature unify_instantiate(struct unify *u, const struct cel__overload *o)

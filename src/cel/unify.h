@@ -10,7 +10,8 @@ struct unify_change {
 };
 
 struct unify {
-    struct arena *arena;
+    struct arena *arena;           /* of types that nodes keep */
+    struct arena *scratch;         /* of all else */
     const struct cel_type **bound; /* by variable; NULL: free */
     uint32_t n_vars, cap_vars;
     struct unify_change *trail; /* what an attempt has changed */
