@@ -1,0 +1,245 @@
+#include "admission/expression_check.h"
+
+#include "admission/expression_env.h"
+#include "base/buf.h"
+
+#include "base/banned.h"
+
+enum { KINDS_MAX = 2 };
+
+/* Where an expression is and what it must be. */
+struct wanted {
+    enum cel_kind kinds[KINDS_MAX];
+    size_t n;
+};
+
+static const struct wanted a_bool = { { CEL_BOOL }, 1 }, a_string = { { CEL_STRING }, 1 },
+                           a_string_or_null = { { CEL_STRING, CEL_NULL }, 2 };
+
+struct checker {
+    struct field_errors *e;
+    const struct value *old;
+};
+
+/* Whether the old object has the same text anywhere: then it was accepted once. */
+static bool was_there(const struct value *old, struct str text)
+{
+    if (!old)
+        return false;
+    if (old->type == VALUE_STRING)
+        return str_eq(value_str(old), text);
+    for (size_t i = 0; old->type == VALUE_ARRAY && i < old->n; i++)
+        if (was_there(value_at(old, i), text))
+            return true;
+    value_each_field (f, old)
+        if (was_there(&f->val, text))
+            return true;
+    return false;
+}
+
+static const char *kind_name(enum cel_kind kind)
+{
+    return kind == CEL_BOOL ? "bool" : kind == CEL_STRING ? "string" : "null_type";
+}
+
+static void fault(struct checker *c, const struct field_path *path, struct str text, struct str why)
+{
+    field_error(c->e, FIELD_INVALID, path, field_quoted(c->e, text), STR_FMT, STR_ARG(why));
+}
+
+/* The type of the expression, or NULL where it does not compile, which is noted. */
+static const struct cel_type *compile(struct checker *c, const struct cel_env *env,
+                                      const struct field_path *path, struct str text)
+{
+    struct err err = ERR_INIT(c->e->arena);
+    const struct cel_program *p;
+    if (cel_compile(c->e->arena, env, text, &p, &err) == 0)
+        return cel_program_type(p);
+    fault(c, path, text,
+          arena_printf(c->e->arena, "compilation failed: " STR_FMT, STR_ARG(err.msg)));
+    return NULL;
+}
+
+static void check(struct checker *c, const struct cel_env *env, const struct field_path *path,
+                  struct str text, const struct wanted *wanted)
+{
+    if (was_there(c->old, text))
+        return;
+    const struct cel_type *t = compile(c, env, path, text);
+    for (size_t i = 0; t && i < wanted->n; i++)
+        if (t->kind == wanted->kinds[i])
+            return;
+    if (!t)
+        return;
+    autobuf words = { 0 };
+    for (size_t i = 0; i < wanted->n; i++)
+        buf_printf(&words, "%s%s", i ? " " : "", kind_name(wanted->kinds[i]));
+    fault(c, path, text,
+          arena_printf(c->e->arena,
+                       wanted->n > 1 ? "must evaluate to one of [" STR_FMT "] but got " STR_FMT
+                                     : "must evaluate to " STR_FMT " but got " STR_FMT,
+                       STR_ARG(buf_str(&words)), STR_ARG(cel_type_text(c->e->arena, t))));
+}
+
+/* The field `name` of each object of a list; those that are empty are somebody else's fault. */
+static void check_each(struct checker *c, const struct cel_env *env, const struct field_path *list,
+                       const struct value *items, const char *name, const struct wanted *wanted)
+{
+    size_t i = 0;
+    value_each_item (it, items) {
+        struct field_path one = field_index(list, i++), at = field_child(&one, str_of(name));
+        struct str text = value_str(value_get(it, str_of(name)));
+        if (str_trim(text).n)
+            check(c, env, &at, text, wanted);
+    }
+}
+
+/* ---- Webhooks ---- */
+
+static void check_webhooks(struct checker *c, const struct value *obj)
+{
+    const struct cel_env *env = expression_env(c->e->arena, EXPRESSION_AUTHORIZER, NULL);
+    struct field_path webhooks = field_child(NULL, STR("webhooks"));
+    size_t i = 0;
+    value_each_item (it, value_get(obj, STR("webhooks"))) {
+        struct field_path one = field_index(&webhooks, i++),
+                          conditions = field_child(&one, STR("matchConditions"));
+        check_each(c, env, &conditions, value_get(it, STR("matchConditions")), "expression",
+                   &a_bool);
+    }
+}
+
+/* ---- Policies ---- */
+
+/* Each variable can use those before it. NULL: there are none. */
+static const struct cel_type *check_variables(struct checker *c, const struct field_path *spec,
+                                              const struct value *variables, unsigned flags)
+{
+    if (!value_is(variables, VALUE_ARRAY) || !variables->n)
+        return NULL;
+    struct arena *a = c->e->arena;
+    struct field_path list = field_child(spec, STR("variables"));
+    struct cel_field *fields = arena_array(a, struct cel_field, variables->n);
+    size_t n = 0;
+    for (size_t i = 0; i < variables->n; i++) {
+        const struct value *v = value_at(variables, i);
+        struct field_path one = field_index(&list, i), at = field_child(&one, STR("expression"));
+        const struct cel_type *so_far = cel_type_object(a, STR("kubernetes.variables"), fields, n);
+        struct str text = value_str(value_get(v, STR("expression")));
+        const struct cel_type *t =
+            str_trim(text).n ? compile(c, expression_env(a, flags, so_far), &at, text) : NULL;
+        fields[n++] = (struct cel_field){ .type = t ? t : &cel_dyn,
+                                          .name = value_str(value_get(v, STR("name"))) };
+    }
+    return cel_type_object(a, STR("kubernetes.variables"), fields, n);
+}
+
+static void check_policy(struct checker *c, const struct value *obj)
+{
+    const struct value *spec = value_get(obj, STR("spec"));
+    struct arena *a = c->e->arena;
+    struct field_path path = field_child(NULL, STR("spec")),
+                      validations = field_child(&path, STR("validations")),
+                      conditions = field_child(&path, STR("matchConditions")),
+                      annotations = field_child(&path, STR("auditAnnotations"));
+    unsigned flags =
+        EXPRESSION_AUTHORIZER | (value_get(spec, STR("paramKind")) ? EXPRESSION_PARAMS : 0u);
+    const struct cel_type *variables =
+        check_variables(c, &path, value_get(spec, STR("variables")), flags);
+    const struct cel_env *env = expression_env(a, flags, variables);
+    const struct value *list = value_get(spec, STR("validations"));
+    check_each(c, expression_env(a, flags, NULL), &conditions,
+               value_get(spec, STR("matchConditions")), "expression", &a_bool);
+    check_each(c, env, &validations, list, "expression", &a_bool);
+    check_each(c, expression_env(a, flags & ~(unsigned)EXPRESSION_AUTHORIZER, variables),
+               &validations, list, "messageExpression", &a_string);
+    check_each(c, env, &annotations, value_get(spec, STR("auditAnnotations")), "valueExpression",
+               &a_string_or_null);
+}
+
+/* ---- Devices ---- */
+
+static void check_selectors(struct checker *c, const struct cel_env *env,
+                            const struct field_path *of, const struct value *selectors)
+{
+    struct field_path list = field_child(of, STR("selectors"));
+    size_t i = 0;
+    value_each_item (it, selectors) {
+        struct field_path one = field_index(&list, i++), cel = field_child(&one, STR("cel")),
+                          at = field_child(&cel, STR("expression"));
+        const struct value *expression = value_dig(it, "cel", "expression");
+        struct str text = value_str(expression);
+        if (!value_get(it, STR("cel")) || was_there(c->old, text))
+            continue;
+        const struct cel_type *t = compile(c, env, &at, text);
+        if (t && t->kind != CEL_BOOL && t->kind != CEL_DYN && t->kind != CEL_ANY)
+            fault(c, &at, text,
+                  arena_printf(c->e->arena,
+                               "must evaluate to bool or the unknown type, not " STR_FMT,
+                               STR_ARG(cel_type_text(c->e->arena, t))));
+    }
+}
+
+static void check_class(struct checker *c, const struct value *obj)
+{
+    struct field_path spec = field_child(NULL, STR("spec"));
+    check_selectors(c, expression_device_env(c->e->arena), &spec,
+                    value_dig(obj, "spec", "selectors"));
+}
+
+static void check_requests(struct checker *c, const struct field_path *spec,
+                           const struct value *claim)
+{
+    const struct cel_env *env = expression_device_env(c->e->arena);
+    struct field_path devices = field_child(spec, STR("devices")),
+                      requests = field_child(&devices, STR("requests"));
+    size_t i = 0;
+    value_each_item (it, value_dig(claim, "devices", "requests")) {
+        struct field_path one = field_index(&requests, i++),
+                          exactly = field_child(&one, STR("exactly")),
+                          first = field_child(&one, STR("firstAvailable"));
+        check_selectors(c, env, &exactly, value_dig(it, "exactly", "selectors"));
+        size_t k = 0;
+        value_each_item (choice, value_get(it, STR("firstAvailable"))) {
+            struct field_path at = field_index(&first, k++);
+            check_selectors(c, env, &at, value_get(choice, STR("selectors")));
+        }
+    }
+}
+
+static void check_claim(struct checker *c, const struct value *obj)
+{
+    struct field_path spec = field_child(NULL, STR("spec"));
+    check_requests(c, &spec, value_get(obj, STR("spec")));
+}
+
+static void check_claim_template(struct checker *c, const struct value *obj)
+{
+    struct field_path spec = field_child(NULL, STR("spec")),
+                      inner = field_child(&spec, STR("spec"));
+    check_requests(c, &inner, value_dig(obj, "spec", "spec"));
+}
+
+/* ---- All of them ---- */
+
+void expression_check(struct field_errors *e, const struct kind_resource *r,
+                      const struct value *obj, const struct value *old_obj)
+{
+    static const struct {
+        struct str group, plural;
+        void (*check)(struct checker *c, const struct value *obj);
+    } kinds[] = {
+        { STR("admissionregistration.k8s.io"), STR("mutatingwebhookconfigurations"),
+          check_webhooks },
+        { STR("admissionregistration.k8s.io"), STR("validatingadmissionpolicies"), check_policy },
+        { STR("admissionregistration.k8s.io"), STR("validatingwebhookconfigurations"),
+          check_webhooks },
+        { STR("resource.k8s.io"), STR("deviceclasses"), check_class },
+        { STR("resource.k8s.io"), STR("resourceclaims"), check_claim },
+        { STR("resource.k8s.io"), STR("resourceclaimtemplates"), check_claim_template },
+    };
+    struct checker c = { e, old_obj };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (str_eq(r->plural, kinds[i].plural) && str_eq(r->group, kinds[i].group))
+            kinds[i].check(&c, obj);
+}
