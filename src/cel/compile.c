@@ -32,8 +32,13 @@ static struct cel_value evaluate(struct folder *f, const struct ast_node *n)
     return cel__eval_node(&ev, n);
 }
 
+/* A constant is shared by all evaluations: nobody may append to it in place. */
 static void keep(struct folder *f, struct ast_node *n, struct cel_value v)
 {
+    if (v.kind == CEL_LIST)
+        v.list->cap = v.list->n;
+    else if (v.kind == CEL_MAP)
+        v.map->cap = v.map->n;
     n->folded = arena_dup(f->arena, &v, sizeof(v));
 }
 
