@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include "admission/expression_check.h"
 #include "api/convert.h"
 #include "api/field_errors.h"
 #include "api/meta.h"
@@ -269,6 +270,7 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
     validate_create(&e, c->req.resource, obj);
     if (definition_is(c->stored))
         schema_check_definition(&e, obj, NULL);
+    expression_check(&e, c->stored, obj, NULL);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                             value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)

@@ -1,4 +1,5 @@
 /* Replacing an object in the store, on condition that it is still the one that was read. */
+#include "admission/expression_check.h"
 #include "api/field_errors.h"
 #include "api/validate.h"
 #include "server/errors.h"
@@ -193,6 +194,8 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update(&e, c->req.resource, obj, old_obj);
     if (!sub.n && definition_is(c->stored))
         schema_check_definition(&e, obj, old_obj);
+    if (!sub.n)
+        expression_check(&e, c->stored, obj, old_obj);
     for (size_t i = 0; i < forgiven.n; i++)
         call_warn(c, forgiven.texts[i]);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
