@@ -56,6 +56,7 @@ static void usage(FILE *out)
             "  --namespace NAME    default load-XXXXXXXX, made and deleted\n"
             "  --keep              delete nothing\n"
             "  --filled            the objects are there, from an earlier run with --keep\n"
+            "  --accept TYPE       what raw asks for, default application/json\n"
             "  --remote            the server need not be on loopback\n"
             "  --json              one line of JSON for each result\n"
             "Scenarios (in flight):\n");
@@ -97,6 +98,7 @@ enum flag {
     FLAG_NAMESPACE,
     FLAG_KEEP,
     FLAG_FILLED,
+    FLAG_ACCEPT,
     FLAG_REMOTE,
     FLAG_JSON,
     FLAG_HELP,
@@ -118,6 +120,7 @@ static const struct option flags[] = {
     { "namespace", required_argument, NULL, FLAG_NAMESPACE },
     { "keep", no_argument, NULL, FLAG_KEEP },
     { "filled", no_argument, NULL, FLAG_FILLED },
+    { "accept", required_argument, NULL, FLAG_ACCEPT },
     { "remote", no_argument, NULL, FLAG_REMOTE },
     { "json", no_argument, NULL, FLAG_JSON },
     { "help", no_argument, NULL, FLAG_HELP },
@@ -168,6 +171,9 @@ static bool take_flag(struct load *l, enum flag flag, const char *text)
     case FLAG_NAMESPACE:
         l->opt.namespace = text;
         return strlen(text) < LOAD_NAME_BYTES;
+    case FLAG_ACCEPT:
+        l->opt.accept = text;
+        return true;
     case FLAG_KEEP:
         l->opt.keep = true;
         return true;

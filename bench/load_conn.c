@@ -121,7 +121,7 @@ bool load_conn_submit(struct load_conn *c, struct load_request *r)
     headers[n++] = header(":scheme", STR("https"));
     headers[n++] = header(":authority", c->endpoint->authority);
     headers[n++] = header(":path", r->path);
-    headers[n++] = header("accept", STR("application/json"));
+    headers[n++] = header("accept", r->accept.n ? r->accept : STR("application/json"));
     headers[n++] = header("user-agent", STR("sampan-load"));
     if (c->endpoint->bearer.n)
         headers[n++] = header("authorization", c->endpoint->bearer);

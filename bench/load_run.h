@@ -20,7 +20,7 @@ struct load_options {
     size_t size, objects, watchers;
     unsigned rounds;
     bool json, keep, filled, remote;
-    const char *namespace, *raw_path;
+    const char *namespace, *raw_path, *accept;
 };
 
 struct load_slot {

@@ -213,6 +213,7 @@ static bool raw_next(struct load_slot *s)
         return true;
     buf_str_add(&s->path, str_of(s->run->opt->raw_path));
     request(s, STR("GET"), false);
+    s->request.accept = str_of(s->run->opt->accept);
     return true;
 }
 

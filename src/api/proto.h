@@ -28,6 +28,9 @@ int proto_read(struct arena *a, const struct kind_type *t, struct str raw, struc
 
 /* The message alone; and in its envelope, with apiVersion and kind taken from the tree. */
 void proto_write(struct buf *out, const struct kind_type *t, const struct value *v);
+/* The message as the field `number` of one around it. */
+void proto_write_item(struct buf *out, uint32_t number, const struct kind_type *t,
+                      const struct value *v);
 void proto_envelope_write(struct buf *out, const struct kind_type *t, const struct value *v);
 
 /* One depth counter for messages, groups and skipping. */

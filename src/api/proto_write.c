@@ -16,24 +16,37 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
-/* Grows towards the front. */
+/* Grows towards the front. Most objects fit into what is there from the beginning. */
 struct back {
     char *p;
     size_t cap, at; /* p[at] is the first byte */
+    char near[8192];
 };
 
-static char *room(struct back *b, size_t n)
+static void back_init(struct back *b)
 {
-    if (b->at < n) {
-        size_t used = b->cap - b->at, cap = b->cap ? 2 * b->cap : 4096;
-        while (cap - used < n)
-            cap *= 2;
-        char *p = mem_alloc(cap);
-        if (used)
-            memcpy(p + cap - used, b->p + b->at, used);
+    b->p = b->near;
+    b->cap = b->at = sizeof(b->near);
+}
+
+static __attribute__((noinline)) void grow(struct back *b, size_t n)
+{
+    size_t used = b->cap - b->at, cap = 2 * b->cap;
+    while (cap - used < n)
+        cap *= 2;
+    char *p = mem_alloc(cap);
+    memcpy(p + cap - used, b->p + b->at, used);
+    if (b->p != b->near)
         free(b->p);
-        *b = (struct back){ p, cap, cap - used };
-    }
+    b->p = p;
+    b->cap = cap;
+    b->at = cap - used;
+}
+
+static inline char *room(struct back *b, size_t n)
+{
+    if (b->at < n)
+        grow(b, n);
     b->at -= n;
     return b->p + b->at;
 }
@@ -43,8 +56,12 @@ static size_t length(const struct back *b)
     return b->cap - b->at;
 }
 
-static void put_varint(struct back *b, uint64_t v)
+static inline void put_varint(struct back *b, uint64_t v)
 {
+    if (v < 0x80) { /* nearly all are: tags, lengths, ports and flags */
+        *room(b, 1) = (char)v;
+        return;
+    }
     size_t n = 1;
     for (uint64_t rest = v; rest >= 0x80; rest >>= 7)
         n++;
@@ -58,25 +75,35 @@ static void put_tag(struct back *b, uint32_t number, uint32_t wire)
     put_varint(b, (uint64_t)number << 3 | wire);
 }
 
-static void put_bytes(struct back *b, uint32_t number, struct str s)
+/* A tag and the number behind it: a value, or a length. */
+static inline void put_tagged(struct back *b, uint32_t number, uint32_t wire, uint64_t v)
+{
+    if (number < 16 && v < 0x80) {
+        char *p = room(b, 2);
+        p[0] = (char)(number << 3 | wire);
+        p[1] = (char)v;
+        return;
+    }
+    put_varint(b, v);
+    put_tag(b, number, wire);
+}
+
+static inline void put_bytes(struct back *b, uint32_t number, struct str s)
 {
     if (s.n)
         memcpy(room(b, s.n), s.p, s.n);
-    put_varint(b, s.n);
-    put_tag(b, number, WIRE_BYTES);
+    put_tagged(b, number, WIRE_BYTES, s.n);
 }
 
-static void put_int(struct back *b, uint32_t number, int64_t i)
+static inline void put_int(struct back *b, uint32_t number, int64_t i)
 {
-    put_varint(b, (uint64_t)i);
-    put_tag(b, number, WIRE_VARINT);
+    put_tagged(b, number, WIRE_VARINT, (uint64_t)i);
 }
 
 /* What was put since `before` becomes a message. */
 static void close_message(struct back *b, uint32_t number, size_t before)
 {
-    put_varint(b, length(b) - before);
-    put_tag(b, number, WIRE_BYTES);
+    put_tagged(b, number, WIRE_BYTES, length(b) - before);
 }
 
 static void put_message(struct back *b, const struct kind_type *t, const struct value *v);
@@ -222,10 +249,9 @@ static void put_list(struct back *b, const struct kind_field *f, const struct va
         put_one(b, f, f->number, &v->items[i]);
 }
 
-static void put_field(struct back *b, const struct kind_field *f, const struct value *parent)
+/* `v` is the field's value, or NULL. */
+static void put_field(struct back *b, const struct kind_field *f, const struct value *v)
 {
-    /* In JSON the members of an inline struct are the parent's. */
-    const struct value *v = f->flags & KIND_INLINE ? parent : value_get(parent, f->name);
     bool is_set = v && v->type != VALUE_NULL;
     if (f->shape == KIND_MAP)
         put_map(b, f, v);
@@ -286,6 +312,39 @@ static void put_form(struct back *b, const struct kind_type *t, const struct val
     }
 }
 
+/* ---- Structs ---- */
+
+enum { FIELDS_MAX = 128 }; /* of a type; proto_test.c holds the tables to it */
+
+/* The index of the field of that name, or -1. Trees have their fields in the order of the table, so
+ * it is nearly always not far behind the last one. */
+static int find_from(const struct kind_type *t, struct str name, size_t from)
+{
+    for (size_t i = from; i < t->n_fields; i++)
+        if (str_eq(t->fields[i].name, name))
+            return (int)i;
+    for (size_t i = 0; i < from && i < t->n_fields; i++)
+        if (str_eq(t->fields[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+/* The values of an object by the index of their fields. */
+static void sort_out(const struct kind_type *t, const struct value *v, const struct value **ret)
+{
+    size_t next = 0;
+    assert(t->n_fields <= FIELDS_MAX);
+    memset(ret, 0, t->n_fields * sizeof(*ret));
+    value_each_field (f, v) {
+        int i = find_from(t, f->key, next);
+        if (i < 0)
+            continue;
+        if (!ret[i])
+            ret[i] = &f->val;
+        next = (size_t)i + 1;
+    }
+}
+
 /* Depth is bounded by typed_read(), which has seen the tree. */
 static void put_message(struct back *b, const struct kind_type *t, const struct value *v)
 {
@@ -293,29 +352,46 @@ static void put_message(struct back *b, const struct kind_type *t, const struct 
         put_form(b, t, v);
         return;
     }
-    for (size_t i = t->n_numbers; i-- > 0;)
-        put_field(b, &t->fields[t->by_number[i]], v);
+    const struct value *values[FIELDS_MAX];
+    sort_out(t, v, values);
+    for (size_t i = t->n_numbers; i-- > 0;) {
+        const struct kind_field *f = &t->fields[t->by_number[i]];
+        /* In JSON the members of an inline struct are the parent's. */
+        put_field(b, f, f->flags & KIND_INLINE ? v : values[t->by_number[i]]);
+    }
 }
 
 /* ---- Whole objects ---- */
 
 static void hand_over(struct buf *out, struct back *b)
 {
-    if (b->p)
-        buf_add(out, b->p + b->at, length(b));
-    free(b->p);
+    buf_add(out, b->p + b->at, length(b));
+    if (b->p != b->near)
+        free(b->p);
 }
 
 void proto_write(struct buf *out, const struct kind_type *t, const struct value *v)
 {
-    struct back b = { 0 };
+    struct back b;
+    back_init(&b);
     put_message(&b, t, v);
+    hand_over(out, &b);
+}
+
+void proto_write_item(struct buf *out, uint32_t number, const struct kind_type *t,
+                      const struct value *v)
+{
+    struct back b;
+    back_init(&b);
+    put_message(&b, t, v);
+    close_message(&b, number, 0);
     hand_over(out, &b);
 }
 
 void proto_envelope_write(struct buf *out, const struct kind_type *t, const struct value *v)
 {
-    struct back b = { 0 };
+    struct back b;
+    back_init(&b);
     put_bytes(&b, 4, STR(""));
     put_bytes(&b, 3, STR(""));
     size_t before = length(&b);

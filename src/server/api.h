@@ -12,6 +12,7 @@
 struct custom_kinds;
 struct tally;
 struct list_counts;
+struct list_sizes;
 struct turns;
 struct watch_hub;
 
@@ -22,6 +23,7 @@ struct api {
     struct workers *workers; /* writes run here */
     const struct clock *clock;
     struct list_counts *list_counts;
+    struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;

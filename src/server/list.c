@@ -17,6 +17,7 @@
 #include "net/accept.h"
 #include "net/gzip.h"
 #include "server/list_counts.h"
+#include "server/list_sizes.h"
 #include "server/list_writer.h"
 #include "server/stored.h"
 #include "server/token.h"
@@ -249,6 +250,23 @@ static int keep_object(struct list *l, const struct selection_subject *subject, 
     return l->n_whole == WHOLE_MAX ? print_whole(l, err) : 0;
 }
 
+/* Lengths matter in protobuf alone. */
+static struct list_sizes *sizes_of(const struct list *l)
+{
+    return l->enc.format.media == FORMAT_PROTO ? l->c->api->list_sizes : NULL;
+}
+
+static struct list_size_of size_key(const struct list *l, const struct selection_subject *subject)
+{
+    const struct format *f = &l->enc.format;
+    return (struct list_size_of){
+        .key = subject->entry.key,
+        .rev = subject->entry.mod_rev,
+        .form = (uint64_t)(uintptr_t)l->enc.resource << 8 | (uint64_t)f->as << 4 |
+                (uint64_t)f->managers << 2 | f->beta,
+    };
+}
+
 /* A selected object: made into the buffer or, ahead of it, only counted. */
 static int take_object(struct list *l, struct cursor *at, struct turn *t,
                        struct selection_subject *subject, struct err *err)
@@ -259,10 +277,19 @@ static int take_object(struct list *l, struct cursor *at, struct turn *t,
         return keep_object(l, subject, err);
     if (ahead && !(list_writer_needs(&l->enc.format) & LIST_WRITER_BYTES))
         return 0;
+    struct list_sizes *sizes = sizes_of(l);
+    const struct list_size_of key = size_key(l, subject);
+    uint32_t known;
+    if (ahead && sizes && list_sizes_find(sizes, &key, &known)) {
+        l->meta.bytes += known;
+        return 0;
+    }
     size_t before = l->out.n;
     int r = list_writer_item(&l->out, &l->enc, subject, at->n_items == 1, err);
     if (r < 0)
         return r;
+    if (ahead && sizes)
+        list_sizes_keep(sizes, &key, (uint32_t)(l->out.n - before));
     t->bytes += l->out.n - before;
     if (ahead) {
         l->meta.bytes += l->out.n - before;

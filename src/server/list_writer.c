@@ -366,12 +366,9 @@ static void write_item(struct buf *out, struct arena *a, const struct encoder *e
     case FORMAT_CBOR:
         cbor_write_item(out, type, item);
         break;
-    case FORMAT_PROTO: {
-        autobuf message = { 0 };
-        proto_write(&message, type, item);
-        wire_bytes(out, proto_items_number(e), buf_str(&message));
+    case FORMAT_PROTO:
+        proto_write_item(out, proto_items_number(e), type, item);
         break;
-    }
     }
 }
 

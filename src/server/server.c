@@ -16,6 +16,7 @@
 #include "server/expire.h"
 #include "server/health.h"
 #include "server/list_counts.h"
+#include "server/list_sizes.h"
 #include "server/metrics.h"
 #include "server/openapi.h"
 #include "server/reply.h"
@@ -278,6 +279,7 @@ struct server *server_stop(struct server *s)
         loop_free(s->api.loops[i]);
     }
     list_counts_free(s->api.list_counts);
+    list_sizes_free(s->api.list_sizes);
     custom_kinds_free(s->api.custom);
     turns_free(s->api.turns);
     store_close(s->api.store);
@@ -308,6 +310,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
                              : "/tmp";
     s->api.tally = tally_new(API_LOOPS_MAX);
     s->api.list_counts = list_counts_new();
+    s->api.list_sizes = list_sizes_new();
     s->api.turns = turns_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.services = opt->services;

@@ -249,10 +249,22 @@ void stored_splice_meta(struct buf *out, const struct stored *s, bool beta)
     buf_byte(out, '}');
 }
 
-static int read_spliced(struct arena *a, const struct buf *text, const struct store_entry *e,
+/* The whole text, in the arena: the tree points into it. */
+static struct str spliced(struct arena *a, const struct stored *s, const struct kind_type *type)
+{
+    size_t names = type ? type->group.n + type->version.n + type->name.n : 0,
+           size = s->head.n + s->meta.n + s->tail.n + names + 256;
+    struct buf text = { arena_alloc(a, size, 1), 0, size };
+    const char *p = text.p;
+    stored_splice(&text, s, type);
+    assert(text.p == p); /* there was room for all of it */
+    return buf_str(&text);
+}
+
+static int read_spliced(struct arena *a, struct str text, const struct store_entry *e,
                         struct value *ret, struct err *err)
 {
-    int r = json_read(a, arena_str(a, buf_str(text)), NULL, ret, err);
+    int r = json_read(a, text, NULL, ret, err);
     if (r < 0)
         return err_set(err, ERR_DAMAGED, "the stored bytes of " STR_FMT " are no object",
                        STR_ARG(e->key));
@@ -266,13 +278,12 @@ int stored_read(struct arena *a, const struct kind_type *type, const struct stor
     int r = stored_open(e, &s, err);
     if (r < 0)
         return r;
-    autobuf text = { 0 };
-    stored_splice(&text, &s, type);
+    struct str text = spliced(a, &s, type);
     const struct custom_version *v = custom_version_of_type(type);
     if (!v || stored_fits(e, &v->resource))
-        return read_spliced(a, &text, e, ret, err);
+        return read_spliced(a, text, e, ret, err);
     struct value was;
-    r = read_spliced(a, &text, e, &was, err);
+    r = read_spliced(a, text, e, &was, err);
     return r < 0 ? r : custom_fit(a, v, s.version, &was, ret, err);
 }
 
@@ -287,5 +298,5 @@ int stored_read_meta(struct arena *a, const struct store_entry *e, struct value 
     buf_byte(&text, '{');
     splice_meta(&text, &s);
     buf_byte(&text, '}');
-    return read_spliced(a, &text, e, ret, err);
+    return read_spliced(a, arena_str(a, buf_str(&text)), e, ret, err);
 }

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "server/call.h"
 #include "server/list_counts.h"
+#include "server/list_sizes.h"
 #include "server/request.h"
 #include "server/stored.h"
 #include "server/turns.h"
@@ -39,6 +40,7 @@ void live_start(struct live *l)
     l->api.clock = &clock_system;
     l->api.workers = workers_new(64, 100);
     l->api.list_counts = list_counts_new();
+    l->api.list_sizes = list_sizes_new();
     l->api.turns = turns_new();
     for (; l->api.n_loops < LIVE_LOOPS; l->api.n_loops++) {
         struct loop *loop = loop_new(NULL, &err);
@@ -102,6 +104,7 @@ void live_stop(struct live *l)
         loop_free(l->api.loops[i]);
     }
     list_counts_free(l->api.list_counts);
+    list_sizes_free(l->api.list_sizes);
     turns_free(l->api.turns);
     store_close(l->api.store);
     arena_done(&l->arena);
