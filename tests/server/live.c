@@ -5,8 +5,11 @@
 
 #include "base/json.h"
 #include "server/call.h"
+#include "server/custom.h"
+#include "server/discovery.h"
 #include "server/list_counts.h"
 #include "server/list_sizes.h"
+#include "server/openapi.h"
 #include "server/request.h"
 #include "server/stored.h"
 #include "server/turns.h"
@@ -14,13 +17,23 @@
 
 /* ---- The server ---- */
 
+static void let_go(void *arg, struct http_exchange *x, int status)
+{
+    (void)x;
+    (void)status;
+    custom_unref(arg);
+}
+
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct live *l = arg;
     struct request req;
-    enum request_place place = request_parse(http_arena(x), http_request_of(x),
-                                             KIND_ALL_VERSIONS, NULL, &req);
-    if (!call_serve(&l->api, x, place, &req))
+    enum request_place place = request_parse(http_arena(x), http_request_of(x), KIND_ALL_VERSIONS,
+                                             l->api.custom, &req);
+    if (place == REQUEST_FOUND && req.custom)
+        http_when_over(x, let_go, req.custom);
+    if (!discovery_serve(x, KIND_ALL_VERSIONS, l->api.custom, l->address) &&
+        !openapi_serve(x, &l->api) && !call_serve(&l->api, x, place, &req))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 
@@ -42,6 +55,7 @@ void live_start(struct live *l)
     l->api.list_counts = list_counts_new();
     l->api.list_sizes = list_sizes_new();
     l->api.turns = turns_new();
+    l->api.custom = custom_kinds_new(l->api.store);
     for (; l->api.n_loops < LIVE_LOOPS; l->api.n_loops++) {
         struct loop *loop = loop_new(NULL, &err);
         assert_non_null(loop);
@@ -106,6 +120,7 @@ void live_stop(struct live *l)
     list_counts_free(l->api.list_counts);
     list_sizes_free(l->api.list_sizes);
     turns_free(l->api.turns);
+    custom_kinds_free(l->api.custom);
     store_close(l->api.store);
     arena_done(&l->arena);
 }
