@@ -88,6 +88,12 @@
 #define LIMIT_JSONPATH_DEPTH  10u      /* brackets inside brackets, ranges inside ranges */
 #define LIMIT_JSONPATH_VALUES 1000000u /* that are visited to find something in one object */
 
+/* Conversion of custom objects by webhooks */
+#define LIMIT_CONVERSION_MS      30000u      /* of one call */
+#define LIMIT_CONVERSION_BYTES   (32u << 20) /* of its answer */
+#define LIMIT_CONVERSION_OBJECTS 500u        /* that a list or a watch sends in one call */
+#define LIMIT_CONVERSION_SENT    (1u << 20)  /* bytes of those; the last one may go past it */
+
 /* Expressions */
 #define LIMIT_CEL_CODE_POINTS 100000u     /* of one expression */
 #define LIMIT_CEL_NODES       (1u << 20)  /* of its tree, macros expanded */

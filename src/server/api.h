@@ -20,7 +20,8 @@ enum { API_LOOPS_MAX = 4 };
 
 struct api {
     struct store *store;
-    struct workers *workers; /* writes run here */
+    struct workers *workers;      /* writes run here */
+    struct workers *hook_workers; /* and what may wait for a conversion webhook */
     const struct clock *clock;
     struct list_counts *list_counts;
     struct list_sizes *list_sizes; /* NULL: none are remembered */

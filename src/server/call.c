@@ -1,6 +1,7 @@
 #include "server/call.h"
 
 #include "api/columns.h"
+#include "server/custom.h"
 #include "server/encode.h"
 #include "server/errors.h"
 #include "server/reply.h"
@@ -220,6 +221,12 @@ static verb_fn *find_verb(const struct call *c, bool *ret_waits)
 
 /* ---- Serving ---- */
 
+struct workers *call_workers(const struct call *c)
+{
+    const struct custom_version *v = custom_version_of(c->req.resource);
+    return v && v->of->webhook ? c->api->hook_workers : c->api->workers;
+}
+
 struct job {
     struct call *call;
     verb_fn *run;
@@ -264,7 +271,7 @@ static void serve(struct call *c)
     struct job *job = arena_new(c->arena, struct job);
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
     if (waits)
-        (void)http_to_worker(c->x, c->api->workers, run_on_worker, job);
+        (void)http_to_worker(c->x, call_workers(c), run_on_worker, job);
     else
         job->run(c);
 }

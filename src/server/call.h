@@ -35,6 +35,10 @@ struct call {
 bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
                 const struct request *req);
 
+/* Where what waits runs: with custom kinds whose objects a webhook converts among themselves, so
+ * that a slow one holds up nobody else. */
+struct workers *call_workers(const struct call *c);
+
 /* A Warning header of the answer; each text once, and no more than a hundred. It lives as long as
  * the call. */
 void call_warn(struct call *c, struct str text);

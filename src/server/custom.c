@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "server/custom_build.h"
+#include "server/custom_webhook.h"
 #include "server/stored.h"
 
 #include "base/banned.h"
@@ -54,6 +55,11 @@ struct custom_kinds *custom_kinds_free(struct custom_kinds *k)
     return NULL;
 }
 
+struct store *custom_kinds_store(const struct custom_kinds *k)
+{
+    return k->store;
+}
+
 void custom_kinds_begin(struct custom_kinds *k)
 {
     pthread_mutex_lock(&k->changing);
@@ -75,6 +81,7 @@ struct custom *custom_ref(struct custom *c)
 struct custom *custom_unref(struct custom *c)
 {
     if (c && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
+        custom_webhook_done(c->webhook);
         arena_done(&c->arena);
         free(c);
     }
@@ -247,6 +254,21 @@ const struct custom_version *custom_storage(const struct custom *c)
     return NULL;
 }
 
+const struct custom_version *custom_named(const struct custom *c, struct str version)
+{
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (str_eq(c->versions[i].resource.version, version))
+            return &c->versions[i];
+    return NULL;
+}
+
+int custom_no_version(const struct custom *c, struct str version, struct err *err)
+{
+    return err_set(err, ERR_UNKNOWN,
+                   "request to convert CR from an invalid group/version: " STR_FMT "/" STR_FMT,
+                   STR_ARG(c->group), STR_ARG(version));
+}
+
 /* ---- Schemas ---- */
 
 static const struct value *find_schema(const struct value *crd, struct str version)
@@ -321,28 +343,39 @@ const struct schema_programs *custom_programs(const struct schema_kind *kind)
 
 /* ---- Objects of another time ---- */
 
-static const struct custom_version *version_named(const struct custom *c, struct str name)
+bool custom_needs_webhook(const struct custom_version *v, struct str version)
 {
-    for (size_t i = 0; i < c->n_versions; i++)
-        if (str_eq(c->versions[i].resource.version, name))
-            return &c->versions[i];
-    return NULL;
+    return v->of->webhook && !str_eq(version, v->resource.version);
+}
+
+static int fit_schema(struct arena *a, const struct kind_type *type, const struct value *obj,
+                      struct value *ret, struct err *err)
+{
+    int r = type->custom->read(a, type, obj, NULL, ret, err);
+    if (r == 0)
+        type->custom->defaults(a, type, ret);
+    return r;
 }
 
 int custom_fit(struct arena *a, const struct custom_version *v, struct str version,
                struct value *obj, struct value *ret, struct err *err)
 {
-    const struct kind_type *type = &v->type;
-    const struct custom_version *was = version_named(v->of, version);
-    if (was && was != v) {
-        (void)value_set(a, obj, STR("apiVersion"),
-                        value_string(convert_api_version(a, &was->type)));
-        return type->custom->convert(a, &was->type, type, obj, ret, err);
+    const struct custom_version *was = custom_named(v->of, version);
+    if (!was)
+        return custom_no_version(v->of, version, err);
+    if (was == v)
+        return fit_schema(a, &v->type, obj, ret, err);
+    struct value written = value_share(obj);
+    (void)value_set(a, &written, STR("apiVersion"),
+                    value_string(convert_api_version(a, &was->type)));
+    /* A webhook is told what its definition promises, also if the object is older than that. */
+    if (v->of->webhook) {
+        struct value older = written;
+        int r = fit_schema(a, &was->type, &older, &written, err);
+        if (r < 0)
+            return r;
     }
-    int r = type->custom->read(a, type, obj, NULL, ret, err);
-    if (r == 0)
-        type->custom->defaults(a, type, ret);
-    return r;
+    return v->type.custom->convert(a, &was->type, &v->type, &written, ret, err);
 }
 
 int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,

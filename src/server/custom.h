@@ -16,6 +16,7 @@
 
 struct custom_kinds;
 struct custom;
+struct custom_webhook;
 
 /* A version of a custom kind; kind_resource comes first. */
 struct custom_version {
@@ -33,23 +34,24 @@ struct custom_version {
     bool has_schema;
 };
 
-enum custom_conversion { CUSTOM_CONVERT_NONE, CUSTOM_CONVERT_WEBHOOK };
-
 struct custom {
     _Atomic(size_t) refs;
     struct custom_kinds *kinds;
     struct arena arena;
     struct str name, group; /* "networks.samplecrd.k8s.io", "samplecrd.k8s.io" */
+    struct str uid;         /* of the definition */
     struct str plural, kind;
     uint64_t rev; /* of the definition */
     bool names_accepted, established, terminating;
-    enum custom_conversion conversion;
+    struct custom_webhook *webhook;  /* that converts its objects; NULL: none (custom_webhook.h) */
     struct custom_version *versions; /* by priority: the preferred one first */
     size_t n_versions;
 };
 
 struct custom_kinds *custom_kinds_new(struct store *store);
 struct custom_kinds *custom_kinds_free(struct custom_kinds *k);
+
+struct store *custom_kinds_store(const struct custom_kinds *k);
 
 /* All definitions, when the server starts. */
 int custom_kinds_load(struct custom_kinds *k, struct err *err);
@@ -67,6 +69,10 @@ const struct custom_version *custom_version_of_type(const struct kind_type *t);
 /* A version that is served, or NULL. */
 const struct custom_version *custom_served(const struct custom *c, struct str version);
 const struct custom_version *custom_storage(const struct custom *c);
+/* Served or not; NULL if there is none of that name. */
+const struct custom_version *custom_named(const struct custom *c, struct str version);
+/* Objects of a version that is gone cannot be read: ERR_UNKNOWN. */
+int custom_no_version(const struct custom *c, struct str version, struct err *err);
 
 /* All that are established, by group and plural; each with a reference. The array is the
  * caller's. */
@@ -86,8 +92,12 @@ uint64_t custom_kinds_count(const struct custom_kinds *k);
 int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
                            struct value *ret, struct err *err);
 
+/* Whether an object that was written in `version` becomes one of `v` only by a webhook, for which
+ * one has to wait. */
+bool custom_needs_webhook(const struct custom_version *v, struct str version);
+
 /* An object as it was written in `version`, perhaps by an older schema, as `v` would have it now.
- */
+ * ERR_UNKNOWN if there is no such version any more. Waits if it needs a webhook. */
 int custom_fit(struct arena *a, const struct custom_version *v, struct str version,
                struct value *obj, struct value *ret, struct err *err);
 

@@ -8,6 +8,7 @@
 #include "base/crc32c.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "server/custom_webhook.h"
 
 #include "base/banned.h"
 
@@ -211,6 +212,8 @@ static void build_version(struct builder *b, const struct value *from, struct cu
     v->storage = is_true(from, STR("storage"));
     v->has_schema = value_is(value_dig(from, "schema", "openAPIV3Schema"), VALUE_OBJECT);
     v->kind.custom = schema_kind_custom;
+    if (c->webhook)
+        v->kind.custom.convert = custom_webhook_convert;
     v->kind.schema = custom_schema;
     v->kind.programs = custom_programs;
     v->kind.keeps_unknown = is_true(b->spec, STR("preserveUnknownFields"));
@@ -280,10 +283,10 @@ struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd,
     struct arena *a = &c->arena;
     const struct value *spec = value_get(crd, STR("spec")),
                        *names = value_dig(crd, "status", "acceptedNames");
-    struct str strategy = value_str(value_dig(spec, "conversion", "strategy"));
     c->refs = 1;
     c->kinds = kinds;
     c->name = arena_str(a, value_str(value_dig(crd, "metadata", "name")));
+    c->uid = arena_str(a, value_str(value_dig(crd, "metadata", "uid")));
     c->group = text_of(a, spec, STR("group"));
     c->plural = text_of(a, names, STR("plural"));
     c->kind = text_of(a, names, STR("kind"));
@@ -291,7 +294,7 @@ struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd,
     c->names_accepted = condition_is_true(crd, STR("NamesAccepted"));
     c->established = condition_is_true(crd, STR("Established"));
     c->terminating = value_dig(crd, "metadata", "deletionTimestamp");
-    c->conversion = str_eq(strategy, STR("Webhook")) ? CUSTOM_CONVERT_WEBHOOK : CUSTOM_CONVERT_NONE;
+    c->webhook = custom_webhook_build(a, crd);
     build_versions(&(struct builder){ c, crd, spec, names });
     return c;
 }

@@ -11,6 +11,7 @@
 #include "server/custom.h"
 #include "server/custom_objects.h"
 #include "server/stored.h"
+#include "server/watch.h"
 
 #include "base/banned.h"
 
@@ -420,6 +421,8 @@ int definition_settle(struct api *api, struct str name, struct err *err)
     if (r == 0)
         r = settle_waiting(api, name, err);
     custom_kinds_end(api->custom);
+    for (size_t i = 0; i < api->n_loops; i++)
+        watch_hub_look(api->hubs[i]);
     return r;
 }
 

@@ -161,7 +161,7 @@ static int delete_page(struct collection *p, const struct delete_options *o, str
         struct helper *h = &page->helpers[i];
         *h = (struct helper){ .work = { .run = run_helper }, .page = page };
         atomic_fetch_add(&page->refs, 1);
-        if (workers_submit(p->call->api->workers, &h->work))
+        if (workers_submit(call_workers(p->call), &h->work))
             continue;
         page_unref(page);
         break;

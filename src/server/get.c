@@ -1,4 +1,5 @@
 /* One object by its name. */
+#include "server/custom_page.h"
 #include "server/encode.h"
 #include "server/errors.h"
 #include "server/reply.h"
@@ -28,46 +29,84 @@ static int refuse_list(const struct kind_resource *r, struct err *err)
                    STR_ARG(encode_package(r->group)), STR_ARG(r->type->name));
 }
 
-static int read_object(struct call *c, struct buf *out, struct err *err)
+/* An object on its way to the client. */
+struct got {
+    struct call *call;
+    struct encoder encoder;
+    struct store_entry entry; /* in the arena, if it has to be converted by a webhook */
+};
+
+/* 0; 1 if it has to be converted first, for which one has to wait; or an error. */
+static int read_object(struct got *g, struct buf *out, struct err *err)
 {
-    struct encoder e = {
-        .format = c->format,
-        .resource = c->req.resource,
-        .stored = c->stored,
-        .now_ns = clock_wall_ns(c->api->clock),
-    };
+    struct call *c = g->call;
     struct store_snap *snap = NULL;
-    struct store_entry entry;
     int r = 0;
     if (c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include, err);
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
+                                 err);
     if (r == 0)
         r = store_snap_begin(c->api->store, 0, &snap, err);
     if (r < 0)
         return r;
     struct str key = stored_key(c->arena, c->stored, c->req.ns, c->req.name);
-    r = store_snap_get(snap, key, &entry, err);
-    if (r == 1)
-        r = encode_entry(out, c->arena, &e, &entry, err);
-    else if (r == 0)
+    r = store_snap_get(snap, key, &g->entry, err);
+    if (r == 0) {
         r = error_not_found(err, c->req.resource, c->req.name);
+    } else if (r == 1 && custom_page_wanted(custom_version_of(c->stored), &g->entry)) {
+        g->entry.key = key;
+        g->entry.value = arena_str(c->arena, g->entry.value);
+    } else if (r == 1) {
+        r = encode_entry(out, c->arena, &g->encoder, &g->entry, err);
+    }
     store_snap_end(snap);
+    return r;
+}
+
+static void send(struct call *c, int r, const struct buf *bytes, struct err *err)
+{
     if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
         r = refuse_list(c->req.resource, err);
-    return r;
+    if (r < 0) {
+        call_fail(c, err);
+        return;
+    }
+    const struct http_header *headers;
+    size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
+    reply_bytes(c->x, 200, headers, n, arena_str(c->arena, buf_str(bytes)));
+}
+
+/* On a worker. */
+static void convert_and_send(struct http_exchange *x, void *arg)
+{
+    struct got *g = arg;
+    struct call *c = g->call;
+    struct err err = ERR_INIT(c->arena);
+    autobuf bytes = { 0 };
+    (void)x;
+    int r = encode_entry(&bytes, c->arena, &g->encoder, &g->entry, &err);
+    send(c, r, &bytes, &err);
 }
 
 static void answer(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
     autobuf bytes = { 0 };
-    if (read_object(c, &bytes, &err) < 0) {
-        call_fail(c, &err);
-        return;
-    }
-    const struct http_header *headers;
-    size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
-    reply_bytes(c->x, 200, headers, n, arena_str(c->arena, buf_str(&bytes)));
+    struct got *g = arena_new(c->arena, struct got);
+    g->call = c;
+    g->encoder = (struct encoder){
+        .format = c->format,
+        .resource = c->req.resource,
+        .stored = c->stored,
+        .now_ns = clock_wall_ns(c->api->clock),
+    };
+    int r = read_object(g, &bytes, &err);
+    if (r <= 0)
+        send(c, r, &bytes, &err);
+    else if (loop_is_mine(http_loop(c->x)))
+        (void)http_to_worker(c->x, call_workers(c), convert_and_send, g);
+    else
+        convert_and_send(c->x, g);
 }
 
 /* On a worker: the revision may still come. */
@@ -94,7 +133,7 @@ void verb_get(struct call *c)
     if (read_revision(c, &rev, &err) < 0)
         call_fail(c, &err);
     else if (rev > store_rev(c->api->store))
-        (void)http_to_worker(c->x, c->api->workers, answer_later, c);
+        (void)http_to_worker(c->x, call_workers(c), answer_later, c);
     else
         answer(c);
 }

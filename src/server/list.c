@@ -10,12 +10,16 @@
  * than the revision (where the page ends, how long a protobuf message is) the rest is read once
  * ahead for it. A Table whose rows depend on each other (columns.h) is kept as trees until its end,
  * if it is not too long. A revision that leaves the history meanwhile, or damage, cuts the answer
- * off. */
+ * off.
+ *
+ * Custom objects that only a webhook can show in the version asked for are read in pages, which a
+ * worker has converted before the loop goes on with them (custom_page.h). */
 #include <stdlib.h>
 
 #include "api/columns.h"
 #include "net/accept.h"
 #include "net/gzip.h"
+#include "server/custom_page.h"
 #include "server/list_counts.h"
 #include "server/list_sizes.h"
 #include "server/list_writer.h"
@@ -60,6 +64,10 @@ struct list {
     struct str page_end;  /* the key that the next page begins with */
     struct list_meta meta;
     struct cursor made, ahead, left;
+    const struct custom_version *kind; /* whose objects a webhook converts, else NULL */
+    struct custom_page *page;          /* what comes next of them; NULL: it has to be read */
+    const struct cursor *page_at;      /* what is read from the page */
+    bool page_is_away;
     const struct value **whole; /* of a Table that is printed as a whole, else NULL */
     size_t n_whole;
     struct buf out; /* made, not sent */
@@ -84,6 +92,7 @@ struct turn {
 static void list_done(struct list *l)
 {
     loop_timer_cancel(&l->wait);
+    l->page = custom_page_drop(l->page);
     buf_done(&l->made.start);
     buf_done(&l->ahead.start);
     buf_done(&l->left.start);
@@ -219,8 +228,28 @@ static void cursor_save(struct cursor *at, const struct turn *t)
     buf_byte(&at->start, '\0');
 }
 
-static int next_entry(struct list *l, const struct cursor *at, const struct turn *t,
-                      struct store_entry *ret, struct err *err)
+/* Whether what this cursor reads has to be converted. Reading ahead only counts, unless it takes
+ * the objects to know which count. */
+static bool is_converted(const struct list *l, const struct cursor *at)
+{
+    return l->kind && l->prefix.n && !(at == &l->ahead && selection_is_all(&l->sel));
+}
+
+/* NEEDS_PAGE: there may be more, but it must be converted first. */
+enum { NEEDS_PAGE = 2 };
+
+static int next_converted(struct list *l, struct store_entry *ret, struct err *err)
+{
+    int r = l->page ? custom_page_next(l->page, ret, err) : 0;
+    if (r != 0 || (l->page && custom_page_is_last(l->page)))
+        return r;
+    l->page = custom_page_drop(l->page);
+    return NEEDS_PAGE;
+}
+
+/* As it is stored. */
+static int next_stored(struct list *l, const struct cursor *at, const struct turn *t,
+                       struct store_entry *ret, struct err *err)
 {
     if (!l->prefix.n)
         return 0;
@@ -228,6 +257,12 @@ static int next_entry(struct list *l, const struct cursor *at, const struct turn
         return store_range_next(t->snap, ret, err);
     bool is_read = at->start.n || t->last_key.p;
     return is_read ? 0 : store_snap_get(t->snap, l->prefix, ret, err);
+}
+
+static int next_entry(struct list *l, const struct cursor *at, const struct turn *t,
+                      struct store_entry *ret, struct err *err)
+{
+    return is_converted(l, at) ? next_converted(l, ret, err) : next_stored(l, at, t, ret, err);
 }
 
 /* Prints what was kept, and from here on row by row. */
@@ -311,7 +346,9 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
 {
     struct store_entry entry;
     cursor_save(at, t);
-    int r = next_entry(l, at, t, &entry, err);
+    if (is_converted(l, at))
+        store_range_begin(t->snap, l->prefix, buf_str(&at->start));
+    int r = next_stored(l, at, t, &entry, err);
     if (r <= 0 || l->has_read_ahead)
         return r < 0 ? r : 0;
     l->page_end = arena_str(l->c->arena, buf_str(&at->start));
@@ -332,7 +369,7 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
 /* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
 static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *err)
 {
-    if (l->prefix.n && !l->sel.is_single)
+    if (l->prefix.n && !l->sel.is_single && !is_converted(l, at))
         store_range_begin(t->snap, l->prefix, buf_str(&at->start));
     while (!turn_is_over(l, t)) {
         if (l->sel.limit && at->n_items == l->sel.limit)
@@ -340,6 +377,8 @@ static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *e
         arena_reset(&l->scratch);
         struct selection_subject subject = { .arena = &l->scratch, .encoder = &l->enc };
         int r = next_entry(l, at, t, &subject.entry, err);
+        if (r == NEEDS_PAGE)
+            return 1;
         if (r <= 0)
             return r;
         t->last_key = subject.entry.key;
@@ -398,7 +437,7 @@ static void on_room(void *arg, struct http_exchange *x)
 {
     (void)x;
     struct list *l = arg;
-    if (!l->turn_is_posted)
+    if (!l->turn_is_posted && !l->page_is_away)
         run_turn(l);
 }
 
@@ -497,10 +536,59 @@ static int explain_expired(struct list *l, struct err *err)
     return r;
 }
 
+static struct cursor *cursor_of(struct list *l)
+{
+    return l->phase == LIST_READS_AHEAD ? &l->ahead : &l->made;
+}
+
+static void on_page(void *arg, struct custom_page *p)
+{
+    struct list *l = arg;
+    (void)p;
+    l->page_is_away = false;
+    run_turn(l);
+}
+
+/* The next page. 1 if it is on its way, 0 if it is there. */
+static int read_page(struct list *l, struct err *err)
+{
+    const struct custom_page_options options = {
+        .api = l->c->api, .loop = http_loop(l->c->x), .to = l->kind, .done = on_page, .arg = l
+    };
+    const struct cursor *at = cursor_of(l);
+    bool is_limited = l->sel.limit && selection_is_all(&l->sel);
+    struct store_snap *snap;
+    int r = store_snap_begin(l->c->api->store, l->rev, &snap, err);
+    if (r == -ERR_EXPIRED)
+        return explain_expired(l, err);
+    if (r < 0)
+        return r;
+    l->rev = store_snap_rev(snap);
+    l->page_at = at;
+    l->page = custom_page_new(&options);
+    r = custom_page_fill(l->page, snap, l->prefix, l->sel.is_single, buf_str(&at->start),
+                         is_limited ? l->sel.limit - at->n_items : 0, err);
+    store_snap_end(snap);
+    if (r == 0)
+        l->page_is_away = custom_page_send(l->page);
+    return r < 0 ? r : l->page_is_away;
+}
+
+/* Whether the next turn needs a page that is not there. */
+static bool needs_page(struct list *l)
+{
+    const struct cursor *at = cursor_of(l);
+    if (l->is_counting || !is_converted(l, at))
+        return false;
+    if (l->page_at != at)
+        l->page = custom_page_drop(l->page);
+    return !l->page && !(l->sel.limit && at->n_items == l->sel.limit);
+}
+
 static int read_turn(struct list *l, struct err *err)
 {
     struct turn t = { 0 };
-    struct cursor *at = l->phase == LIST_READS_AHEAD ? &l->ahead : &l->made;
+    struct cursor *at = cursor_of(l);
     int r = store_snap_begin(l->c->api->store, l->rev, &t.snap, err);
     if (r == -ERR_EXPIRED)
         return explain_expired(l, err);
@@ -524,7 +612,11 @@ static void run_turn(struct list *l)
         return;
     }
     struct err err = ERR_INIT(l->c->arena);
-    int r = read_turn(l, &err);
+    int r = needs_page(l) ? read_page(l, &err) : 0;
+    if (r == 1)
+        return; /* on_page() goes on */
+    if (r == 0)
+        r = read_turn(l, &err);
     if (r < 0)
         list_fail(l, &err);
     else if (l->is_counting)
@@ -623,6 +715,8 @@ static int prepare(struct list *l, struct err *err)
     if (r < 0)
         return r;
     l->prefix = selection_prefix(c->arena, c->stored, &l->sel);
+    const struct custom_version *kind = custom_version_of(c->stored);
+    l->kind = kind && kind->of->webhook ? kind : NULL;
     if (c->format.as == FORMAT_TABLE && columns_need_whole_list(c->stored))
         l->whole = arena_array(c->arena, const struct value *, WHOLE_MAX);
     return choose_revision(l, err);

@@ -156,9 +156,18 @@ static const struct fieldset *custom_replicas(struct arena *a, struct ownership_
     return n ? fieldset_of(a, steps, n) : NULL;
 }
 
+static int convert_custom(struct arena *a, struct ownership_place from, struct ownership_place to,
+                          const struct value *obj, struct value *ret, struct err *err)
+{
+    struct value in = value_borrow(obj);
+    if (custom_version_of_type(to.at)->of->webhook)
+        return convert_object(a, from.at, to.at, &in, ret, err);
+    return schema_ownership_convert(a, from, to, obj, ret, err);
+}
+
 static const struct managed_versions custom_versions = {
     .find = find_custom,
-    .convert = schema_ownership_convert,
+    .convert = convert_custom,
     .replicas = custom_replicas,
 };
 

@@ -32,15 +32,18 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
     if (r < 0)
         return r;
     struct store_entry e;
-    r = store_snap_get(snap, stored_key(c->arena, c->stored, c->req.ns, name), &e, err);
+    struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
+    r = store_snap_get(snap, key, &e, err);
     if (r == 1) {
+        e.key = key;
+        e.value = ret->bytes = arena_str(c->arena, e.value);
         ret->rev = e.mod_rev;
-        ret->bytes = arena_str(c->arena, e.value);
-        r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
-        r = r < 0 ? r : 1;
     }
-    store_snap_end(snap);
-    return r;
+    store_snap_end(snap); /* before anything that may wait for a webhook */
+    if (r <= 0)
+        return r;
+    r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
+    return r < 0 ? r : 1;
 }
 
 const struct kind_resource *registry__resource(struct str group, struct str plural)

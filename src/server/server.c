@@ -272,6 +272,7 @@ struct server *server_stop(struct server *s)
         pthread_join(s->threads[i], NULL);
     http_server_free(s->http);
     workers_free(s->api.workers);
+    workers_free(s->api.hook_workers);
     expire_free(s->expire);
     tally_free(s->api.tally);
     for (size_t i = 0; i < s->api.n_loops; i++) {
@@ -313,6 +314,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.list_sizes = list_sizes_new();
     s->api.turns = turns_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
+    s->api.hook_workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.services = opt->services;
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;

@@ -46,6 +46,9 @@ static void detach(struct watcher *w)
     store_watch_stop(&w->watch);
     loop_timer_cancel(&w->timer);
     watch_hub_remove(w->hub, w);
+    watch_queue_drop(w);
+    w->page = custom_page_drop(w->page);
+    w->custom = custom_unref(w->custom);
     buf_done(&w->start);
     w->has_ended = true;
 }
@@ -69,6 +72,11 @@ static size_t room(const struct watcher *w)
     return w->ws ? ws_room(w->ws) : http_reply_room(w->c->x);
 }
 
+bool watcher_has_room(const struct watcher *w)
+{
+    return room(w) > 0;
+}
+
 static void release_bytes(void *owner)
 {
     watch_bytes_unref(owner);
@@ -90,7 +98,7 @@ static void send_bytes(struct watcher *w, struct watch_bytes *b)
 }
 
 /* Tells why and ends. */
-static void end_with_error(struct watcher *w, const struct err *err)
+void watcher_fail(struct watcher *w, const struct err *err)
 {
     autobuf text = { 0 };
     watch_event_error(&text, w->c->arena, &w->enc, err);
@@ -117,7 +125,7 @@ static bool send_object(struct watcher *w, enum watch_type type, struct selectio
     w->enc.now_ns = clock_wall_ns(w->c->api->clock);
     struct watch_bytes *bytes = watch_hub_encode(w->hub, &form, &w->enc, subject, &err);
     if (!bytes) {
-        end_with_error(w, &err);
+        watcher_fail(w, &err);
         return false;
     }
     w->has_columns = w->enc.format.as == FORMAT_TABLE;
@@ -139,12 +147,64 @@ static void send_bookmark(struct watcher *w, uint64_t rev, bool initial_end)
     send_bytes(w, watch_bytes_new(&text));
 }
 
+/* ---- Definitions of custom kinds ---- */
+
+/* Objects are shown as today's definition has them. False if it is gone, or the version is. */
+static bool follow_definition(struct watcher *w)
+{
+    struct custom_kinds *kinds = w->c->api->custom;
+    uint64_t count = w->kind ? custom_kinds_count(kinds) : 0;
+    if (!w->kind || count == w->kinds_seen)
+        return true;
+    const struct custom *old = w->kind->of;
+    struct custom *now = custom_find(kinds, old->group, old->plural);
+    const struct custom_version *v =
+        now && str_eq(now->uid, old->uid) ? custom_served(now, w->kind->resource.version) : NULL;
+    if (!v || now == old) {
+        custom_unref(now);
+        w->kinds_seen = v ? count : w->kinds_seen;
+        return v;
+    }
+    w->kinds_seen = count;
+    w->kind = v;
+    w->enc.resource = w->enc.stored = &v->resource;
+    custom_unref(w->custom);
+    w->custom = now;
+    return true;
+}
+
+void watcher_look(struct watcher *w)
+{
+    if (follow_definition(w))
+        return;
+    if (w->queue)
+        w->is_leaving = true;
+    else
+        watcher_end(w);
+}
+
 /* ---- Live ---- */
 
 static int matches(struct watcher *w, bool is_there, struct selection_subject *subject,
                    struct err *err)
 {
     return is_there ? selection_matches(&w->sel, subject, err) : 0;
+}
+
+bool watcher_show(struct watcher *w, const struct store_event *ev)
+{
+    struct watch_hub *hub = w->hub;
+    struct err err = ERR_INIT(w->c->arena);
+    watch_hub_show(hub, ev, &w->enc);
+    int now = matches(w, ev->type == STORE_PUT, &hub->now, &err);
+    int before = now < 0 ? now : matches(w, ev->prev.mod_rev != 0, &hub->prev, &err);
+    if (before < 0) {
+        watcher_fail(w, &err);
+        return false;
+    }
+    if (now)
+        return send_object(w, before ? WATCH_MODIFIED : WATCH_ADDED, &hub->now);
+    return before ? send_object(w, WATCH_DELETED, &hub->prev) : true;
 }
 
 static enum store_watch_verdict on_event(struct store_watch *watch, const struct store_event *ev)
@@ -154,18 +214,10 @@ static enum store_watch_verdict on_event(struct store_watch *watch, const struct
         return STORE_WATCH_FULL;
     if (w->sel.is_single && !str_eq(ev->now.key, w->prefix))
         return STORE_WATCH_ON;
-
-    struct watch_hub *hub = w->hub;
-    struct err err = ERR_INIT(w->c->arena);
-    watch_hub_show(hub, ev, &w->enc);
-    int now = matches(w, ev->type == STORE_PUT, &hub->now, &err);
-    int before = now < 0 ? now : matches(w, ev->prev.mod_rev != 0, &hub->prev, &err);
-    if (before < 0)
-        end_with_error(w, &err);
-    else if (now)
-        (void)send_object(w, before ? WATCH_MODIFIED : WATCH_ADDED, &hub->now);
-    else if (before)
-        (void)send_object(w, WATCH_DELETED, &hub->prev);
+    (void)follow_definition(w); /* if it is gone, these are the last of its objects */
+    if (watch_queue_wants(w, ev))
+        return watch_queue_add(w, ev) ? STORE_WATCH_ON : STORE_WATCH_FULL;
+    (void)watcher_show(w, ev);
     return STORE_WATCH_ON;
 }
 
@@ -180,7 +232,7 @@ static void on_expired(struct store_watch *watch)
     struct watcher *w = (struct watcher *)((char *)watch - offsetof(struct watcher, watch));
     struct err err = ERR_INIT(w->c->arena);
     set_too_old(w, store_watch_rev(watch), &err);
-    end_with_error(w, &err);
+    watcher_fail(w, &err);
 }
 
 static void go_live(struct watcher *w, uint64_t rev)
@@ -193,7 +245,7 @@ static void go_live(struct watcher *w, uint64_t rev)
         return;
     if (err.code == ERR_EXPIRED)
         set_too_old(w, rev, &err);
-    end_with_error(w, &err);
+    watcher_fail(w, &err);
 }
 
 /* ---- Timers ---- */
@@ -231,7 +283,8 @@ static void bookmark_is_due(struct watcher *w)
     uint64_t rev = w->watch.feed ? store_watch_rev(&w->watch) : store_rev(w->c->api->store);
     bool is_last = w->deadline_ns - loop_now_ns(w->hub->loop) <= FAREWELL_SEC * NS_PER_SEC;
     /* One that starts in the future has come nowhere yet. */
-    if (w->phase == WATCHER_IS_LIVE && rev <= store_rev(w->c->api->store) && room(w) > 0)
+    if (w->phase == WATCHER_IS_LIVE && !w->queue && rev <= store_rev(w->c->api->store) &&
+        room(w) > 0)
         send_bookmark(w, rev, false);
     if (is_last)
         w->bookmark_ns = 0;
@@ -305,11 +358,18 @@ static int begin_with(struct watcher *w, struct selection_subject *subject, stru
     return 0;
 }
 
+static bool is_converted(const struct watcher *w)
+{
+    return w->kind && w->kind->of->webhook && w->prefix.n;
+}
+
 static int next_entry(struct watcher *w, struct store_snap *snap, struct store_entry *ret,
                       struct err *err)
 {
     if (!w->prefix.n)
         return 0;
+    if (w->page)
+        return custom_page_next(w->page, ret, err);
     if (!w->sel.is_single)
         return store_range_next(snap, ret, err);
     return w->start.n ? 0 : store_snap_get(snap, w->prefix, ret, err);
@@ -320,7 +380,7 @@ static int read_objects(struct watcher *w, struct store_snap *snap, struct arena
                         struct buf *out, struct err *err)
 {
     size_t made = 0;
-    if (w->prefix.n && !w->sel.is_single)
+    if (w->prefix.n && !w->sel.is_single && !w->page)
         store_range_begin(snap, w->prefix, buf_str(&w->start));
     for (size_t n = 0; n < TURN_OBJECTS && made < TURN_BYTES && room(w) > 0; n++) {
         arena_reset(a);
@@ -361,12 +421,56 @@ static int read_turn(struct watcher *w, struct err *err)
     return r;
 }
 
+static void on_page(void *arg, struct custom_page *p)
+{
+    struct watcher *w = arg;
+    (void)p;
+    w->page_is_away = false;
+    post_turn(w);
+}
+
+/* The next objects, to be converted. 1 if they are on their way, 0 if they are there. */
+static int read_page(struct watcher *w, struct err *err)
+{
+    const struct custom_page_options options = {
+        .api = w->c->api, .loop = w->hub->loop, .to = w->kind, .done = on_page, .arg = w
+    };
+    struct store_snap *snap;
+    int r = store_snap_begin(w->c->api->store, w->rev, &snap, err);
+    if (r == -ERR_EXPIRED)
+        set_too_old(w, w->rev, err);
+    if (r < 0)
+        return r;
+    w->rev = store_snap_rev(snap);
+    w->page = custom_page_new(&options);
+    r = custom_page_fill(w->page, snap, w->prefix, w->sel.is_single, buf_str(&w->start), 0, err);
+    store_snap_end(snap);
+    if (r == 0)
+        w->page_is_away = custom_page_send(w->page);
+    return r < 0 ? r : w->page_is_away;
+}
+
+/* What a turn with pages has come to: a page that is used up, unless it is the last, is not the
+ * end. */
+static int after_page(struct watcher *w, int r)
+{
+    if (r != 0 || !w->page)
+        return r;
+    bool is_last = custom_page_is_last(w->page);
+    w->page = custom_page_drop(w->page);
+    return is_last ? 0 : 1;
+}
+
 static void run_turn(struct watcher *w)
 {
     struct err err = ERR_INIT(w->c->arena);
-    int r = read_turn(w, &err);
+    int r = is_converted(w) && !w->page ? read_page(w, &err) : 0;
+    if (r == 1 || w->page_is_away)
+        return; /* on_page() goes on */
+    if (r == 0)
+        r = after_page(w, read_turn(w, &err));
     if (r < 0) {
-        end_with_error(w, &err);
+        watcher_fail(w, &err);
     } else if (r > 0 && room(w) > 0) {
         post_turn(w);
     } else if (r == 0) {
@@ -388,7 +492,7 @@ static void wait_for_revision(struct watcher *w)
         post_turn(w);
     } else if (now >= w->give_up_ns) {
         (void)selection_too_new(&err, w->wait_rev, newest);
-        end_with_error(w, &err);
+        watcher_fail(w, &err);
     } else {
         loop_timer_set(w->hub->loop, &w->timer, now + WAIT_STEP_MS * NS_PER_MS);
     }
@@ -400,7 +504,9 @@ static void has_room(struct watcher *w)
 {
     if (w->has_ended)
         return;
-    if (w->phase == WATCHER_IS_LIVE)
+    if (w->phase == WATCHER_IS_LIVE && w->queue)
+        watch_queue_deliver(w);
+    else if (w->phase == WATCHER_IS_LIVE)
         store_watch_resume(&w->watch);
     else if (w->phase == WATCHER_BEGINS)
         post_turn(w);
@@ -509,6 +615,7 @@ void verb_watch(struct call *c)
         .now_ns = clock_wall_ns(c->api->clock),
     };
     w->enc.format.pretty = false;
+    w->kind = custom_version_of(c->stored);
     if (prepare(w, &err) < 0) {
         free(w);
         call_fail(c, &err);

@@ -10,6 +10,9 @@ struct watch_hub *watch_hub_new(struct api *api, struct loop *loop);
 /* Ends every watch cleanly, as when their time is up, and those to come at once, so that a draining
  * server is not held up by them. Any thread; once; it happens on the loop. */
 void watch_hub_close(struct watch_hub *hub);
+/* A definition of custom kinds has changed: its watches go on by the new one, or end with it. Any
+ * thread; it happens on the loop. */
+void watch_hub_look(struct watch_hub *hub);
 /* Its loop does not run any more, but is not freed yet. */
 struct watch_hub *watch_hub_free(struct watch_hub *hub);
 

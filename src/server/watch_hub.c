@@ -129,7 +129,8 @@ static void on_wake(void *arg) /* thread: the store's, or the loop's */
 static bool is_over(struct watch_hub *hub)
 {
     bool is_free = hub->is_free;
-    if (is_free && !atomic_load(&hub->poll_is_posted) && !atomic_load(&hub->close_is_posted))
+    if (is_free && !atomic_load(&hub->poll_is_posted) && !atomic_load(&hub->close_is_posted) &&
+        !atomic_load(&hub->look_is_posted) && !atomic_load(&hub->launch_is_posted))
         free(hub);
     return is_free;
 }
@@ -153,6 +154,46 @@ static void on_close(struct loop *l, struct loop_msg *m)
     hub->is_closing = true;
     while (hub->first)
         watcher_end(hub->first);
+}
+
+/* Events of before the change are shown before anything ends. */
+static void on_look(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, look));
+    atomic_store(&hub->look_is_posted, false);
+    if (is_over(hub))
+        return;
+    if (store_feed_poll(hub->feed)) {
+        post_poll(hub);
+        watch_hub_look(hub);
+        return;
+    }
+    for (struct watcher *w = hub->first, *next; w; w = next) {
+        next = w->next;
+        watcher_look(w);
+    }
+}
+
+static void on_launch(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, launch));
+    atomic_store(&hub->launch_is_posted, false);
+    if (!is_over(hub))
+        watch_flights_launch(hub);
+}
+
+void watch_hub_post_launch(struct watch_hub *hub)
+{
+    if (!atomic_exchange(&hub->launch_is_posted, true))
+        loop_post(hub->loop, &hub->launch);
+}
+
+void watch_hub_look(struct watch_hub *hub)
+{
+    if (!atomic_exchange(&hub->look_is_posted, true))
+        loop_post(hub->loop, &hub->look);
 }
 
 /* ---- Watches ---- */
@@ -183,6 +224,8 @@ struct watch_hub *watch_hub_new(struct api *api, struct loop *loop)
     hub->loop = loop;
     hub->poll.run = on_poll;
     hub->close.run = on_close;
+    hub->look.run = on_look;
+    hub->launch.run = on_launch;
     arena_init(&hub->arena);
     hub->feed = store_feed_new(api->store, on_wake, hub);
     return hub;
@@ -199,6 +242,7 @@ struct watch_hub *watch_hub_free(struct watch_hub *hub)
     if (!hub)
         return NULL;
     assert(!hub->first);
+    watch_flights_drop(hub);
     hub->feed = store_feed_free(hub->feed);
     forget(hub);
     arena_done(&hub->arena);
