@@ -186,6 +186,16 @@ struct custom *custom_find(struct custom_kinds *k, struct str group, struct str 
     return c;
 }
 
+struct custom *custom_now(const struct custom *c)
+{
+    struct custom_kinds *k = c->kinds;
+    pthread_mutex_lock(&k->lock);
+    struct custom *now = map_get(&k->by_name, c->name);
+    now = now && str_eq(now->uid, c->uid) ? custom_ref(now) : NULL;
+    pthread_mutex_unlock(&k->lock);
+    return now;
+}
+
 static int by_group(const void *a, const void *b)
 {
     const struct custom *const *x = a, *const *y = b;

@@ -60,6 +60,9 @@ int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *er
 
 /* NULL if there is none that is established. The caller has a reference. */
 struct custom *custom_find(struct custom_kinds *k, struct str group, struct str plural);
+/* What a definition has become; NULL if it is gone, or another of its name has come. The caller has
+ * a reference. */
+struct custom *custom_now(const struct custom *c);
 struct custom *custom_ref(struct custom *c);
 struct custom *custom_unref(struct custom *c); /* NULL */
 

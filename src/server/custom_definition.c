@@ -475,6 +475,10 @@ static int finish_once(struct api *api, struct str name, struct arena *a, struct
     int r = read_definition(api, a, name, &crd, &rev, err);
     if (r <= 0 || !value_dig(&crd, "metadata", "deletionTimestamp") || !has_finalizer(&crd))
         return r < 0 ? r : 0;
+    /* First everybody must know: who lets go of an object that is met here looks for this. */
+    r = custom_kinds_refresh(api->custom, name, err);
+    if (r < 0)
+        return r;
     struct value old = value_share(&crd);
     struct str now = now_text(api, a);
     bool established = is_condition_true(&crd, STR("Established"));

@@ -315,35 +315,74 @@ void registry__written(struct call *c, struct str name, bool gone)
     const struct custom_version *v = custom_version_of(c->stored);
     struct err err = ERR_INIT(c->arena);
     int r = 0;
-    if (definition_is(c->stored))
+    if (definition_is(c->stored)) {
         r = definition_finish(c->api, name, &err);
-    else if (gone && v && v->of->terminating)
-        r = definition_finish(c->api, v->of->name, &err);
+    } else if (gone && v) {
+        struct custom *now = custom_now(v->of);
+        if (now && now->terminating)
+            r = definition_finish(c->api, now->name, &err);
+        custom_unref(now);
+    }
     if (r < 0)
         log_error("a definition could not take effect", LOG_STR("name", name), LOG_ERR(&err));
+}
+
+/* A definition that goes takes along the objects that it finds. One that comes later would stay for
+ * ever, so it is written only while the definition is there. None is needed for built-in kinds. */
+static int check_definition(struct call *c, struct str name, struct store_op *ret, struct err *err)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    const struct kind_resource *definitions =
+        registry__resource(STR("apiextensions.k8s.io"), STR("customresourcedefinitions"));
+    *ret = (struct store_op){ 0 };
+    if (!v)
+        return 0;
+    int r = 0;
+    struct custom *now = custom_now(v->of);
+    if (!now)
+        r = error_not_found(err, definitions, v->of->name);
+    else if (now->terminating)
+        r = error_forbidden(
+            err, c->req.resource, name,
+            STR("create not allowed while custom resource definition is terminating"));
+    else
+        *ret = (struct store_op){ .type = STORE_CHECK,
+                                  .key = stored_key(c->arena, definitions, STR(""), now->name),
+                                  .expect_rev = now->rev };
+    custom_unref(now);
+    return r;
 }
 
 /* 0; 1 to begin again; or an error. */
 static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
                    const struct registry_extra *extra, bool generated, struct err *err)
 {
-    enum { OBJECT, NAMESPACE, FIRST_EXTRA };
+    enum { OBJECT, MAX = 3 };
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
-    int r = registry__bytes(c, obj, &bytes, err);
+    struct store_op definition;
+    int r = check_definition(c, name, &definition, err);
+    if (r == 0)
+        r = registry__bytes(c, obj, &bytes, err);
     if (r < 0)
         return r;
-    struct store_op *ops = arena_array(c->arena, struct store_op, FIRST_EXTRA + extra->n);
-    ops[OBJECT] = (struct store_op){
+    struct store_op *ops = arena_array(c->arena, struct store_op, MAX + extra->n);
+    size_t n = 0, definition_at = SIZE_MAX;
+    ops[n++] = (struct store_op){
         .type = STORE_PUT,
         .key = stored_key(c->arena, c->stored, c->req.ns, name),
         .value = buf_str(&bytes),
         .expect_rev = STORE_ABSENT,
     };
-    ops[NAMESPACE] = *ns_check;
+    if (ns_check->key.n)
+        ops[n++] = *ns_check;
+    if (definition.key.n) {
+        definition_at = n;
+        ops[n++] = definition;
+    }
     for (size_t i = 0; i < extra->n; i++)
-        ops[FIRST_EXTRA + i] = extra->ops[i];
-    struct store_txn txn = { .ops = ops, .n_ops = ns_check->key.n ? FIRST_EXTRA + extra->n : 1 };
+        ops[n++] = extra->ops[i];
+    struct store_txn txn = { .ops = ops, .n_ops = n };
     r = store_commit(c->api->store, &txn, err);
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
@@ -353,10 +392,11 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     if (r != -ERR_CONFLICT)
         return r;
     err_clear(err);
-    if (txn.failed_op != OBJECT || generated)
-        return 1;
-    r = check_absent(c, obj, err);
-    return r == 0 ? 1 : r; /* gone again meanwhile */
+    if (txn.failed_op == definition_at)
+        r = custom_kinds_refresh(c->api->custom, custom_version_of(c->stored)->of->name, err);
+    else
+        r = txn.failed_op != OBJECT || generated ? 0 : check_absent(c, obj, err);
+    return r == 0 ? 1 : r; /* also if what was there is gone again meanwhile */
 }
 
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
