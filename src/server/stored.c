@@ -184,7 +184,7 @@ int stored_open(const struct store_entry *e, struct stored *ret, struct err *err
 bool stored_fits(const struct store_entry *e, const struct kind_resource *r)
 {
     const struct custom_version *v = custom_version_of(r);
-    struct stored s;
+    struct stored s = { 0 };
     return !v || (stored_open(e, &s, NULL) == 0 && s.mark == v->mark &&
                   str_eq(s.version, v->resource.version));
 }
