@@ -23,10 +23,13 @@ int typed__map_mismatch(struct typed_reader *r, const struct value *in, const ch
                    strcmp(wanted, "struct") == 0 ? ":" : "", go_kind(in));
 }
 
+/* Goes by the kind of type, whatever its name is. */
 static int unrecognized(struct typed_reader *r, const struct kind_field *f)
 {
+    struct kind_field unnamed = *f;
+    unnamed.go_type = STR("");
     return err_set(r->err, ERR_BAD_REQUEST, "unrecognized type: " STR_FMT,
-                   STR_ARG(typed__go_element(r->arena, f)));
+                   STR_ARG(typed__go_element(r->arena, &unnamed)));
 }
 
 static int inconvertible(struct typed_reader *r, const struct kind_field *f, const struct value *in)

@@ -195,6 +195,14 @@ static void wrong_types_are_named_as_go_does(void **state)
         { "apps/v1/Deployment", "{\"spec\":{\"strategy\":{\"rollingUpdate\":{\"maxSurge\":true}}}}",
           INTO("bool", "RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge", "int32") },
         { "ConfigMap", "{\"data\":{\"a\":1}}", INTO("number", "ConfigMap.data", "string") },
+        { "Namespace", "{\"spec\":{\"finalizers\":[true]}}",
+          INTO("bool", "NamespaceSpec.spec.finalizers", "v1.FinalizerName") },
+        { "Namespace", "{\"spec\":{\"finalizers\":{}}}",
+          INTO("object", "NamespaceSpec.spec.finalizers", "[]v1.FinalizerName") },
+        { "ConfigMap", "{\"metadata\":{\"uid\":1}}",
+          INTO("number", "ObjectMeta.metadata.uid", "types.UID") },
+        { "autoscaling/v2/HPAScalingPolicy", "{\"type\":1}",
+          INTO("number", "HPAScalingPolicy.type", "v2.HPAScalingPolicyType") },
         { "ConfigMap", "{\"metadata\":{\"labels\":\"x\"}}",
           INTO("string", "ObjectMeta.metadata.labels", "map[string]string") },
         { "ConfigMap", "{\"metadata\":7}", INTO("number", "ConfigMap.metadata", "v1.ObjectMeta") },
@@ -319,8 +327,39 @@ static void empty_lists_that_were_sent_stay(void **state)
         { "rbac.authorization.k8s.io/v1/Role", "{\"rules\":null}",
           "{\"metadata\":{},\"rules\":null}" },
         { "ConfigMap", "{\"data\":{},\"metadata\":{\"finalizers\":[]}}", "{\"metadata\":{}}" },
+        { "autoscaling/v2/HPAScalingRules", "{\"policies\":[]}", "{\"policies\":[]}" },
+        { "autoscaling/v2/HPAScalingRules", "{\"policies\":null}", "{}" },
     };
     CHECK_ROWS_WITH(rows, typed_read_sent);
+}
+
+static void what_is_empty_is_told_before_it_is_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *text;
+        bool has_empty;
+    } rows[] = {
+        { "rbac.authorization.k8s.io/v1/Role", "{\"rules\":[]}", true },
+        { "rbac.authorization.k8s.io/v1/Role", "{\"rules\":[{\"verbs\":[\"get\"]}]}", false },
+        { "rbac.authorization.k8s.io/v1/Role", "{\"rules\":[{\"verbs\":[]}]}", true },
+        { "ConfigMap", "{\"data\":{\"a\":\"\"}}", false },
+        { "Pod", "{\"spec\":{\"volumes\":[{\"emptyDir\":{}}],\"containers\":[{}]}}", false },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = ERR_INIT(&a);
+        struct value in, out, stored;
+        bool has_empty = !rows[i].has_empty;
+        const struct kind_type *t = type_named(rows[i].type);
+        assert_int_equal(json_read(&a, str_of(rows[i].text), NULL, &in, &err), 0);
+        assert_int_equal(typed_read_checked(&a, t, &in, &has_empty, &out, &err), 0);
+        assert_int_equal(has_empty, rows[i].has_empty);
+        assert_int_equal(typed_read(&a, t, &out, NULL, &stored, &err), 0);
+        assert_int_equal(value_eq(&out, &stored), !has_empty);
+    }
+    arena_done(&a);
 }
 
 static void what_was_made_is_read_as_by_reflection(void **state)
@@ -330,6 +369,8 @@ static void what_was_made_is_read_as_by_reflection(void **state)
         { "ConfigMap", "{\"data\":\"x\"}", "cannot restore map from string" },
         { "ConfigMap", "{\"data\":{\"a\":5}}", "cannot convert int64 to string" },
         { "ConfigMap", "{\"data\":{\"a\":true}}", "unrecognized type: string" },
+        { "Pod", "{\"spec\":{\"dnsPolicy\":true}}", "unrecognized type: string" },
+        { "Pod", "{\"spec\":{\"dnsPolicy\":5}}", "cannot convert int64 to v1.DNSPolicy" },
         { "ConfigMap", "{\"metadata\":[]}", "cannot restore struct from: slice" },
         { "Pod", "{\"spec\":{\"containers\":{}}}", "cannot restore slice from map" },
         { "apps/v1/Deployment", "{\"spec\":{\"replicas\":\"3\"}}", "unrecognized type: int32" },
@@ -385,6 +426,7 @@ int main(void)
         cmocka_unit_test(notes_are_bounded),
         cmocka_unit_test(types_nest_only_so_deep),
         cmocka_unit_test(empty_lists_that_were_sent_stay),
+        cmocka_unit_test(what_is_empty_is_told_before_it_is_checked),
         cmocka_unit_test(what_was_made_is_read_as_by_reflection),
         cmocka_unit_test(zero_values_stay),
     };
