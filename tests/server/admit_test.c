@@ -12,6 +12,7 @@
 #include "api/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "server/bootstrap.h"
 #include "server/registry.h"
 #include "server/registry_internal.h"
@@ -158,6 +159,17 @@ static void runtime_classes(void **state)
     assert_string_equal(shown(&p, value_at(tolerations, 3)), "{'key':'a','operator':'Exists'}");
     assert_string_equal(shown(&p, value_at(tolerations, 4)), "{'key':'b','operator':'Exists'}");
     assert_int_equal(tolerations->n, 5);
+
+    /* Of too many none is held against another. */
+    autobuf text = { 0 };
+    buf_str_add(&text, STR("{'metadata':{'name':'h'},'spec':{'containers':[{'name':'c','image':'i'}"
+                           "],'runtimeClassName':'heavy','tolerations':["));
+    for (unsigned i = 0; i < LIMIT_TOLERATIONS_MERGED; i++)
+        buf_printf(&text, "%s{'key':'a','operator':'Equal','value':'v%u'}", i ? "," : "", i);
+    buf_str_add(&text, STR("]}}"));
+    expect(create(&p, "", "pods", str_cstr(&p.arena, buf_str(&text)), &pod), "");
+    tolerations = value_dig(&pod, "spec", "tolerations");
+    assert_int_equal(tolerations->n, LIMIT_TOLERATIONS_MERGED + 4);
     stop(&p);
 }
 
