@@ -1,5 +1,6 @@
 #include "server/apply.h"
 
+#include "api/cbor.h"
 #include "api/convert.h"
 #include "api/defaults.h"
 #include "api/typed.h"
@@ -14,9 +15,17 @@ static bool looks_like_json(struct str body)
     return str_starts(str_trim(body), STR("{"));
 }
 
+static bool is_cbor(const struct call *c)
+{
+    struct str type = http_header_get(c->http, STR("content-type"));
+    return str_eq_nocase(str_trim(str_cut(&type, ';')), STR("application/apply-patch+cbor"));
+}
+
 static int read_document(struct apply *ap, struct str body, struct err *err)
 {
     struct arena *a = ap->call->arena;
+    if (is_cbor(ap->call))
+        return cbor_read(a, body, &ap->config, err);
     if (looks_like_json(body) && json_read(a, body, NULL, &ap->config, NULL) == 0)
         return 0;
     struct yaml_stream *s = yaml_stream_new(a, body, NULL);
@@ -45,6 +54,8 @@ int apply_read(struct apply *ap, struct err *err)
     ap->unread = STR("");
     ap->n_odd = 0;
     if (read_document(ap, body, &why) < 0) {
+        if (is_cbor(ap->call))
+            return err_set(err, ERR_BAD_REQUEST, "error decoding CBOR: " STR_FMT, STR_ARG(why.msg));
         if (!looks_like_json(body))
             return err_set(err, ERR_BAD_REQUEST, "error encoding patch: " STR_FMT,
                            STR_ARG(why.msg));

@@ -29,6 +29,7 @@ static const struct {
     { STR("application/merge-patch+json"), PATCH_MERGE },
     { STR("application/strategic-merge-patch+json"), PATCH_STRATEGIC },
     { STR("application/apply-patch+yaml"), PATCH_APPLY },
+    { STR("application/apply-patch+cbor"), PATCH_APPLY },
 };
 
 static bool find_kind(struct str type, enum patch_kind *ret)
