@@ -166,25 +166,24 @@ static void zero_values_are_written_as_go_does(void **state)
         str_eq(buf_str(&out), STR("\x0a\x00\x12\x06\x08\x00\x10\x00\x1a\x00\x1a\x00\x22\x00")));
 }
 
+/* None has more fields than the writer has room for; it asserts that. */
+static void every_type_is_written(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_kind_types; i++) {
+        autobuf out = { 0 }, item = { 0 };
+        struct value nothing = value_object();
+        proto_write(&out, &kind_types[i], &nothing);
+        proto_write_item(&item, 1, &kind_types[i], &nothing);
+        assert_true(item.n >= out.n + 2);
+        assert_memory_equal(item.p + item.n - out.n, out.n ? out.p : "", out.n);
+    }
+}
+
 int main(void)
 {
-    /* None has more fields than the writer has room for; it asserts that. */
-    static void every_type_is_written(void **state)
-    {
-        (void)state;
-        for (size_t i = 0; i < n_kind_types; i++) {
-            autobuf out = { 0 }, item = { 0 };
-            struct value nothing = value_object();
-            proto_write(&out, &kind_types[i], &nothing);
-            proto_write_item(&item, 1, &kind_types[i], &nothing);
-            assert_true(item.n >= out.n + 2);
-            assert_memory_equal(item.p + item.n - out.n, out.n ? out.p : "", out.n);
-        }
-    }
-
-#define PROTO_TEST(every_type_is_written) ,
-    PROTO_TEST(name)
-    cmocka_unit_test_setup_teardown(name, setup, teardown) const struct CMUnitTest tests[] = {
+#define PROTO_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
         PROTO_TEST(messages_become_objects),
         PROTO_TEST(bad_bytes_are_refused),
         PROTO_TEST(nesting_is_bounded),
@@ -192,6 +191,7 @@ int main(void)
         PROTO_TEST(many_unknown_fields_are_linear),
         PROTO_TEST(envelopes),
         PROTO_TEST(zero_values_are_written_as_go_does),
+        PROTO_TEST(every_type_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
