@@ -182,7 +182,7 @@ static void set_list(struct arena *a, const struct value *props, struct schema *
                                                  : KIND_MERGE_UNSAID;
     size_t n;
     s->list_keys = texts(a, value_get(props, STR("x-kubernetes-list-map-keys")), &n);
-    s->n_list_keys = (uint16_t)n;
+    s->n_list_keys = (uint32_t)n;
     if (s->list_type == KIND_MERGE_SET || s->list_type == KIND_MERGE_MAP)
         s->flags |= SCHEMA_HAS_KEYED;
     const struct value *items = value_get(props, STR("items"));

@@ -51,7 +51,7 @@ struct schema {
     const struct schema_rules *rules;            /* NULL: none */
     const struct schema_expression *expressions; /* x-kubernetes-validations */
     const struct str *list_keys;
-    uint16_t n_list_keys, n_expressions;
+    uint32_t n_list_keys, n_expressions;
 };
 
 struct schema_property {
