@@ -2,6 +2,8 @@
  * here too, since they are how object types and trees meet. */
 #include "cel/internal.h"
 
+#include <stdlib.h>
+
 #include "base/buf.h"
 
 #include "base/banned.h"
@@ -116,8 +118,11 @@ const struct cel_type *cel_type_optional(struct arena *a, const struct cel_type 
 
 /* ---- Objects with a list of fields ---- */
 
+enum { SORTED_FROM = 16 };
+
 struct field_list {
     const struct cel_field *fields;
+    const struct cel_field **by_key; /* sorted, if there are many; else NULL */
     size_t n;
 };
 
@@ -126,33 +131,59 @@ static struct str key_of(const struct cel_field *f)
     return f->key.n ? f->key : f->name;
 }
 
-static bool listed_by(const struct cel_type *object, struct str what, bool by_key,
-                      struct cel_field *ret)
+static int compare_keys(const void *a, const void *b)
 {
-    const struct field_list *list = object->handle;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct cel_field *f = &list->fields[i];
-        if (!str_eq(by_key ? key_of(f) : f->name, what))
-            continue;
-        *ret = *f;
-        ret->key = key_of(f);
-        return true;
+    return str_cmp(key_of(*(const struct cel_field *const *)a),
+                   key_of(*(const struct cel_field *const *)b));
+}
+
+static const struct cel_field *find_key(const struct field_list *list, struct str key)
+{
+    const struct cel_field wanted = { .name = key }, *p = &wanted;
+    if (list->by_key) {
+        const struct cel_field **found =
+            bsearch(&p, list->by_key, list->n, sizeof(p), compare_keys);
+        return found ? *found : NULL;
     }
-    return false;
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(key_of(&list->fields[i]), key))
+            return &list->fields[i];
+    return NULL;
+}
+
+/* Names differ from keys only where something was escaped, and then there are underscores. */
+static const struct cel_field *find_name(const struct field_list *list, struct str name)
+{
+    const struct cel_field *f = find_key(list, name);
+    if (f && str_eq(f->name, name))
+        return f;
+    bool is_escaped = memmem(name.p, name.n, "__", 2);
+    for (size_t i = 0; (is_escaped || !list->by_key) && i < list->n; i++)
+        if (str_eq(list->fields[i].name, name))
+            return &list->fields[i];
+    /* A word that expressions reserve need not be escaped where only a field can stand. */
+    bool is_word = f && f->name.n == name.n + 4 && str_starts(f->name, STR("__")) &&
+                   str_starts(str_skip(f->name, 2), name);
+    return is_word ? f : NULL;
+}
+
+static bool give(const struct cel_field *f, struct cel_field *ret)
+{
+    if (!f)
+        return false;
+    *ret = *f;
+    ret->key = key_of(f);
+    return true;
 }
 
 static bool listed_by_name(const struct cel_type *object, struct str name, struct cel_field *ret)
 {
-    if (listed_by(object, name, false, ret))
-        return true;
-    /* A word that expressions reserve need not be escaped where only a field can stand. */
-    return listed_by(object, name, true, ret) && ret->name.n == name.n + 4 &&
-           str_starts(ret->name, STR("__")) && str_starts(str_skip(ret->name, 2), name);
+    return give(find_name(object->handle, name), ret);
 }
 
 static bool listed_by_key(const struct cel_type *object, struct str key, struct cel_field *ret)
 {
-    return listed_by(object, key, true, ret);
+    return give(find_key(object->handle, key), ret);
 }
 
 const struct cel_type *cel_type_object(struct arena *a, struct str name,
@@ -161,7 +192,13 @@ const struct cel_type *cel_type_object(struct arena *a, struct str name,
     static const struct cel_fields listed = { listed_by_name, listed_by_key };
     struct field_list *list = arena_new(a, struct field_list);
     struct cel_type *t = arena_new(a, struct cel_type);
-    *list = (struct field_list){ fields, n };
+    *list = (struct field_list){ .fields = fields, .n = n };
+    if (n > SORTED_FROM) {
+        list->by_key = arena_array(a, const struct cel_field *, n);
+        for (size_t i = 0; i < n; i++)
+            list->by_key[i] = &fields[i];
+        qsort(list->by_key, n, sizeof(*list->by_key), compare_keys);
+    }
     t->kind = CEL_OBJECT;
     t->name = name;
     t->fields = &listed;

@@ -53,6 +53,53 @@ static const struct schema_property *properties(struct arena *a, const struct va
     return list;
 }
 
+/* ---- Enums ---- */
+
+enum { SORTED_FROM = 16 };
+
+static bool is_scalar(const struct value *v)
+{
+    double ignored;
+    return v->type == VALUE_STRING || value_to_double(v, &ignored);
+}
+
+/* Texts come before numbers. */
+static int compare_scalars(const void *a, const void *b)
+{
+    const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
+    double m, n;
+    if (x->type == VALUE_STRING && y->type == VALUE_STRING)
+        return str_cmp(value_str(x), value_str(y));
+    if (value_to_double(x, &m) && value_to_double(y, &n))
+        return m < n ? -1 : m > n;
+    return x->type == VALUE_STRING ? -1 : 1;
+}
+
+static void sort_values(struct arena *a, struct schema_rules *r)
+{
+    if (r->values->n <= SORTED_FROM)
+        return;
+    r->sorted_values = arena_array(a, const struct value *, r->values->n);
+    value_each_item (it, r->values)
+        if (is_scalar(it))
+            r->sorted_values[r->n_sorted_values++] = it;
+    qsort(r->sorted_values, r->n_sorted_values, sizeof(*r->sorted_values), compare_scalars);
+}
+
+bool schema_is_one_of(const struct schema_rules *r, const struct value *v)
+{
+    if (r->sorted_values && is_scalar(v))
+        return bsearch(&v, r->sorted_values, r->n_sorted_values, sizeof(*r->sorted_values),
+                       compare_scalars);
+    double x, y;
+    value_each_item (it, v->type == VALUE_NULL ? NULL : r->values)
+        if (value_to_double(it, &x) && value_to_double(v, &y) ? x == y : value_eq(it, v))
+            return true;
+    return false;
+}
+
+/* ---- Rules ---- */
+
 static const struct str *texts(struct arena *a, const struct value *from, size_t *ret_n)
 {
     *ret_n = 0;
@@ -152,6 +199,7 @@ static const struct schema_rules *rules(struct arena *a, const struct value *pro
         struct value *copy = arena_new(a, struct value);
         *copy = value_clone(a, values);
         r->values = copy;
+        sort_values(a, r);
     }
     r->required = texts(a, value_get(props, STR("required")), &r->n_required);
     r->all_of = choice(a, props, STR("allOf"));

@@ -91,7 +91,9 @@ struct schema_rules {
     struct str pattern;          /* empty: none */
     const struct regexp *regexp; /* NULL with a pattern: it does not compile */
     struct str regexp_fault;
-    const struct value *values; /* enum: an array; NULL: none */
+    const struct value *values;         /* enum: an array; NULL: none */
+    const struct value **sorted_values; /* its texts and numbers, if there are many */
+    size_t n_sorted_values;
     const struct str *required;
     size_t n_required;
     struct schema_choice all_of, any_of, one_of;
@@ -101,6 +103,9 @@ struct schema_rules {
 /* `props` is a JSONSchemaProps; nothing of it is needed afterwards. Depth is bounded by that of
  * documents. */
 const struct schema *schema_compile(struct arena *a, const struct value *props);
+
+/* Whether `v` is one of `values`. Null never is; 1 and 1.0 are the same. */
+bool schema_is_one_of(const struct schema_rules *r, const struct value *v);
 
 /* NULL where the schema has no such property. */
 const struct schema *schema_property(const struct schema *s, struct str name);

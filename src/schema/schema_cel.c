@@ -2,6 +2,7 @@
 
 #include "api/validate.h"
 #include "base/buf.h"
+#include "schema/schema_fields.h"
 #include "schema/schema_lists.h"
 
 #include "base/banned.h"
@@ -386,16 +387,19 @@ static void run_fields(struct runner *r, const struct schema_programs *ps,
                        const struct field_path *path, const struct value *obj,
                        const struct value *old, const struct before *before)
 {
+    struct schema_fields fields = { .arena = r->e->arena, .obj = obj },
+                         olds = { .arena = r->e->arena, .obj = old };
     value_each_field (f, ps->additional ? obj : NULL) {
         struct field_path here = field_key(path, f->key);
-        const struct value *was = value_get(old, f->key);
+        const struct value *was = schema_fields_get(&olds, f->key);
         struct before b = inside(before, &f->val, was);
         if (r->budget >= 0)
             run(r, ps->additional, &here, &f->val, was, &b);
     }
     for (size_t i = 0; i < ps->n_properties && r->budget >= 0; i++) {
         struct str name = ps->properties[i].name;
-        const struct value *v = value_get(obj, name), *was = value_get(old, name);
+        const struct value *v = schema_fields_get(&fields, name),
+                           *was = schema_fields_get(&olds, name);
         struct field_path here = field_child(path, name);
         bool type_meta = !path && (str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")));
         struct before b = type_meta ? (struct before){ 0 } : inside(before, v, was);

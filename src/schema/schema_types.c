@@ -26,14 +26,6 @@ static int64_t limit_or(int64_t limit, int64_t otherwise)
     return limit == SCHEMA_NO_LIMIT ? otherwise : limit < 0 ? 0 : limit;
 }
 
-static bool is_required(const struct schema *s, struct str name)
-{
-    for (size_t i = 0; s->rules && i < s->rules->n_required; i++)
-        if (str_eq(s->rules->required[i], name))
-            return true;
-    return false;
-}
-
 /* The least that a value takes. */
 static int64_t min_size(const struct schema *s)
 {
@@ -57,10 +49,10 @@ static int64_t min_size(const struct schema *s)
     int64_t size = MIN_CONTAINER;
     if (s->types != SCHEMA_OBJECT || s->additional)
         return size;
-    for (uint32_t i = 0; i < s->n_properties; i++) {
-        const struct schema_property *p = &s->properties[i];
-        if (is_required(s, p->name) && !p->schema->default_value)
-            size += (int64_t)p->name.n + min_size(p->schema) + 4;
+    for (size_t i = 0; s->rules && i < s->rules->n_required; i++) {
+        const struct schema *property = schema_property(s, s->rules->required[i]);
+        if (property && !property->default_value)
+            size += (int64_t)s->rules->required[i].n + min_size(property) + 4;
     }
     return size;
 }

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "schema/schema.h"
+#include "schema/schema_fields.h"
 #include "schema/schema_format.h"
 #include "schema/schema_lists.h"
 
@@ -446,16 +447,17 @@ static void check_sizes(struct checker *c, struct result *r, const struct schema
 }
 
 /* The old value of a field that both have. */
-static const struct value *old_field(const struct value *old, struct str name, bool root)
+static const struct value *old_field(struct schema_fields *old, struct str name, bool root)
 {
     bool type_meta = root && (str_eq(name, STR("kind")) || str_eq(name, STR("apiVersion")));
-    return type_meta ? NULL : value_get(old, name);
+    return type_meta ? NULL : schema_fields_get(old, name);
 }
 
 static void check_object(struct checker *c, struct result *r, const struct schema *s,
                          const struct field_path *path, const struct value *v,
                          const struct value *old)
 {
+    struct schema_fields fields = { .arena = c->a, .obj = v }, olds = { .arena = c->a, .obj = old };
     if (s->rules)
         check_sizes(c, r, s->rules, path, v);
     value_each_field (f, v) {
@@ -468,40 +470,30 @@ static void check_object(struct checker *c, struct result *r, const struct schem
             fault->message = arena_printf(c->a, STR_FMT " in body is a forbidden property",
                                           STR_ARG(field_path_text(c->a, &here)));
         } else if (!property && s->additional) {
-            check_part(c, r, s->additional, &here, &f->val, old_field(old, f->key, !path));
+            check_part(c, r, s->additional, &here, &f->val, old_field(&olds, f->key, !path));
         }
     }
     for (uint32_t i = 0; i < s->n_properties; i++) {
         const struct schema_property *p = &s->properties[i];
-        const struct value *field = value_get(v, p->name);
+        const struct value *field = schema_fields_get(&fields, p->name);
         struct field_path here = field_child(path, p->name);
         if (field)
-            check_part(c, r, p->schema, &here, field, old_field(old, p->name, !path));
+            check_part(c, r, p->schema, &here, field, old_field(&olds, p->name, !path));
     }
     for (size_t i = 0; s->rules && i < s->rules->n_required; i++) {
         struct field_path here = field_child(path, s->rules->required[i]);
-        if (!value_get(v, s->rules->required[i]))
+        if (!schema_fields_get(&fields, s->rules->required[i]))
             add(c, r, FIELD_REQUIRED, &here);
     }
 }
 
 /* ---- All of it ---- */
 
-/* 1 and 1.0 are the same to an enum. */
-static bool same_value(const struct value *a, const struct value *b)
-{
-    double x, y;
-    if (value_to_double(a, &x) && value_to_double(b, &y))
-        return x == y;
-    return value_eq(a, b);
-}
-
 static void check_enum(struct checker *c, struct result *r, const struct schema_rules *rules,
                        const struct field_path *path, const struct value *v)
 {
-    value_each_item (it, v->type == VALUE_NULL ? NULL : rules->values) /* null is never one */
-        if (same_value(it, v))
-            return;
+    if (schema_is_one_of(rules, v))
+        return;
     struct fault *f = add(c, r, FIELD_NOT_SUPPORTED, path);
     f->is_shown = true;
     f->shown = v;

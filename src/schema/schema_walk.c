@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "schema/schema_fields.h"
+
 #include "base/banned.h"
 
 static bool is_container(const struct value *v)
@@ -156,9 +158,10 @@ static void default_fields(struct arena *a, const struct schema *s, struct value
             v = default_of(child);
         schema_default(a, child, value_add(a, &fresh, f->key, v));
     }
+    struct schema_fields given = { .arena = a, .obj = obj };
     for (uint32_t i = 0; i < s->n_properties; i++) {
         const struct schema_property *p = &s->properties[i];
-        if (p->schema->default_value && !value_get(obj, p->name))
+        if (p->schema->default_value && !schema_fields_get(&given, p->name))
             schema_default(a, p->schema, value_add(a, &fresh, p->name, default_of(p->schema)));
     }
     *obj = fresh;
