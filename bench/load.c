@@ -53,6 +53,7 @@ static void usage(FILE *out)
             "  --size BYTES        of an object's JSON as it is sent, default 1024\n"
             "  --objects N         for those scenarios that need many, default 1000\n"
             "  --watchers N        default 100\n"
+            "  --custom            custom objects instead of ConfigMaps, on the first server\n"
             "  --namespace NAME    default load-XXXXXXXX, made and deleted\n"
             "  --keep              delete nothing\n"
             "  --filled            the objects are there, from an earlier run with --keep\n"
@@ -95,6 +96,7 @@ enum flag {
     FLAG_SIZE,
     FLAG_OBJECTS,
     FLAG_WATCHERS,
+    FLAG_CUSTOM,
     FLAG_NAMESPACE,
     FLAG_KEEP,
     FLAG_FILLED,
@@ -117,6 +119,7 @@ static const struct option flags[] = {
     { "size", required_argument, NULL, FLAG_SIZE },
     { "objects", required_argument, NULL, FLAG_OBJECTS },
     { "watchers", required_argument, NULL, FLAG_WATCHERS },
+    { "custom", no_argument, NULL, FLAG_CUSTOM },
     { "namespace", required_argument, NULL, FLAG_NAMESPACE },
     { "keep", no_argument, NULL, FLAG_KEEP },
     { "filled", no_argument, NULL, FLAG_FILLED },
@@ -173,6 +176,9 @@ static bool take_flag(struct load *l, enum flag flag, const char *text)
         return strlen(text) < LOAD_NAME_BYTES;
     case FLAG_ACCEPT:
         l->opt.accept = text;
+        return true;
+    case FLAG_CUSTOM:
+        l->opt.custom = true;
         return true;
     case FLAG_KEEP:
         l->opt.keep = true;
@@ -336,6 +342,8 @@ static int open_targets(struct load *l, struct arena *a, struct err *err)
         if (r < 0)
             return r;
     }
+    if (l->opt.custom)
+        l->targets[0].resource = &load_custom_maps;
     return 0;
 }
 

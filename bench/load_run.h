@@ -19,7 +19,7 @@ struct load_options {
     uint64_t count; /* instead of seconds; 0: by time */
     size_t size, objects, watchers;
     unsigned rounds;
-    bool json, keep, filled, remote;
+    bool json, keep, filled, remote, custom;
     const char *namespace, *raw_path, *accept;
 };
 

@@ -28,14 +28,13 @@ char *load_filler_new(size_t n)
 
 void load_object_path(const struct load_run *run, struct buf *out, const char *name)
 {
-    buf_reset(out);
-    buf_printf(out, "/api/v1/namespaces/%s/configmaps/%s", run->target->namespace, name);
+    load_target_path(run->target, out);
+    buf_printf(out, "/%s", name);
 }
 
 static void collection_path(const struct load_run *run, struct buf *out)
 {
-    buf_reset(out);
-    buf_printf(out, "/api/v1/namespaces/%s/configmaps", run->target->namespace);
+    load_target_path(run->target, out);
 }
 
 void load_object_write(const struct load_run *run, struct buf *out, const char *name,
@@ -44,9 +43,10 @@ void load_object_write(const struct load_run *run, struct buf *out, const char *
     const struct str end = STR("\"}}");
     buf_reset(out);
     buf_printf(out,
-               "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+               "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\","
                "\"labels\":{\"load\":\"%s\"}",
-               name, run->target->run);
+               run->target->resource->api_version, run->target->resource->kind, name,
+               run->target->run);
     if (version[0])
         buf_printf(out, ",\"resourceVersion\":\"%s\"", version);
     buf_printf(out, "},\"data\":{\"event\":\"%llu\",\"fill\":\"", (unsigned long long)event);

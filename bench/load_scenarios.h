@@ -1,6 +1,7 @@
 /* load_scenarios.h - what the load consists of: one row per scenario, and the objects it needs.
  *
- * Objects are ConfigMaps whose JSON, as sent, is --size bytes long. */
+ * Objects are ConfigMaps, or custom ones of the same shape, whose JSON, as sent, is --size bytes
+ * long. */
 #pragma once
 
 #include "bench/load_run.h"

@@ -19,6 +19,21 @@ enum {
     CLEAR_PAUSE_US = 500000,
 };
 
+#define CUSTOM_GROUP "load.example.com"
+#define DEFINITIONS  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+const struct load_resource load_config_maps = { "/api/v1", "configmaps", "v1", "ConfigMap" };
+const struct load_resource load_custom_maps = { "/apis/" CUSTOM_GROUP "/v1", "custommaps",
+                                                CUSTOM_GROUP "/v1", "CustomMap" };
+
+static const char custom_definition[] =
+    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+    "\"metadata\":{\"name\":\"custommaps." CUSTOM_GROUP "\"},\"spec\":{\"group\":\"" CUSTOM_GROUP
+    "\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"custommaps\",\"kind\":\"CustomMap\"},"
+    "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+    "\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"data\":{\"type\":\"object\","
+    "\"additionalProperties\":{\"type\":\"string\"}}}}}}]}}";
+
 /* ---- Connections ---- */
 
 /* How many are still on their way; the reason of one that failed goes into `err`. */
@@ -155,6 +170,32 @@ bool load_find_text(struct str in, struct str before, struct str *ret)
 
 /* ---- The namespace ---- */
 
+void load_target_path(const struct load_target *t, struct buf *out)
+{
+    buf_reset(out);
+    buf_printf(out, "%s/namespaces/%s/%s", t->resource->root, t->namespace, t->resource->plural);
+}
+
+/* One that is there already may be from another run, which then also ends it. */
+static int make_definition(struct load_target *t, struct err *err)
+{
+    autobuf answer = { 0 };
+    int status = load_call(t, "POST", STR(DEFINITIONS), str_of(custom_definition), &answer, err);
+    if (status < 0)
+        return status;
+    if (status != 201 && status != 409)
+        return bad_status(err, "create the definition", status, &answer);
+    t->made_definition = status == 201;
+    for (int i = 0; i < CLEAR_ROUNDS; i++) { /* others need a moment until they serve it */
+        status = load_call(t, "GET", str_of("/apis/" CUSTOM_GROUP "/v1/custommaps"),
+                           (struct str){ 0 }, NULL, err);
+        if (status == 200 || status < 0)
+            return status < 0 ? status : 0;
+        (void)usleep(CLEAR_PAUSE_US);
+    }
+    return err_set(err, ERR_TIMEOUT, "the definition does not come to life");
+}
+
 int load_target_make_namespace(struct load_target *t, const char *name, struct err *err)
 {
     uint32_t random = 0;
@@ -173,14 +214,14 @@ int load_target_make_namespace(struct load_target *t, const char *name, struct e
     if (status != 201 && !(status == 409 && name))
         return bad_status(err, "create the namespace", status, &answer);
     t->made_namespace = status == 201;
-    return 0;
+    return t->resource == &load_custom_maps ? make_definition(t, err) : 0;
 }
 
 int load_target_clear(struct load_target *t, struct err *err)
 {
     autobuf path = { 0 };
     autobuf answer = { 0 };
-    buf_printf(&path, "/api/v1/namespaces/%s/configmaps", t->namespace);
+    load_target_path(t, &path);
     if (!t->made_namespace)
         buf_printf(&path, "?labelSelector=load%%3D%s", t->run);
     int status = 0;
@@ -201,6 +242,14 @@ int load_target_drop_namespace(struct load_target *t, struct err *err)
 {
     autobuf path = { 0 };
     autobuf answer = { 0 };
+    if (t->made_definition) {
+        t->made_definition = false;
+        int r = load_call(t, "DELETE", STR(DEFINITIONS "/custommaps." CUSTOM_GROUP),
+                          (struct str){ 0 }, &answer, err);
+        if (r < 0)
+            return r;
+        buf_reset(&answer);
+    }
     if (!t->made_namespace)
         return 0;
     t->made_namespace = false;
@@ -218,7 +267,7 @@ int load_target_drop_namespace(struct load_target *t, struct err *err)
 int load_target_init(struct load_target *t, struct arena *a, const char *label, const char *where,
                      bool remote, struct err *err)
 {
-    *t = (struct load_target){ .label = label, .loop.epoll_fd = -1 };
+    *t = (struct load_target){ .label = label, .resource = &load_config_maps, .loop.epoll_fd = -1 };
     t->plain = where && str_starts(str_of(where), STR("https://"));
     int r = t->plain ? load_config_url(a, str_of(where), &t->config, err)
                      : load_config_read(a, where, &t->config, err);

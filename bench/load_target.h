@@ -1,8 +1,9 @@
 /* load_target.h - one server under load: its connections, plain calls to it, and the namespace that
  * holds what the load makes there.
  *
- * The namespace is made at the start and deleted at the end, its ConfigMaps before it; one that was
- * there already stays, and only what carries our label is deleted from it. */
+ * The namespace is made at the start and deleted at the end, its objects before it; one that was
+ * there already stays, and only what carries our label is deleted from it. Objects are ConfigMaps,
+ * or of a custom kind that looks the same; its definition comes and goes with the namespace. */
 #pragma once
 
 #include "bench/load_conn.h"
@@ -13,9 +14,18 @@ enum {
     LOAD_CALL_MS = 120000,
 };
 
+/* What the load consists of. */
+struct load_resource {
+    const char *root, *plural; /* "/api/v1", "configmaps" */
+    const char *api_version, *kind;
+};
+
+extern const struct load_resource load_config_maps, load_custom_maps;
+
 struct load_target {
     const char *label; /* "ours", "theirs" */
-    bool plain;        /* a bare URL: serves files, knows no objects */
+    const struct load_resource *resource;
+    bool plain; /* a bare URL: serves files, knows no objects */
     struct load_config config;
     struct load_endpoint endpoint;
     struct load_loop loop;
@@ -23,7 +33,7 @@ struct load_target {
 
     char namespace[LOAD_NAME_BYTES];
     char run[LOAD_NAME_BYTES]; /* the value of our label */
-    bool made_namespace;
+    bool made_namespace, made_definition;
 
     /* What the scenario at hand knows of its objects. */
     size_t n_objects;
@@ -38,10 +48,13 @@ int load_target_init(struct load_target *t, struct arena *a, const char *label, 
                      bool remote, struct err *err);
 void load_target_done(struct load_target *t);
 
+/* With the definition of the resource, if it needs one. */
 int load_target_make_namespace(struct load_target *t, const char *name, struct err *err);
-/* All ConfigMaps that carry our label. Asks again while the server says that it needs longer. */
+/* The collection of our objects. */
+void load_target_path(const struct load_target *t, struct buf *out);
+/* All objects that carry our label. Asks again while the server says that it needs longer. */
 int load_target_clear(struct load_target *t, struct err *err);
-/* Deletes the namespace, if we made it. */
+/* Deletes the namespace, and the definition, if we made them. */
 int load_target_drop_namespace(struct load_target *t, struct err *err);
 
 /* Connections that are ready. Broken ones stay in their place. */

@@ -108,16 +108,16 @@ static int find_start(struct fanout *f, struct err *err)
     autobuf list_path = { 0 };
     autobuf answer = { 0 };
     struct str version;
-    buf_printf(&list_path, "/api/v1/namespaces/%s/configmaps?limit=1", t->namespace);
+    load_target_path(t, &list_path);
+    buf_str_add(&list_path, STR("?limit=1"));
     int status = load_call(t, "GET", buf_str(&list_path), (struct str){ 0 }, &answer, err);
     if (status < 0)
         return status;
     if (status != 200 || !load_find_text(buf_str(&answer), STR("\"resourceVersion\":\""), &version))
         return err_set(err, ERR_INTERNAL, "list: %d without a resourceVersion", status);
-    buf_printf(
-        &f->path,
-        "/api/v1/namespaces/%s/configmaps?watch=true&timeoutSeconds=3600&resourceVersion=" STR_FMT,
-        t->namespace, STR_ARG(version));
+    load_target_path(t, &f->path);
+    buf_printf(&f->path, "?watch=true&timeoutSeconds=3600&resourceVersion=" STR_FMT,
+               STR_ARG(version));
     return 0;
 }
 
@@ -149,14 +149,20 @@ static int start_watchers(struct fanout *f, struct err *err)
 static void on_update_data(struct load_request *r, struct str bytes)
 {
     struct fanout *f = r->owner;
-    if (r->status / 100 != 2 && f->update_answer.n < REASON_BYTES)
+    if (f->update_answer.n < REASON_BYTES)
         buf_str_add(&f->update_answer, bytes);
 }
 
+/* Custom objects are updated only by who says which version he has seen. */
 static void on_update_done(struct load_request *r)
 {
     struct fanout *f = r->owner;
+    struct str text;
     f->updating = false;
+    if (r->status / 100 == 2 &&
+        load_find_text(buf_str(&f->update_answer), STR("\"resourceVersion\":\""), &text) &&
+        text.n < LOAD_VERSION_BYTES)
+        (void)snprintf(f->run->target->versions[0], LOAD_VERSION_BYTES, STR_FMT, STR_ARG(text));
 }
 
 static bool has_arrived(const struct fanout *f)
@@ -187,7 +193,7 @@ static bool make_event(struct fanout *f)
     f->n_seen = 0;
     (void)snprintf(f->marker, sizeof(f->marker), "\"event\":\"%llu\"",
                    (unsigned long long)f->event);
-    load_object_write(run, &f->update_body, "o-00000000", "", f->event);
+    load_object_write(run, &f->update_body, "o-00000000", run->target->versions[0], f->event);
     buf_reset(&f->update_answer);
     f->update.body = buf_str(&f->update_body);
     f->updating = load_conn_submit(f->writer.conns[0], &f->update);

@@ -33,6 +33,7 @@ api() {
     curl -sS --max-time 20 --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" \
         "$server$1"
 }
+status() { api "$1" | sed -n 's/.*"code": *\([0-9]*\).*/\1/p'; }
 names() { api "$1" | grep -o '"name": *"[a-z]-[^"]*"' | sort -u | wc -l; }
 
 run() {
@@ -66,6 +67,12 @@ scenario delete 70
 scenario churn 90
 scenario watch 5 --watchers 30 --connections 3
 check "watch: every watcher saw every event" 150 "$(of deliveries)"
+scenario get 50 --custom
+scenario list 5 --custom --objects 150
+scenario update 100 --custom --objects 20 --in-flight 10
+scenario churn 90 --custom
+scenario watch 5 --custom --watchers 30 --connections 3
+check "custom: nothing is left behind" 404 "$(status /apis/apiextensions.k8s.io/v1/customresourcedefinitions/custommaps.load.example.com)"
 run --seconds 0.2 --warmup 0.1 get
 check "by time: exit" 0 "$code"
 run --count 30 --rounds 2 --against "$config" get update
