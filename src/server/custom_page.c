@@ -12,6 +12,7 @@ struct item {
     struct store_entry entry;
     bool needs_webhook;
     struct str fault; /* a NULL pointer: none */
+    enum err_code code;
 };
 
 struct custom_page {
@@ -119,6 +120,7 @@ struct batch {
 static void set_fault(struct custom_page *p, struct item *it, const struct err *err)
 {
     it->fault = arena_str(&p->arena, err->msg);
+    it->code = err->code;
 }
 
 static int read_as_written(struct batch *b, struct item *it, struct value *ret, struct err *err)
@@ -193,9 +195,8 @@ static void on_back(struct loop *l, struct loop_msg *m)
         p->opt.done(p->opt.arg, p);
 }
 
-static void run(struct work *w)
+void custom_page_convert(struct custom_page *p)
 {
-    struct custom_page *p = (struct custom_page *)((char *)w - offsetof(struct custom_page, work));
     struct batch b = { .page = p };
     bool answered = false;
     arena_init(&b.scratch);
@@ -205,6 +206,12 @@ static void run(struct work *w)
         if (convert(&b, i, 1, &answered) < 0 && !answered)
             break; /* it has stopped answering: what is left keeps the fault of all */
     arena_done(&b.scratch);
+}
+
+static void run(struct work *w)
+{
+    struct custom_page *p = (struct custom_page *)((char *)w - offsetof(struct custom_page, work));
+    custom_page_convert(p);
     loop_post(p->opt.loop, &p->back);
 }
 
@@ -220,8 +227,10 @@ bool custom_page_send(struct custom_page *p)
     if (workers_submit(p->opt.api->hook_workers, &p->work))
         return true;
     p->is_away = false;
+    struct err busy = ERR_INIT(&p->arena);
+    (void)err_set(&busy, ERR_TOO_MANY_REQUESTS, "too many requests, please try again later");
     for (size_t i = 0; i < p->n; i++)
-        p->items[i].fault = STR("too many conversions wait already, please try again later");
+        set_fault(p, &p->items[i], &busy);
     return false;
 }
 
@@ -231,7 +240,7 @@ int custom_page_next(struct custom_page *p, struct store_entry *ret, struct err 
         return 0;
     const struct item *it = &p->items[p->next++];
     if (it->fault.p)
-        return err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(it->fault));
+        return err_set(err, it->code, STR_FMT, STR_ARG(it->fault));
     *ret = it->entry;
     return 1;
 }

@@ -41,6 +41,9 @@ int custom_page_fill(struct custom_page *p, struct store_snap *snap, struct str 
  * workers have too much to do already, its entries fail. */
 bool custom_page_send(struct custom_page *p);
 
+/* The same in linear code, on a worker; such a page needs neither a loop nor done(). */
+void custom_page_convert(struct custom_page *p);
+
 /* 1 and the next object of a page that is ready, 0 if there is none; or why it could not be
  * converted. Entries live as long as the page. */
 int custom_page_next(struct custom_page *p, struct store_entry *ret, struct err *err);

@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
+#include "server/custom_page.h"
 #include "server/registry.h"
 #include "server/selection.h"
 #include "server/stored.h"
@@ -13,6 +15,7 @@
 #include "base/banned.h"
 
 enum { NAMES_AT_ONCE = 500, HELPERS = 15 };
+_Static_assert(LIMIT_CONVERSION_OBJECTS <= NAMES_AT_ONCE, "a page of converted objects fits");
 
 struct collection {
     struct call *call;
@@ -46,24 +49,52 @@ static int take_entry(struct collection *p, const struct store_entry *e, struct 
     return 0;
 }
 
+static void go_behind(struct collection *p, struct str key)
+{
+    buf_reset(&p->start);
+    buf_str_add(&p->start, key);
+    buf_byte(&p->start, '\0'); /* the key right behind it */
+}
+
+/* The same where selecting takes a webhook: the snapshot ends before that is asked. */
+static int take_converted(struct collection *p, const struct custom_version *kind,
+                          struct store_snap *snap, struct err *err)
+{
+    const struct custom_page_options options = { .api = p->call->api, .to = kind };
+    struct custom_page *page = custom_page_new(&options);
+    struct store_entry e;
+    int r = custom_page_fill(page, snap, p->prefix, p->sel.is_single, buf_str(&p->start), 0, err);
+    store_snap_end(snap);
+    if (r == 0)
+        custom_page_convert(page);
+    while (r >= 0 && !is_full(p) && (r = custom_page_next(page, &e, err)) == 1) {
+        r = take_entry(p, &e, err);
+        go_behind(p, e.key);
+    }
+    bool is_last = custom_page_is_last(page) || (p->sel.limit && p->taken == p->sel.limit);
+    custom_page_drop(page);
+    return r < 0 ? r : !is_last;
+}
+
 /* Names of the next objects, read in one go; 1 if there may be more. */
 static int read_page(struct collection *p, struct err *err)
 {
     struct store_snap *snap;
     struct store_entry e;
+    const struct custom_version *kind = custom_version_of(p->call->stored);
     arena_reset(&p->page);
     p->n = 0;
     int r = store_snap_begin(p->call->api->store, p->rev, &snap, err);
     if (r < 0)
         return r;
+    if (kind && kind->of->webhook && !p->sel.by_key)
+        return take_converted(p, kind, snap, err);
     store_range_begin(snap, p->prefix, arena_str(&p->page, buf_str(&p->start)));
     while (!is_full(p) && (r = store_range_next(snap, &e, err)) == 1) {
         r = p->sel.is_single && !str_eq(e.key, p->prefix) ? 0 : take_entry(p, &e, err);
         if (r < 0)
             break;
-        buf_reset(&p->start);
-        buf_str_add(&p->start, e.key);
-        buf_byte(&p->start, '\0'); /* the key right behind it */
+        go_behind(p, e.key);
     }
     store_snap_end(snap);
     return r < 0 ? r : p->n == NAMES_AT_ONCE;

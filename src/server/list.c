@@ -67,7 +67,7 @@ struct list {
     const struct custom_version *kind; /* whose objects a webhook converts, else NULL */
     struct custom_page *page;          /* what comes next of them; NULL: it has to be read */
     const struct cursor *page_at;      /* what is read from the page */
-    bool page_is_away;
+    bool page_is_away, page_is_used;
     const struct value **whole; /* of a Table that is printed as a whole, else NULL */
     size_t n_whole;
     struct buf out; /* made, not sent */
@@ -243,7 +243,7 @@ static int next_converted(struct list *l, struct store_entry *ret, struct err *e
     int r = l->page ? custom_page_next(l->page, ret, err) : 0;
     if (r != 0 || (l->page && custom_page_is_last(l->page)))
         return r;
-    l->page = custom_page_drop(l->page);
+    l->page_is_used = true; /* the turn still has its last key */
     return NEEDS_PAGE;
 }
 
@@ -580,8 +580,9 @@ static bool needs_page(struct list *l)
     const struct cursor *at = cursor_of(l);
     if (l->is_counting || !is_converted(l, at))
         return false;
-    if (l->page_at != at)
+    if (l->page_at != at || l->page_is_used)
         l->page = custom_page_drop(l->page);
+    l->page_is_used = false;
     return !l->page && !(l->sel.limit && at->n_items == l->sel.limit);
 }
 

@@ -255,11 +255,17 @@ void watch_flights_launch(struct watch_hub *hub)
 
 /* ---- The queue of a watch ---- */
 
+/* What was there before matters if it is shown, or if it is to be seen whether it was selected. */
+static bool needs_prev(const struct watcher *w, const struct store_event *ev)
+{
+    bool by_key = labels_empty(&w->sel.labels) && (w->sel.by_key || !w->sel.fields.n);
+    return ev->prev.mod_rev && (ev->type == STORE_DELETE || !by_key);
+}
+
 bool watch_queue_wants(const struct watcher *w, const struct store_event *ev)
 {
-    return w->queue ||
-           (w->kind && w->kind->of->webhook &&
-            (custom_page_wanted(w->kind, &ev->now) || custom_page_wanted(w->kind, &ev->prev)));
+    return w->queue || custom_page_wanted(w->kind, &ev->now) ||
+           (needs_prev(w, ev) && custom_page_wanted(w->kind, &ev->prev));
 }
 
 static bool is_full(const struct watcher *w)
@@ -275,7 +281,11 @@ bool watch_queue_add(struct watcher *w, const struct store_event *ev)
     p->type = ev->type;
     p->bytes = ev->now.value.n + ev->prev.value.n;
     p->now = object_of(w, &ev->now);
-    p->prev = ev->prev.mod_rev ? object_of(w, &ev->prev) : NULL;
+    if (needs_prev(w, ev))
+        p->prev = object_of(w, &ev->prev);
+    else if (ev->prev.mod_rev)
+        p->prev = object_new(&(struct store_entry){
+            ev->prev.key, { NULL, 0 }, ev->prev.create_rev, ev->prev.mod_rev });
     if (!w->queue)
         w->queue_end = &w->queue;
     *w->queue_end = p;
