@@ -44,6 +44,16 @@ gauge_v1() { echo "{\"apiVersion\":\"$group/v1\",\"kind\":\"Gauge\",\"metadata\"
 gauge_v2() { echo "{\"apiVersion\":\"$group/v2\",\"kind\":\"Gauge\",\"metadata\":{\"name\":\"$1\"},\"spec\":{\"host\":\"$2\",\"port\":$3}}"; }
 events() { jq -r '[.type, (.object.metadata.name // .object.message), .object.apiVersion, (.object.spec.host // .object.spec.place // "")] | join(" ")' "$1" | sed "s|$group/||"; }
 
+# many METHOD TYPE - of lines with a URL and a body, over one connection.
+many() {
+    while read -r url body; do
+        printf 'url = "%s"\nrequest = "%s"\nheader = "Content-Type: application/%s"\ndata = "%s"\n' \
+            "$url" "$1" "$2" "$(echo "$body" | sed 's/"/\\"/g')"
+        printf 'cacert = "%s"\ncert = "%s"\nkey = "%s"\noutput = "/dev/null"\nnext\n' \
+            "$dir/ca.crt" "$dir/admin.crt" "$dir/admin.key"
+    done | sed '$d' | curl -sS --max-time 60 -K -
+}
+
 # watch FILE VERSION [PARAMETERS] - in the background; its process is $watching.
 watch() {
     curl -sSN --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" --max-time 60 \
@@ -71,10 +81,11 @@ start_hook() {
     ca=$(base64 -w0 <"$hook/ca.crt")
 }
 
-# definition STORAGE CONVERSION - v1 and v2 of gauges, and v3 that is v2 with another default.
+# definition STORAGE CONVERSION - v1 and v2 of gauges.
 version() {
     [ "$1" = "$2" ] && storage=true || storage=false
-    echo "{name: $1, served: true, storage: $storage, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {status: {type: object, properties: {level: {type: integer}}}, spec: {type: object, properties: {$3}}}}}}"
+    [ "$1" = v2 ] && fields='[{jsonPath: .spec.host}]' || fields='[]'
+    echo "{name: $1, served: true, storage: $storage, selectableFields: $fields, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {status: {type: object, properties: {level: {type: integer}}}, spec: {type: object, properties: {$3}}}}}}"
 }
 definition() {
     cat <<EOF
@@ -135,6 +146,10 @@ v1 /every?timeout=30s v2 one" "$(calls)"
         "$(ask "$(at v2)?limit=2&continue=$token" | field '[.items[].metadata.name] | join(",")')"
     check "one by its name" "g3 h3" "$(ask "$(at v2)?fieldSelector=metadata.name%3Dg3" |
         field '[.items[] | "\(.metadata.name) \(.spec.host)"] | join(",")')"
+    check "by a field that only v2 has" "g4" "$(ask "$(at v2)?fieldSelector=spec.host%3Dh4" |
+        field '[.items[].metadata.name] | join(",")')"
+    check "a page of those" "g4 null" "$(ask "$(at v2)?fieldSelector=spec.host%3Dh4&limit=1" |
+        field '([.items[].metadata.name] | join(",")) + " \(.metadata.remainingItemCount)"')"
     check "a list as YAML" 4 "$(ask -H 'Accept: application/yaml' "$(at v2)" | grep -c ' host:')"
     forget_calls
     check "a list of v1" 4 "$(get v1 '' | field '.items | length')"
@@ -162,6 +177,7 @@ v1 /every?timeout=30s v2 one" "$(calls)"
 watches() {
     forget_calls
     watch both v2
+    watchers=$watching
     waits has_lines "$dir/both" 4
     check "what there is" "ADDED g2 v2 h2
 ADDED g3 v2 h3
@@ -170,6 +186,7 @@ ADDED one v2 h9" "$(events "$dir/both")"
     check "by one call" 1 "$(n_calls)"
     rev=$(get v1 '' | field .metadata.resourceVersion)
     watch later v2 "&resourceVersion=$rev"
+    watchers="$watchers $watching"
     send POST "$(at v1)" "$(gauge_v1 six h6:6)" >/dev/null
     send PATCH "$(at v1 six)" '{"spec":{"place":"h66:6"}}' merge-patch+json >/dev/null
     send DELETE "$(at v1 six)" '' >/dev/null
@@ -183,9 +200,81 @@ ADDED seven v2 h7" "$(events "$dir/later")"
     check "and in the other" "$(events "$dir/later")" "$(events "$dir/both" | tail -4)"
     send DELETE "$(at v1 seven)" '' >/dev/null
     waits has_lines "$dir/later" 5
-    watch table v2 "&resourceVersion=$rev" # from the history
-    waits has_lines "$dir/table" 5
-    check "from the history" "$(events "$dir/later")" "$(events "$dir/table")"
+    watch by-field v2 "&fieldSelector=spec.host%3Dh4"
+    waits has_lines "$dir/by-field" 1
+    send PATCH "$(at v1 g4)" '{"spec":{"place":"h44:4"}}' merge-patch+json >/dev/null
+    send PATCH "$(at v1 g4)" '{"spec":{"place":"h4:4"}}' merge-patch+json >/dev/null
+    waits has_lines "$dir/by-field" 3
+    check "selected by a field" "ADDED g4 v2 h4
+DELETED g4 v2 h4
+ADDED g4 v2 h4" "$(events "$dir/by-field")"
+    kill $watching
+    waits has_lines "$dir/later" 7
+    watch past v2 "&resourceVersion=$rev"
+    waits has_lines "$dir/past" 7
+    check "from the history" "$(events "$dir/later")" "$(events "$dir/past")"
+    kill $watchers $watching
+}
+
+# More than fits into one call, or into the queue of a watch.
+much() {
+    for i in $(seq 520); do echo "$(at v1) $(gauge_v1 "many-$i" "m:$i")"; done | many POST json
+    forget_calls
+    check "a long list" 524 "$(get v2 '' | field '[.items[] | select(.spec.host)] | length')"
+    check "takes two calls" "500 24" "$(calls | awk '{ print gsub(",", "", $4) + 1 }' | xargs)"
+    forget_calls
+    watch long v2
+    waits has_lines "$dir/long" 524
+    check "a long watch" 524 "$(events "$dir/long" | grep -c '^ADDED .* v2 ')"
+    check "takes two as well" 2 "$(n_calls)"
+    check "deleted by a field that only v2 has" 520 \
+        "$(ask --max-time 60 -X DELETE "$(at v2)?fieldSelector=spec.host%3Dm" | field '.items | length')"
+    check "what is left" "g2,g3,g4,one" "$(get v1 '' | field '[.items[].metadata.name] | join(",")')"
+    waits has_lines "$dir/long" 1044
+    check "and was seen" 520 "$(events "$dir/long" | grep -c '^DELETED many-.* v2 m')"
+    kill $watching
+
+    big=$(head -c 600000 /dev/zero | tr '\0' x)
+    for i in 1 2 3; do
+        echo "{\"apiVersion\":\"$group/v1\",\"kind\":\"Gauge\",\"metadata\":{\"name\":\"big-$i\"},\"spec\":{\"place\":\"h:1\",\"unit\":\"$big\"}}" >"$dir/big"
+        ask -X POST -H 'Content-Type: application/json' --data-binary "@$dir/big" "$(at v1)" >/dev/null
+    done
+    forget_calls
+    check "large objects" 7 "$(get v2 '' | field '[.items[] | select(.spec.host)] | length')"
+    check "take calls of their own" "big-1,big-2 big-3,g2,g3,g4,one" "$(calls | awk '{ print $4 }' | xargs)"
+    for i in 1 2 3; do send DELETE "$(at v1 big-$i)" '' >/dev/null; done
+
+    rev=$(get v1 '' | field .metadata.resourceVersion)
+    watchers=
+    for i in 1 2 3 4 5 6 7 8; do watch "queue$i" v2 "&resourceVersion=$rev"; watchers="$watchers $watching"; done
+    mode slow
+    forget_calls
+    for i in $(seq 300); do echo "$(at v1 g2) {\"spec\":{\"place\":\"h2:$i\"}}"; done | many PATCH merge-patch+json
+    waits called 1
+    mode ''
+    for i in 1 2 3 4 5 6 7 8; do waits has_lines "$dir/queue$i" 300; done
+    check "a queue that was full: everything, in order" "$(seq 300)" "$(field .object.spec.port <"$dir/queue1")"
+    check "for everybody" 1 "$(for i in 1 2 3 4 5 6 7 8; do cksum <"$dir/queue$i"; done | sort -u | wc -l)"
+    [ "$(n_calls)" -le 40 ] || check "few calls, shared by the watches of a loop" "at most 40" "$(n_calls)"
+    kill $watchers
+    send PATCH "$(at v1 g2)" '{"spec":{"place":"h2:2"}}' merge-patch+json >/dev/null
+}
+
+# One that never answers is given up. It takes its time, so it begins first and is asked last.
+stuck_begins() {
+    define v1 "$(by_url /works)"
+    sed -e 's/gauges/valves/g; s/Gauge/Valve/g; s|/works|/stuck|' "$dir/crd.yaml" >"$dir/valves.yaml"
+    ask -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$dir/valves.yaml" \
+        "$server$crds/valves.$group?fieldManager=test" >/dev/null
+    valves=$server/apis/$group/v1/namespaces/default/valves
+    send POST "$valves" "$(gauge_v1 stuck h:1 | sed 's/Gauge/Valve/')" >/dev/null
+    curl -sS -A test --max-time 55 --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" \
+        "$server/apis/$group/v2/namespaces/default/valves/stuck" >"$dir/stuck" 2>&1 &
+    stuck=$!
+}
+stuck_ends() {
+    wait $stuck
+    has "it was given up" "/stuck?timeout=30s\": context deadline exceeded" "$(field .message <"$dir/stuck")"
 }
 
 # A webhook that fails: what it does, and what is said of it.
@@ -421,11 +510,14 @@ live_changes() {
 up >/dev/null || exit 1
 connect
 start_hook
+stuck_begins
 every_verb
 watches
+much
 failures
 slow
 by_service
 storage_change
 live_changes
+stuck_ends
 finish
