@@ -51,7 +51,7 @@ static struct str shown_versions(struct field_errors *e, const struct value *ver
 {
     struct value shown = value_array();
     if (!validate__count(versions))
-        return STR("null");
+        return value_is(versions, VALUE_ARRAY) ? STR("[]") : STR("null");
     value_each_item (it, versions) {
         struct value version = value_clone(e->arena, it);
         if (s->has_schema)

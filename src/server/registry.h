@@ -32,8 +32,9 @@ struct registry_update {
     struct str sub;
     bool as_is; /* what `change` has made counts as it is and is not looked at any more */
     bool dry_run;
-    bool tries_again; /* `change` works on the newest object, whatever revision it names in the end
-                       */
+    bool any_revision; /* it need not name one, also where the kind asks for that */
+    bool tries_again;  /* `change` works on the newest object, whatever revision it names in the end
+                        */
 };
 
 /* Reads, changes, checks and stores. `ret` is the object as it stands afterwards. If nothing

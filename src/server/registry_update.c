@@ -115,7 +115,7 @@ static int check_conditions(struct call *c, const struct registry_update *u, str
     if (uid.n && !u->tries_again && !str_eq(uid, now_uid))
         return error_other_uid(err, c->req.resource, name,
                                stored_key(c->arena, c->stored, c->req.ns, name), uid, now_uid);
-    if (!rev && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
+    if (!rev && !u->any_revision && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
         return require_revision(c, name, err);
     if (rev && rev != now->rev)
         return error_modified(err, c->req.resource, name);

@@ -210,7 +210,9 @@ static int update(struct call *c, struct value *ret, struct err *err)
         return r;
     scaling.parent = managers_request(c, &options, c->req.resource->type);
     scaling.managers = managers_request(c, &options, c->req.sub->type);
-    struct registry_update u = { .change = set_in, .arg = &scaling, .dry_run = options.dry_run };
+    struct registry_update u = {
+        .change = set_in, .arg = &scaling, .dry_run = options.dry_run, .any_revision = true
+    };
     return registry_update(c, c->req.name, &u, ret, err);
 }
 
