@@ -331,7 +331,7 @@ static int passes(struct finder *f, const struct jsonpath_node *node, const stru
         f->err = err;
         return some.n > 0;
     }
-    const struct value *left, *right;
+    const struct value *left = NULL, *right = NULL;
     int r = eval_side(f, &node->nodes, item, &left);
     if (r == 1)
         r = eval_side(f, &node->right, item, &right);

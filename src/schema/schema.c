@@ -1,13 +1,55 @@
-/* From JSONSchemaProps to nodes. */
+/* From JSONSchemaProps to nodes.
+ *
+ * Schemas repeat themselves: half a Pod stands in many of them, and the same pattern at dozens of
+ * places. So names, patterns, rules and nodes that are the same are there once. */
 #include "schema/schema.h"
 
 #include <stdlib.h>
 
+#include "base/map.h"
+#include "base/mem.h"
 #include "schema/schema_format.h"
 
 #include "base/banned.h"
 
-static const struct schema *compile(struct arena *a, const struct value *props);
+struct compiler {
+    struct arena *a;
+    struct map blocks, texts; /* bytes that lie in the arena already */
+    struct map regexps;       /* by pattern: struct regexp_entry */
+    struct map formats;       /* the same, by name */
+};
+
+static const struct schema *compile(struct compiler *c, const struct value *props);
+
+/* ---- Things that are there once ---- */
+
+static const void *once(struct compiler *c, const void *p, size_t n)
+{
+    const void *there = n ? map_get(&c->blocks, (struct str){ p, n }) : NULL;
+    if (there || !n)
+        return there;
+    void *copy = arena_alloc(c->a, n, alignof(void *));
+    memcpy(copy, p, n);
+    (void)map_set(&c->blocks, (struct str){ copy, n }, copy);
+    return copy;
+}
+
+static struct str text_once(struct compiler *c, struct str s)
+{
+    const char *there = s.n ? map_get(&c->texts, s) : NULL;
+    if (there || !s.n)
+        return (struct str){ there, s.n };
+    struct str copy = arena_str(c->a, s);
+    (void)map_set(&c->texts, copy, (void *)(uintptr_t)copy.p);
+    return copy;
+}
+
+struct regexp_entry {
+    const struct regexp *re; /* NULL: it does not compile */
+    struct str fault;
+};
+
+/* ---- Keywords ---- */
 
 static unsigned type_of(const struct value *props)
 {
@@ -38,19 +80,19 @@ static int by_name(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static const struct schema_property *properties(struct arena *a, const struct value *props,
+static const struct schema_property *properties(struct compiler *c, const struct value *props,
                                                 uint32_t *ret_n)
 {
     const struct value *from = value_get(props, STR("properties"));
     if (!value_is(from, VALUE_OBJECT) || !from->n)
         return NULL;
-    struct schema_property *list = arena_array(a, struct schema_property, from->n);
+    autofree struct schema_property *list = mem_array(from->n, sizeof(*list));
     uint32_t n = 0;
     value_each_field (f, from)
-        list[n++] = (struct schema_property){ arena_str(a, f->key), compile(a, &f->val) };
+        list[n++] = (struct schema_property){ text_once(c, f->key), compile(c, &f->val) };
     qsort(list, n, sizeof(*list), by_name);
     *ret_n = n;
-    return list;
+    return once(c, list, n * sizeof(*list));
 }
 
 /* ---- Enums ---- */
@@ -100,22 +142,22 @@ bool schema_is_one_of(const struct schema_rules *r, const struct value *v)
 
 /* ---- Rules ---- */
 
-static const struct str *texts(struct arena *a, const struct value *from, size_t *ret_n)
+static const struct str *texts(struct compiler *c, const struct value *from, size_t *ret_n)
 {
     *ret_n = 0;
     if (!value_is(from, VALUE_ARRAY) || !from->n)
         return NULL;
-    struct str *list = arena_array(a, struct str, from->n);
+    autofree struct str *list = mem_array(from->n, sizeof(*list));
     value_each_item (it, from)
-        list[(*ret_n)++] = arena_str(a, value_str(it));
-    return list;
+        list[(*ret_n)++] = text_once(c, value_str(it));
+    return once(c, list, *ret_n * sizeof(*list));
 }
 
-static struct schema_bound bound(const struct value *props, struct str key, struct str exclusive)
+static void set_bound(const struct value *props, struct str key, struct str exclusive,
+                      struct schema_bound *b)
 {
-    struct schema_bound b = { .exclusive = is_true(props, exclusive) };
-    b.is_set = value_to_double(value_get(props, key), &b.value);
-    return b;
+    b->exclusive = is_true(props, exclusive);
+    b->is_set = value_to_double(value_get(props, key), &b->value);
 }
 
 static int64_t limit(const struct value *props, struct str key)
@@ -125,40 +167,52 @@ static int64_t limit(const struct value *props, struct str key)
     return n;
 }
 
-static struct schema_choice choice(struct arena *a, const struct value *props, struct str key)
+static struct schema_choice choice(struct compiler *c, const struct value *props, struct str key)
 {
     const struct value *from = value_get(props, key);
-    struct schema_choice c = { 0 };
+    struct schema_choice ret = { 0 };
     if (!value_is(from, VALUE_ARRAY) || !from->n)
-        return c;
-    c.of = arena_array(a, const struct schema *, from->n);
+        return ret;
+    ret.of = arena_array(c->a, const struct schema *, from->n);
     value_each_item (it, from)
-        c.of[c.n++] = compile(a, it);
-    return c;
+        ret.of[ret.n++] = compile(c, it);
+    return ret;
 }
 
-static void set_pattern(struct arena *a, const struct value *props, struct schema_rules *r)
+static void set_pattern(struct compiler *c, const struct value *props, struct schema_rules *r)
 {
-    r->pattern = arena_str(a, value_str(value_get(props, STR("pattern"))));
+    r->pattern = text_once(c, value_str(value_get(props, STR("pattern"))));
     if (!r->pattern.n)
         return;
-    struct err err = ERR_INIT(a);
-    struct regexp *re;
-    if (regexp_compile(a, r->pattern, &re, &err) == 0)
-        r->regexp = re;
-    else
-        r->regexp_fault = err.msg;
+    struct regexp_entry *e = map_get(&c->regexps, r->pattern);
+    if (!e) {
+        struct err err = ERR_INIT(c->a);
+        struct regexp *re = NULL;
+        e = arena_new(c->a, struct regexp_entry);
+        if (regexp_compile(c->a, r->pattern, &re, &err) < 0)
+            e->fault = err.msg;
+        e->re = re;
+        (void)map_set(&c->regexps, r->pattern, e);
+    }
+    r->regexp = e->re;
+    r->regexp_fault = e->fault;
 }
 
-static void set_format(struct arena *a, const struct value *props, unsigned types,
+static void set_format(struct compiler *c, const struct value *props, unsigned types,
                        struct schema_rules *r)
 {
     struct str name = value_str(value_get(props, STR("format")));
     r->format = schema_format_find(name, types);
     if (!r->format)
         return;
-    r->format_name = arena_str(a, name);
-    r->format_pattern = schema_format_pattern(a, r->format);
+    r->format_name = text_once(c, name);
+    struct regexp_entry *e = map_get(&c->formats, name);
+    if (!e) {
+        e = arena_new(c->a, struct regexp_entry);
+        e->re = schema_format_pattern(c->a, r->format);
+        (void)map_set(&c->formats, r->format_name, e);
+    }
+    r->format_pattern = e->re;
 }
 
 /* Whether the schema has any of the keywords that need struct schema_rules. */
@@ -177,40 +231,42 @@ static bool has_rules(const struct value *props)
     return false;
 }
 
-static const struct schema_rules *rules(struct arena *a, const struct value *props, unsigned types)
+static const struct schema_rules *rules(struct compiler *c, const struct value *props,
+                                        unsigned types)
 {
     if (!has_rules(props))
         return NULL;
-    struct schema_rules *r = arena_new(a, struct schema_rules);
-    r->minimum = bound(props, STR("minimum"), STR("exclusiveMinimum"));
-    r->maximum = bound(props, STR("maximum"), STR("exclusiveMaximum"));
-    r->multiple_of = bound(props, STR("multipleOf"), STR(""));
-    r->min_length = limit(props, STR("minLength"));
-    r->max_length = limit(props, STR("maxLength"));
-    r->min_items = limit(props, STR("minItems"));
-    r->max_items = limit(props, STR("maxItems"));
-    r->min_properties = limit(props, STR("minProperties"));
-    r->max_properties = limit(props, STR("maxProperties"));
-    r->unique_items = is_true(props, STR("uniqueItems"));
-    set_format(a, props, types, r);
-    set_pattern(a, props, r);
+    struct schema_rules r;
+    memset(&r, 0, sizeof(r)); /* also what lies between the members: rules are compared as bytes */
+    set_bound(props, STR("minimum"), STR("exclusiveMinimum"), &r.minimum);
+    set_bound(props, STR("maximum"), STR("exclusiveMaximum"), &r.maximum);
+    set_bound(props, STR("multipleOf"), STR(""), &r.multiple_of);
+    r.min_length = limit(props, STR("minLength"));
+    r.max_length = limit(props, STR("maxLength"));
+    r.min_items = limit(props, STR("minItems"));
+    r.max_items = limit(props, STR("maxItems"));
+    r.min_properties = limit(props, STR("minProperties"));
+    r.max_properties = limit(props, STR("maxProperties"));
+    r.unique_items = is_true(props, STR("uniqueItems"));
+    set_format(c, props, types, &r);
+    set_pattern(c, props, &r);
     const struct value *values = value_get(props, STR("enum"));
     if (value_is(values, VALUE_ARRAY) && values->n) {
-        struct value *copy = arena_new(a, struct value);
-        *copy = value_clone(a, values);
-        r->values = copy;
-        sort_values(a, r);
+        struct value *copy = arena_new(c->a, struct value);
+        *copy = value_clone(c->a, values);
+        r.values = copy;
+        sort_values(c->a, &r);
     }
-    r->required = texts(a, value_get(props, STR("required")), &r->n_required);
-    r->all_of = choice(a, props, STR("allOf"));
-    r->any_of = choice(a, props, STR("anyOf"));
-    r->one_of = choice(a, props, STR("oneOf"));
+    r.required = texts(c, value_get(props, STR("required")), &r.n_required);
+    r.all_of = choice(c, props, STR("allOf"));
+    r.any_of = choice(c, props, STR("anyOf"));
+    r.one_of = choice(c, props, STR("oneOf"));
     const struct value *not_this = value_get(props, STR("not"));
-    r->not_this = value_is(not_this, VALUE_OBJECT) ? compile(a, not_this) : NULL;
-    return r;
+    r.not_this = value_is(not_this, VALUE_OBJECT) ? compile(c, not_this) : NULL;
+    return once(c, &r, sizeof(r));
 }
 
-static void set_additional(struct arena *a, const struct value *props, struct schema *s)
+static void set_additional(struct compiler *c, const struct value *props, struct schema *s)
 {
     const struct value *more = value_get(props, STR("additionalProperties"));
     if (value_is(more, VALUE_BOOL))
@@ -218,10 +274,10 @@ static void set_additional(struct arena *a, const struct value *props, struct sc
     if (!value_is(more, VALUE_OBJECT))
         return;
     s->flags |= SCHEMA_ADDITIONAL;
-    s->additional = compile(a, more);
+    s->additional = compile(c, more);
 }
 
-static void set_list(struct arena *a, const struct value *props, struct schema *s)
+static void set_list(struct compiler *c, const struct value *props, struct schema *s)
 {
     struct str type = value_str(value_get(props, STR("x-kubernetes-list-type")));
     s->list_type = str_eq(type, STR("set"))      ? KIND_MERGE_SET
@@ -229,29 +285,29 @@ static void set_list(struct arena *a, const struct value *props, struct schema *
                    : str_eq(type, STR("atomic")) ? KIND_MERGE_ATOMIC
                                                  : KIND_MERGE_UNSAID;
     size_t n;
-    s->list_keys = texts(a, value_get(props, STR("x-kubernetes-list-map-keys")), &n);
+    s->list_keys = texts(c, value_get(props, STR("x-kubernetes-list-map-keys")), &n);
     s->n_list_keys = (uint32_t)n;
     if (s->list_type == KIND_MERGE_SET || s->list_type == KIND_MERGE_MAP)
         s->flags |= SCHEMA_HAS_KEYED;
     const struct value *items = value_get(props, STR("items"));
-    s->items = value_is(items, VALUE_OBJECT) ? compile(a, items) : NULL;
+    s->items = value_is(items, VALUE_OBJECT) ? compile(c, items) : NULL;
 }
 
-static void set_expressions(struct arena *a, const struct value *props, struct schema *s)
+static void set_expressions(struct compiler *c, const struct value *props, struct schema *s)
 {
     const struct value *from = value_get(props, STR("x-kubernetes-validations"));
     if (!value_is(from, VALUE_ARRAY) || !from->n)
         return;
-    struct schema_expression *list = arena_array(a, struct schema_expression, from->n);
+    struct schema_expression *list = arena_array(c->a, struct schema_expression, from->n);
     s->expressions = list;
     s->flags |= SCHEMA_HAS_EXPRESSIONS;
     value_each_item (it, from)
         list[s->n_expressions++] = (struct schema_expression){
-            .rule = arena_str(a, value_str(value_get(it, STR("rule")))),
-            .message = arena_str(a, value_str(value_get(it, STR("message")))),
-            .message_expression = arena_str(a, value_str(value_get(it, STR("messageExpression")))),
-            .reason = arena_str(a, value_str(value_get(it, STR("reason")))),
-            .field_path = arena_str(a, value_str(value_get(it, STR("fieldPath")))),
+            .rule = text_once(c, value_str(value_get(it, STR("rule")))),
+            .message = text_once(c, value_str(value_get(it, STR("message")))),
+            .message_expression = text_once(c, value_str(value_get(it, STR("messageExpression")))),
+            .reason = text_once(c, value_str(value_get(it, STR("reason")))),
+            .field_path = text_once(c, value_str(value_get(it, STR("fieldPath")))),
             .optional_old_self = is_true(it, STR("optionalOldSelf")),
         };
 }
@@ -265,9 +321,8 @@ static uint16_t below(const struct schema *s)
     return s ? s->flags & UPWARDS : 0;
 }
 
-static const struct schema *compile(struct arena *a, const struct value *props)
+static void set_flags(const struct value *props, struct schema *s)
 {
-    struct schema *s = arena_new(a, struct schema);
     s->types = (uint8_t)type_of(props);
     s->flags |= is_true(props, STR("nullable")) ? SCHEMA_NULLABLE : 0;
     if (is_true(props, STR("x-kubernetes-int-or-string"))) {
@@ -280,15 +335,22 @@ static const struct schema *compile(struct arena *a, const struct value *props)
         s->flags |= SCHEMA_EMBEDDED | SCHEMA_HAS_EMBEDDED;
     if (str_eq(value_str(value_get(props, STR("x-kubernetes-map-type"))), STR("atomic")))
         s->flags |= SCHEMA_ATOMIC_MAP;
-    s->properties = properties(a, props, &s->n_properties);
-    set_additional(a, props, s);
-    set_list(a, props, s);
-    set_expressions(a, props, s);
-    s->rules = rules(a, props, s->types);
+}
+
+static const struct schema *compile(struct compiler *c, const struct value *props)
+{
+    struct schema node, *s = &node;
+    memset(s, 0, sizeof(*s));
+    set_flags(props, s);
+    s->properties = properties(c, props, &s->n_properties);
+    set_additional(c, props, s);
+    set_list(c, props, s);
+    set_expressions(c, props, s);
+    s->rules = rules(c, props, s->types);
     const struct value *def = value_get(props, STR("default"));
     if (def && def->type != VALUE_NULL) {
-        struct value *copy = arena_new(a, struct value);
-        *copy = value_clone(a, def);
+        struct value *copy = arena_new(c->a, struct value);
+        *copy = value_clone(c->a, def);
         s->default_value = copy;
         s->flags |= SCHEMA_HAS_DEFAULTS;
     }
@@ -297,7 +359,7 @@ static const struct schema *compile(struct arena *a, const struct value *props)
     s->flags |= below(s->items) | below(s->additional);
     for (size_t i = 0; s->rules && i < s->rules->all_of.n; i++)
         s->flags |= below(s->rules->all_of.of[i]) & SCHEMA_HAS_EXPRESSIONS;
-    return s;
+    return once(c, s, sizeof(*s));
 }
 
 /* Defaults were written by hand, and may have what the schema does not. */
@@ -317,7 +379,12 @@ static void prune_defaults(struct arena *a, const struct schema *s)
 
 const struct schema *schema_compile(struct arena *a, const struct value *props)
 {
-    const struct schema *s = compile(a, props);
+    struct compiler c = { .a = a };
+    const struct schema *s = compile(&c, props);
+    map_done(&c.blocks);
+    map_done(&c.texts);
+    map_done(&c.regexps);
+    map_done(&c.formats);
     prune_defaults(a, s);
     return s;
 }

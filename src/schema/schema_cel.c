@@ -94,62 +94,67 @@ void schema_program_list(struct arena *a, const struct schema *rules, const stru
     }
 }
 
-/* `rules` is `s` itself, or part of an allOf of it. */
-static const struct schema_programs *build(struct arena *a, const struct schema *rules,
+/* `rules` is `s` itself, or part of an allOf of it. `type` is NULL as long as no rule around it
+ * needed one: types take more memory than programs. */
+static const struct schema_programs *build(struct schema_types *types, const struct schema *rules,
                                            const struct schema *s, const struct cel_type *type,
                                            bool root);
 
-static void build_properties(struct arena *a, const struct schema *rules, const struct schema *s,
-                             const struct cel_type *type, struct schema_programs *ret)
+static void build_properties(struct schema_types *types, const struct schema *rules,
+                             const struct schema *s, const struct cel_type *type,
+                             struct schema_programs *ret)
 {
     struct schema_property_programs *list =
-        arena_array(a, struct schema_property_programs, rules->n_properties);
+        arena_array(types->a, struct schema_property_programs, rules->n_properties);
     for (uint32_t i = 0; i < rules->n_properties; i++) {
         const struct schema_property *p = &rules->properties[i];
         const struct schema *node = schema_property(s, p->name);
         if (!node || !(p->schema->flags & SCHEMA_HAS_EXPRESSIONS))
             continue;
-        const struct cel_type *t = schema_type_field(a, type, node, p->name);
+        const struct cel_type *t = type ? schema_type_field(types, type, node, p->name) : NULL;
         const struct schema_programs *sub =
-            t ? build(a, p->schema, node, t, node->flags & SCHEMA_EMBEDDED) : NULL;
+            t || !type ? build(types, p->schema, node, t, node->flags & SCHEMA_EMBEDDED) : NULL;
         if (sub)
             list[ret->n_properties++] = (struct schema_property_programs){ p->name, sub };
     }
     ret->properties = list;
 }
 
-static void build_all_of(struct arena *a, const struct schema *rules, const struct schema *s,
-                         const struct cel_type *type, bool root, struct schema_programs *ret)
+static void build_all_of(struct schema_types *types, const struct schema *rules,
+                         const struct schema *s, const struct cel_type *type, bool root,
+                         struct schema_programs *ret)
 {
     const struct schema_choice *choice = rules->rules ? &rules->rules->all_of : NULL;
     if (!choice || !choice->n)
         return;
-    ret->all_of = arena_array(a, const struct schema_programs *, choice->n);
+    ret->all_of = arena_array(types->a, const struct schema_programs *, choice->n);
     for (size_t i = 0; i < choice->n; i++) {
-        const struct schema_programs *sub = build(a, choice->of[i], s, type, root);
+        const struct schema_programs *sub = build(types, choice->of[i], s, type, root);
         if (sub)
             ret->all_of[ret->n_all_of++] = sub;
     }
 }
 
-static const struct schema_programs *build(struct arena *a, const struct schema *rules,
+static const struct schema_programs *build(struct schema_types *types, const struct schema *rules,
                                            const struct schema *s, const struct cel_type *type,
                                            bool root)
 {
     if (!(rules->flags & SCHEMA_HAS_EXPRESSIONS))
         return NULL;
-    struct schema_programs *p = arena_new(a, struct schema_programs);
+    struct schema_programs *p = arena_new(types->a, struct schema_programs);
+    if (!type && rules->n_expressions)
+        type = schema_type(types, s, root);
     const struct cel_type *element =
         type && type->n_params ? type->params[type->n_params - 1] : NULL;
     p->schema = s;
-    schema_program_list(a, rules, type, &p->list, &p->n);
-    if (rules->items && s->items && element)
-        p->items = build(a, rules->items, s->items, element, s->items->flags & SCHEMA_EMBEDDED);
-    if (rules->additional && s->additional && element)
-        p->additional = build(a, rules->additional, s->additional, element,
+    schema_program_list(types->a, rules, type, &p->list, &p->n);
+    if (rules->items && s->items && (element || !type))
+        p->items = build(types, rules->items, s->items, element, s->items->flags & SCHEMA_EMBEDDED);
+    if (rules->additional && s->additional && (element || !type))
+        p->additional = build(types, rules->additional, s->additional, element,
                               s->additional->flags & SCHEMA_EMBEDDED);
-    build_properties(a, rules, s, type, p);
-    build_all_of(a, rules, s, type, root, p);
+    build_properties(types, rules, s, type, p);
+    build_all_of(types, rules, s, type, root, p);
     bool any = p->n || p->items || p->additional || p->n_properties || p->n_all_of;
     return any ? p : NULL;
 }
@@ -159,7 +164,10 @@ const struct schema_programs *schema_programs_compile(struct arena *a, const str
 {
     if (!(s->flags & SCHEMA_HAS_EXPRESSIONS))
         return NULL;
-    return build(a, s, s, schema_type(a, s, root), root);
+    struct schema_types types = { .a = a };
+    const struct schema_programs *p = build(&types, s, s, NULL, root);
+    schema_types_done(&types);
+    return p;
 }
 
 /* ---- Running ---- */

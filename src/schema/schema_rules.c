@@ -19,6 +19,7 @@ struct expensive {
 
 struct checker {
     struct field_errors *e;
+    struct schema_types types;
     uint64_t total;
     struct expensive expensive[EXPENSIVE_MAX]; /* the most expensive first */
     size_t n_expensive;
@@ -217,8 +218,8 @@ static void walk_child(struct checker *c, const struct place *p, const struct sc
         .uncorrelated = uncorrelated,
         .root = s->flags & SCHEMA_EMBEDDED,
     };
-    if (!type && s->flags & SCHEMA_HAS_EXPRESSIONS)
-        child.type = schema_type(c->e->arena, s, child.root);
+    if (!type && s->n_expressions)
+        child.type = schema_type(&c->types, s, child.root);
     walk(c, &child, path);
 }
 
@@ -238,9 +239,8 @@ static void walk(struct checker *c, const struct place *p, const struct field_pa
     value_each_field (f, value_get(p->props, STR("properties"))) {
         struct field_path here = field_key(&properties, f->key);
         const struct schema *property = schema_property(s, f->key);
-        walk_child(c, p, property, &f->val,
-                   schema_type_field(c->e->arena, p->type, property, f->key), &here,
-                   p->uncorrelated);
+        walk_child(c, p, property, &f->val, schema_type_field(&c->types, p->type, property, f->key),
+                   &here, p->uncorrelated);
     }
     if (s->additional)
         walk_child(c, p, s->additional, value_get(p->props, STR("additionalProperties")), element,
@@ -251,12 +251,13 @@ static void walk(struct checker *c, const struct place *p, const struct field_pa
 void schema_check_rules(struct field_errors *e, const struct field_path *path,
                         const struct schema *s, const struct value *props)
 {
-    struct checker c = { .e = e };
+    struct checker c = { .e = e, .types.a = e->arena };
     if (!(s->flags & SCHEMA_HAS_EXPRESSIONS))
         return;
-    struct place root = {
-        .s = s, .props = props, .type = schema_type(e->arena, s, true), .times = 1, .root = true
-    };
+    struct place root = { .s = s, .props = props, .times = 1, .root = true };
+    if (s->n_expressions)
+        root.type = schema_type(&c.types, s, true);
     walk(&c, &root, path);
     check_total(&c, path);
+    schema_types_done(&c.types);
 }

@@ -102,10 +102,11 @@ static struct cel_type *string_type(struct arena *a, const struct schema *s)
     return copy(a, &cel_string, REQUEST_BYTES - 2);
 }
 
-static struct cel_type *list_type(struct arena *a, const struct schema *s)
+static struct cel_type *list_type(struct schema_types *types, const struct schema *s)
 {
+    struct arena *a = types->a;
     const struct cel_type *item =
-        s->items ? schema_type(a, s->items, s->items->flags & SCHEMA_EMBEDDED) : NULL;
+        s->items ? schema_type(types, s->items, s->items->flags & SCHEMA_EMBEDDED) : NULL;
     if (!item)
         return NULL;
     int64_t max = s->rules ? s->rules->max_items : SCHEMA_NO_LIMIT;
@@ -119,10 +120,11 @@ static struct cel_type *list_type(struct arena *a, const struct schema *s)
     return t;
 }
 
-static struct cel_type *map_type(struct arena *a, const struct schema *s)
+static struct cel_type *map_type(struct schema_types *types, const struct schema *s)
 {
+    struct arena *a = types->a;
     const struct cel_type *val =
-        schema_type(a, s->additional, s->additional->flags & SCHEMA_EMBEDDED);
+        schema_type(types, s->additional, s->additional->flags & SCHEMA_EMBEDDED);
     if (!val)
         return NULL;
     int64_t max = s->rules ? s->rules->max_properties : SCHEMA_NO_LIMIT;
@@ -159,8 +161,9 @@ static bool is_meta(struct str name)
            str_eq(name, STR("metadata"));
 }
 
-static struct cel_type *object_type(struct arena *a, const struct schema *s, bool root)
+static struct cel_type *object_type(struct schema_types *types, const struct schema *s, bool root)
 {
+    struct arena *a = types->a;
     struct cel_field *fields = arena_array(a, struct cel_field, s->n_properties + 3);
     size_t n = root ? add_meta(a, fields) : 0;
     for (uint32_t i = 0; i < s->n_properties; i++) {
@@ -168,7 +171,8 @@ static struct cel_type *object_type(struct arena *a, const struct schema *s, boo
         struct str name;
         if ((root && is_meta(p->name)) || !cel_escape(a, p->name, &name))
             continue;
-        const struct cel_type *t = schema_type(a, p->schema, p->schema->flags & SCHEMA_EMBEDDED);
+        const struct cel_type *t =
+            schema_type(types, p->schema, p->schema->flags & SCHEMA_EMBEDDED);
         if (t)
             fields[n++] = (struct cel_field){ t, name, p->name };
     }
@@ -177,8 +181,9 @@ static struct cel_type *object_type(struct arena *a, const struct schema *s, boo
     return t;
 }
 
-static struct cel_type *plain_type(struct arena *a, const struct schema *s, bool root)
+static struct cel_type *plain_type(struct schema_types *types, const struct schema *s, bool root)
 {
+    struct arena *a = types->a;
     if (s->flags & SCHEMA_INT_OR_STRING) {
         int64_t max = s->rules ? s->rules->max_length : SCHEMA_NO_LIMIT;
         return copy(a, &cel_int_or_string,
@@ -186,9 +191,9 @@ static struct cel_type *plain_type(struct arena *a, const struct schema *s, bool
     }
     switch (s->types) {
     case SCHEMA_ARRAY:
-        return list_type(a, s);
+        return list_type(types, s);
     case SCHEMA_OBJECT:
-        return s->additional ? map_type(a, s) : object_type(a, s, root);
+        return s->additional ? map_type(types, s) : object_type(types, s, root);
     case SCHEMA_STRING:
         return string_type(a, s);
     case SCHEMA_BOOLEAN:
@@ -202,21 +207,41 @@ static struct cel_type *plain_type(struct arena *a, const struct schema *s, bool
     }
 }
 
-const struct cel_type *schema_type(struct arena *a, const struct schema *s, bool root)
+/* What is made for a schema, once. */
+struct made {
+    const struct schema *s;
+    uintptr_t root;
+    struct cel_type *type; /* NULL: there is none */
+};
+
+const struct cel_type *schema_type(struct schema_types *types, const struct schema *s, bool root)
 {
-    struct cel_type *t = plain_type(a, s, root);
-    if (t)
-        t->nullable = s->flags & SCHEMA_NULLABLE;
-    return t;
+    struct made wanted = { .s = s, .root = root };
+    enum { KEY_BYTES = offsetof(struct made, type) };
+    struct made *m = map_get(&types->made, (struct str){ (const char *)&wanted, KEY_BYTES });
+    if (m)
+        return m->type;
+    m = arena_new(types->a, struct made);
+    *m = wanted;
+    m->type = plain_type(types, s, root);
+    if (m->type)
+        m->type->nullable = s->flags & SCHEMA_NULLABLE;
+    (void)map_set(&types->made, (struct str){ (const char *)m, KEY_BYTES }, m);
+    return m->type;
 }
 
-const struct cel_type *schema_type_field(struct arena *a, const struct cel_type *object,
+void schema_types_done(struct schema_types *types)
+{
+    map_done(&types->made);
+}
+
+const struct cel_type *schema_type_field(struct schema_types *types, const struct cel_type *object,
                                          const struct schema *property, struct str name)
 {
     struct cel_field f;
     struct str escaped;
-    if (!cel_escape(a, name, &escaped))
-        return schema_type(a, property, property->flags & SCHEMA_EMBEDDED);
+    if (!cel_escape(types->a, name, &escaped))
+        return schema_type(types, property, property->flags & SCHEMA_EMBEDDED);
     if (!object || object->kind != CEL_OBJECT || !object->fields->by_key(object, name, &f))
         return NULL;
     return f.type;
