@@ -23,7 +23,7 @@ struct load_loop {
  * from where it may be submitted again. */
 struct load_request {
     struct str method, path, body;
-    struct str accept; /* empty: JSON */
+    struct str accept;                                         /* empty: JSON */
     void (*on_data)(struct load_request *r, struct str bytes); /* may be NULL */
     void (*on_done)(struct load_request *r);
     void *owner;

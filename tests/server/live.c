@@ -28,8 +28,8 @@ static void on_request(void *arg, struct http_exchange *x)
 {
     struct live *l = arg;
     struct request req;
-    enum request_place place = request_parse(http_arena(x), http_request_of(x), KIND_ALL_VERSIONS,
-                                             l->api.custom, &req);
+    enum request_place place =
+        request_parse(http_arena(x), http_request_of(x), KIND_ALL_VERSIONS, l->api.custom, &req);
     if (place == REQUEST_FOUND && req.custom)
         http_when_over(x, let_go, req.custom);
     if (!discovery_serve(x, KIND_ALL_VERSIONS, l->api.custom, l->address) &&
