@@ -330,8 +330,10 @@ static bool search(const struct regexp *re, struct str text, size_t from, size_t
     struct place small_dense[2 * SMALL];
     uint32_t small_words[4 * SMALL + 1] = { 0 };
     bool small = re->n <= SMALL;
-    autofree struct place *large_dense = small ? NULL : mem_array(2 * re->n, sizeof(struct place));
-    autofree uint32_t *large_words = small ? NULL : mem_array(4 * re->n + 1, sizeof(uint32_t));
+    autofree struct place *large_dense =
+        small ? NULL : mem_array((size_t)re->n * 2, sizeof(struct place));
+    autofree uint32_t *large_words =
+        small ? NULL : mem_array((size_t)re->n * 4 + 1, sizeof(uint32_t));
     struct place *dense = small ? small_dense : large_dense;
     uint32_t *words = small ? small_words : large_words;
     struct machine m = {

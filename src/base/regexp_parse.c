@@ -170,7 +170,6 @@ static int unicode_class(struct parser *p, struct regexp_class *c)
         eat_char(p);
         name = eaten(p, name);
     } else {
-        name = p->rest;
         ptrdiff_t end = str_find(p->rest, '}');
         if (end < 0)
             return fault(p, "invalid character class range", from);
@@ -279,7 +278,7 @@ static int class_char(struct parser *p, struct str whole_class, uint32_t *ret)
 static int class_range(struct parser *p, struct str whole_class, struct regexp_class *c)
 {
     struct str from = p->rest;
-    uint32_t low, high;
+    uint32_t low = 0, high;
     int r = class_char(p, whole_class, &low);
     if (r < 0)
         return r;
@@ -432,7 +431,7 @@ static int parse_backslash(struct parser *p, struct regexp_node **ret)
     if (r < 0)
         return r;
     if (r == 0 && !perl_class(p, c)) {
-        uint32_t code;
+        uint32_t code = 0;
         r = escape(p, &code);
         if (r < 0)
             return r;

@@ -353,7 +353,7 @@ static int parse_union(struct parser *p, struct str text, struct jsonpath_nodes 
 
 static int parse_key(struct parser *p, struct str key, struct jsonpath_nodes *to)
 {
-    struct jsonpath_nodes nodes;
+    struct jsonpath_nodes nodes = { 0 };
     int r = parse_inner(p, ".", key, "", &nodes);
     if (r < 0)
         return r;

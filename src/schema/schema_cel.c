@@ -410,7 +410,9 @@ static void run_fields(struct runner *r, const struct schema_programs *ps,
                            *was = schema_fields_get(&olds, name);
         struct field_path here = field_child(path, name);
         bool type_meta = !path && (str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")));
-        struct before b = type_meta ? (struct before){ 0 } : inside(before, v, was);
+        struct before b = inside(before, v, was);
+        if (type_meta)
+            b = (struct before){ 0 };
         if (v)
             run(r, ps->properties[i].programs, &here, v, was, &b);
     }

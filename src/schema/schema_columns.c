@@ -70,7 +70,7 @@ const struct schema_columns *schema_columns_compile(struct arena *a, const struc
 /* What Go's conversion of a number that is too large gives, too. */
 static int64_t to_integer(double d)
 {
-    return d >= -0x1p63 && d < 0x1p63 ? (int64_t)d : INT64_MIN;
+    return d >= -9223372036854775808.0 && d < 9223372036854775808.0 ? (int64_t)d : INT64_MIN;
 }
 
 static struct value date_cell(struct arena *a, struct str text, int64_t now_ns)

@@ -20,7 +20,7 @@ struct eviction {
     struct delete_options options;
     struct registry_entry pod; /* as it was when it was decided on */
     struct str budget;         /* name; empty: none covers the pod */
-    struct call *budgets;      /* the call as if it were of those */
+    struct call budgets;       /* the call as if it were of those */
 };
 
 /* ---- The request ---- */
@@ -244,17 +244,16 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
                                                  number(status, "observedGeneration") });
     (void)value_set(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
                     value_string(registry__now(ev->call)));
-    r = registry__settle(ev->budgets, ret, err);
+    r = registry__settle(&ev->budgets, ret, err);
     if (r == 0)
-        managers_update(ev->budgets, managers_own_request(ev->budgets, STR("status")), &now->obj,
+        managers_update(&ev->budgets, managers_own_request(&ev->budgets, STR("status")), &now->obj,
                         ret);
     return r;
 }
 
 static int take_from_budget(struct eviction *ev, struct err *err)
 {
-    struct call budgets = subresource_call(ev->call, STR("policy"), STR("poddisruptionbudgets"));
-    ev->budgets = &budgets;
+    ev->budgets = subresource_call(ev->call, STR("policy"), STR("poddisruptionbudgets"));
     struct registry_update u = {
         .change = count_down,
         .arg = ev,
@@ -263,7 +262,7 @@ static int take_from_budget(struct eviction *ev, struct err *err)
         .tries_again = true,
     };
     struct value budget;
-    return registry_update(&budgets, ev->budget, &u, &budget, err);
+    return registry_update(&ev->budgets, ev->budget, &u, &budget, err);
 }
 
 /* The budgets that cover the pod: how many, and one of them in `ret`. */
