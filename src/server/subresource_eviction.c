@@ -225,7 +225,7 @@ static int check_budget(const struct eviction *ev, const struct value *budget, s
 static int count_down(struct registry_update *u, const struct registry_entry *now,
                       struct value *ret, struct err *err)
 {
-    const struct eviction *ev = u->arg;
+    struct eviction *ev = u->arg;
     struct arena *a = ev->call->arena;
     int r = check_budget(ev, &now->obj, err);
     if (r < 0)
