@@ -49,11 +49,15 @@ void openapi_swagger_kind(struct buf *paths, struct buf *definitions, const stru
     const struct kind_version v = { r->group, r->version, false, r, 1 };
     struct openapi o = { .out = paths, .swagger = true, .version = &v, .custom = custom };
     o.types = mem_zalloc(n_kind_types);
-    buf_byte(paths, ' '); /* something that is not an opening brace: a comma goes in front */
-    openapi_add_resource_paths(&o, &v);
+    if (paths) {
+        buf_byte(paths, ' '); /* something that is not an opening brace: a comma goes in front */
+        openapi_add_resource_paths(&o, &v);
+    }
     o.out = definitions;
-    buf_byte(definitions, ' ');
-    openapi_add_custom_schemas(&o, &v);
+    if (definitions) {
+        buf_byte(definitions, ' ');
+        openapi_add_custom_schemas(&o, &v);
+    }
     free(o.types);
 }
 

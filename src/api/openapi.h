@@ -22,7 +22,7 @@ void openapi_meta_ref(struct buf *out, struct str name, bool swagger);
 void openapi_version(struct buf *out, const struct kind_version *v,
                      const struct openapi_custom *custom);
 /* One custom kind as part of a Swagger document: members of "paths", then of "definitions", each
- * with a comma in front. */
+ * with a comma in front. Either may be NULL. */
 void openapi_swagger_kind(struct buf *paths, struct buf *definitions, const struct kind_resource *r,
                           const struct openapi_custom *custom);
 /* The small ones of /api/ (core) and /apis/, and that of /apis/GROUP/. */

@@ -216,14 +216,15 @@ static struct custom **list(struct custom_kinds *k, bool all_of_them, size_t *re
             all[n++] = custom_ref(c);
     }
     pthread_mutex_unlock(&k->lock);
-    qsort(all, n, sizeof(all[0]), by_group);
     *ret_n = n;
     return all;
 }
 
 struct custom **custom_list(struct custom_kinds *k, size_t *ret_n)
 {
-    return list(k, false, ret_n);
+    struct custom **all = list(k, false, ret_n);
+    qsort(all, *ret_n, sizeof(all[0]), by_group);
+    return all;
 }
 
 struct custom **custom_list_all(struct custom_kinds *k, size_t *ret_n)

@@ -80,7 +80,7 @@ int custom_no_version(const struct custom *c, struct str version, struct err *er
 /* All that are established, by group and plural; each with a reference. The array is the
  * caller's. */
 struct custom **custom_list(struct custom_kinds *k, size_t *ret_n);
-/* The same with those that are not, or not yet. */
+/* The same with those that are not, or not yet; in no order. */
 struct custom **custom_list_all(struct custom_kinds *k, size_t *ret_n);
 
 /* Around changes of definitions that look at more than one of them. */

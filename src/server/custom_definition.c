@@ -467,12 +467,31 @@ static void drop_finalizer(struct arena *a, struct value *crd)
         (void)value_remove(a, meta, STR("finalizers"));
 }
 
+/* Whether it is marked for deletion, of which only its metadata is read. */
+static int is_marked(struct api *api, struct arena *a, struct str name, struct err *err)
+{
+    struct store_snap *snap;
+    struct store_entry e;
+    struct value meta;
+    int r = store_snap_begin(api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    r = store_snap_get(snap, stored_key(a, definitions(), STR(""), name), &e, err);
+    if (r == 1 && stored_read_meta(a, &e, &meta, err) < 0)
+        r = -(int)err->code;
+    bool marked = r == 1 && value_dig(&meta, "metadata", "deletionTimestamp");
+    store_snap_end(snap);
+    return r < 0 ? r : marked;
+}
+
 /* 0 if it is gone or does not wait any more; 1 to begin again; or an error. */
 static int finish_once(struct api *api, struct str name, struct arena *a, struct err *err)
 {
     struct value crd;
     uint64_t rev;
-    int r = read_definition(api, a, name, &crd, &rev, err);
+    int r = is_marked(api, a, name, err);
+    if (r == 1)
+        r = read_definition(api, a, name, &crd, &rev, err);
     if (r <= 0 || !value_dig(&crd, "metadata", "deletionTimestamp") || !has_finalizer(&crd))
         return r < 0 ? r : 0;
     /* First everybody must know: who lets go of an object that is met here looks for this. */

@@ -386,7 +386,8 @@ enum part { PATHS, DEFINITIONS, MESSAGE };
 static int send_kind(struct swagger *s, const struct kind_resource *r, enum part part)
 {
     autobuf paths = { 0 }, definitions = { 0 }, whole_of_it = { 0 }, message = { 0 };
-    openapi_custom_swagger(&paths, &definitions, s->api->custom, r);
+    openapi_custom_swagger(part == DEFINITIONS ? NULL : &paths, part == PATHS ? NULL : &definitions,
+                           s->api->custom, r);
     if (part == PATHS)
         return send_copy(s, &paths);
     if (part == DEFINITIONS)
