@@ -64,6 +64,73 @@ static bool read_time(const char *text, int64_t *ret_ns)
 }
 
 /* 0, or an exit status + 1. */
+/* A flag that is one of two words; `*ret` says whether it is the second. */
+static bool is_second(const char *flag, const char *given, const char *first, const char *second,
+                      bool *ret)
+{
+    *ret = strcmp(given, second) == 0;
+    if (*ret || strcmp(given, first) == 0)
+        return true;
+    fprintf(stderr, "sampan up: --%s is %s or %s, not '%s'\n", flag, first, second, given);
+    return false;
+}
+
+/* One flag with its value: 0, or how the process ends. */
+static int take_flag(int flag, struct up *ret)
+{
+    bool second = false, good = true;
+    switch (flag) {
+    case 'd':
+        ret->dir = optarg;
+        break;
+    case 'l':
+        ret->listen = optarg;
+        break;
+    case 'k':
+        ret->kubeconfig = optarg;
+        break;
+    case 'c':
+        ret->service_cidr = optarg;
+        break;
+    case 'p':
+        ret->service_ports = optarg;
+        break;
+    case 'e':
+        good = read_time(optarg, &ret->event_ttl_ns);
+        if (!good)
+            fprintf(stderr, "sampan up: --event-ttl is a time like 90s, 30m or 1h, not '%s'\n",
+                    optarg);
+        break;
+    case 'a':
+        good = is_second("api-versions", optarg, "all", "current", &second);
+        ret->versions = second ? KIND_CURRENT_VERSIONS : KIND_ALL_VERSIONS;
+        break;
+    case 'm':
+        good = is_second("managed-fields", optarg, "shown", "hidden", &ret->hides_managers);
+        break;
+    case 's':
+        good = is_second("store", optarg, "lmdb", "memory", &second);
+        ret->engine = second ? STORE_MEMORY : STORE_LMDB;
+        break;
+    case 'f':
+        good = is_second("log-format", optarg, "text", "json", &second);
+        ret->log_format = second ? LOG_JSON : LOG_TEXT;
+        break;
+    case 'D':
+        ret->detach = true;
+        break;
+    case 'v':
+        ret->log_level = LOG_DEBUG;
+        break;
+    case 'h':
+        fputs(usage, stdout);
+        return 1;
+    default:
+        return command_misused("up") + 1;
+    }
+    return good ? 0 : 3;
+}
+
 static int parse_flags(int argc, char **argv, struct up *ret)
 {
     static const struct option flags[] = {
@@ -89,70 +156,9 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         .service_ports = SERVICE_PORTS_DEFAULT,
     };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
-        switch (c) {
-        case 'd':
-            ret->dir = optarg;
-            break;
-        case 'l':
-            ret->listen = optarg;
-            break;
-        case 'k':
-            ret->kubeconfig = optarg;
-            break;
-        case 'c':
-            ret->service_cidr = optarg;
-            break;
-        case 'p':
-            ret->service_ports = optarg;
-            break;
-        case 'e':
-            if (!read_time(optarg, &ret->event_ttl_ns)) {
-                fprintf(stderr, "sampan up: --event-ttl is a time like 90s, 30m or 1h, not '%s'\n",
-                        optarg);
-                return 3;
-            }
-            break;
-        case 'a':
-            if (strcmp(optarg, "all") != 0 && strcmp(optarg, "current") != 0) {
-                fprintf(stderr, "sampan up: --api-versions is all or current, not '%s'\n", optarg);
-                return 3;
-            }
-            ret->versions = optarg[0] == 'c' ? KIND_CURRENT_VERSIONS : KIND_ALL_VERSIONS;
-            break;
-        case 'm':
-            if (strcmp(optarg, "shown") != 0 && strcmp(optarg, "hidden") != 0) {
-                fprintf(stderr, "sampan up: --managed-fields is shown or hidden, not '%s'\n",
-                        optarg);
-                return 3;
-            }
-            ret->hides_managers = optarg[0] == 'h';
-            break;
-        case 'D':
-            ret->detach = true;
-            break;
-        case 'v':
-            ret->log_level = LOG_DEBUG;
-            break;
-        case 's':
-            if (strcmp(optarg, "lmdb") != 0 && strcmp(optarg, "memory") != 0) {
-                fprintf(stderr, "sampan up: --store is lmdb or memory, not '%s'\n", optarg);
-                return 3;
-            }
-            ret->engine = optarg[0] == 'm' ? STORE_MEMORY : STORE_LMDB;
-            break;
-        case 'f':
-            if (strcmp(optarg, "text") != 0 && strcmp(optarg, "json") != 0) {
-                fprintf(stderr, "sampan up: --log-format is text or json, not '%s'\n", optarg);
-                return 3;
-            }
-            ret->log_format = optarg[0] == 'j' ? LOG_JSON : LOG_TEXT;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        default:
-            return command_misused("up") + 1;
-        }
+        int r = take_flag(c, ret);
+        if (r)
+            return r;
     }
     if (optind < argc) {
         fprintf(stderr, "sampan up: '%s' is one word too many\n", argv[optind]);
