@@ -93,12 +93,31 @@ static struct value publish_required(struct publisher *p, const struct value *pr
                                      const struct value *required)
 {
     struct value out = value_array();
-    value_each_item (it, required) {
+    bool filtered = p->swagger && !is_dropped(p, props, STR("properties"));
+    bool none =
+        p->swagger && is_true(value_get(props, STR("additionalProperties")), STR("nullable"));
+    value_each_item (it, none ? NULL : required) {
         const struct value *of = value_get(value_get(props, STR("properties")), value_str(it));
-        if (!p->swagger || !is_true(of, STR("nullable")))
+        if (!filtered || !is_true(of, STR("nullable")))
             (void)value_push(p->a, &out, value_borrow(it));
     }
     return out;
+}
+
+/* An object inside of another always says what it is. */
+static void require_type_meta(struct publisher *p, struct value *schema)
+{
+    static const struct str names[] = { STR("kind"), STR("apiVersion") };
+    struct value *required = value_edit(p->a, schema, STR("required"));
+    if (!required)
+        required = value_set(p->a, schema, STR("required"), value_array());
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        bool has = false;
+        value_each_item (it, required)
+            has |= str_eq(value_str(it), names[i]);
+        if (!has)
+            (void)value_push(p->a, required, value_string(names[i]));
+    }
 }
 
 static struct value publish(struct publisher *p, const struct value *props)
@@ -118,8 +137,11 @@ static struct value publish(struct publisher *p, const struct value *props)
         if (v.type != VALUE_ARRAY || v.n)
             (void)value_add(p->a, &out, f->key, v);
     }
-    if (is_true(props, STR("x-kubernetes-embedded-resource")) && !(p->swagger && preserves(props)))
+    if (is_true(props, STR("x-kubernetes-embedded-resource")) &&
+        !(p->swagger && preserves(props))) {
         add_meta(p, &out);
+        require_type_meta(p, &out);
+    }
     return out;
 }
 
