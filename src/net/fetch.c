@@ -28,6 +28,7 @@ struct handle {
 struct fetcher {
     struct buf ca_pem, cert_pem, key_pem;
     bool insecure;
+    const atomic_bool *cancel;
     pthread_mutex_t idle_lock; /* of idle and n_idle */
     struct handle *idle;
     size_t n_idle;
@@ -65,6 +66,7 @@ struct fetcher *fetcher_new(const struct fetcher_options *opt)
     buf_str_add(&f->cert_pem, opt->cert_pem);
     buf_str_add(&f->key_pem, opt->key_pem);
     f->insecure = opt->insecure;
+    f->cancel = opt->cancel;
     (void)pthread_mutex_init(&f->idle_lock, NULL);
     return f;
 }
@@ -344,6 +346,18 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
     return n;
 }
 
+/* Called every second at least. Not 0 ends the transfer. */
+static int on_progress(void *arg, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                       curl_off_t up)
+{
+    const struct transfer *t = arg;
+    (void)down_total;
+    (void)down;
+    (void)up_total;
+    (void)up;
+    return t->fetcher->cancel && atomic_load(t->fetcher->cancel);
+}
+
 static void set_options(struct transfer *t)
 {
     const struct fetch_request *req = t->req;
@@ -353,7 +367,9 @@ static void set_options(struct transfer *t)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, t->fetcher->cancel ? 0L : 1L);
+    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, t);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_MAXCONNECTS, (long)CONNECTIONS_PER_HANDLE);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);

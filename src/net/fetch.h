@@ -4,6 +4,8 @@
  * are ignored. Connections are kept for reuse inside one fetcher, which any thread may use. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "net/http.h"
 
 struct fetcher;
@@ -12,6 +14,7 @@ struct fetcher_options {
     struct str ca_pem;            /* whom to believe; empty: the system's list */
     struct str cert_pem, key_pem; /* own certificate, if any */
     bool insecure;                /* no verification; for kubeconfigs that say so */
+    const atomic_bool *cancel;    /* once true, what is under way ends within a second; or NULL */
 };
 
 struct fetcher *fetcher_new(const struct fetcher_options *opt);

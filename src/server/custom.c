@@ -17,9 +17,10 @@
 struct custom_kinds {
     struct store *store;
     pthread_mutex_t changing; /* see custom_kinds_begin(); taken before the other */
-    pthread_mutex_t lock;     /* over the table and the compiling of schemas */
+    pthread_mutex_t lock;     /* over the table */
     struct map by_name;       /* of the definition: PLURAL.GROUP */
     _Atomic(uint64_t) count;
+    atomic_bool stopped;
 };
 
 static const struct kind_resource *definitions(void)
@@ -35,6 +36,17 @@ struct custom_kinds *custom_kinds_new(struct store *store)
     pthread_mutex_init(&k->changing, NULL);
     pthread_mutex_init(&k->lock, NULL);
     return k;
+}
+
+void custom_kinds_stop(struct custom_kinds *k)
+{
+    if (k)
+        atomic_store(&k->stopped, true);
+}
+
+const atomic_bool *custom_kinds_cancel(const struct custom_kinds *k)
+{
+    return &k->stopped;
 }
 
 struct custom_kinds *custom_kinds_free(struct custom_kinds *k)
@@ -82,6 +94,7 @@ struct custom *custom_unref(struct custom *c)
 {
     if (c && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
         custom_webhook_done(c->webhook);
+        pthread_mutex_destroy(&c->compiling);
         arena_done(&c->arena);
         free(c);
     }
@@ -100,6 +113,7 @@ static void install(struct custom_kinds *k, struct custom *fresh, struct str nam
     custom_unref(old);
 }
 
+/* `*ret_rev` is the revision of the definition, or the one at which there was none. */
 static int read_definition(struct custom_kinds *k, struct arena *a, struct str name,
                            struct value *ret, uint64_t *ret_rev, struct err *err)
 {
@@ -109,14 +123,27 @@ static int read_definition(struct custom_kinds *k, struct arena *a, struct str n
     if (r < 0)
         return r;
     r = store_snap_get(snap, stored_key(a, definitions(), STR(""), name), &e, err);
-    *ret_rev = e.mod_rev;
+    *ret_rev = r == 1 ? e.mod_rev : store_snap_rev(snap);
     int read = r == 1 ? stored_read(a, definitions()->type, &e, ret, err) : 0;
     store_snap_end(snap);
     return read < 0 ? read : r;
 }
 
-/* With the lock: what is in the store now is at least as new as what the table has. */
-static int read_one(struct custom_kinds *k, struct str name, struct err *err)
+/* What is read and made without the lock may have been overtaken by something newer. */
+static void install_newer(struct custom_kinds *k, struct custom *fresh, struct str name,
+                          uint64_t rev)
+{
+    pthread_mutex_lock(&k->lock);
+    const struct custom *there = map_get(&k->by_name, name);
+    bool overtaken = there && there->rev > rev;
+    if (!overtaken)
+        install(k, fresh, name);
+    pthread_mutex_unlock(&k->lock);
+    if (overtaken)
+        custom_unref(fresh);
+}
+
+int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *err)
 {
     struct arena a;
     arena_init(&a);
@@ -124,17 +151,9 @@ static int read_one(struct custom_kinds *k, struct str name, struct err *err)
     uint64_t rev;
     int r = read_definition(k, &a, name, &crd, &rev, err);
     if (r >= 0)
-        install(k, r == 1 ? custom_build(k, &crd, rev) : NULL, name);
+        install_newer(k, r == 1 ? custom_build(k, &crd, rev) : NULL, name, rev);
     arena_done(&a);
     return r < 0 ? r : 0;
-}
-
-int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *err)
-{
-    pthread_mutex_lock(&k->lock);
-    int r = read_one(k, name, err);
-    pthread_mutex_unlock(&k->lock);
-    return r;
 }
 
 int custom_kinds_load(struct custom_kinds *k, struct err *err)
@@ -290,7 +309,7 @@ static const struct value *find_schema(const struct value *crd, struct str versi
     return NULL;
 }
 
-/* With the lock. The definition is read again; if it has changed meanwhile, whoever still goes by
+/* With the definition's own lock. It is read again; if it has changed meanwhile, whoever still goes by
  * the old one goes by the new schema. */
 static const struct schema *compile(struct custom_version *v)
 {
@@ -323,7 +342,7 @@ const struct schema *custom_schema(const struct schema_kind *kind)
     const struct schema *s = atomic_load_explicit(&v->schema, memory_order_acquire);
     if (s)
         return s;
-    pthread_mutex_t *lock = &v->of->kinds->lock;
+    pthread_mutex_t *lock = &v->of->compiling;
     pthread_mutex_lock(lock);
     s = atomic_load_explicit(&v->schema, memory_order_relaxed);
     if (!s) {
@@ -341,7 +360,7 @@ const struct schema_programs *custom_programs(const struct schema_kind *kind)
     if (!s || !(s->flags & SCHEMA_HAS_EXPRESSIONS))
         return NULL;
     if (!atomic_load_explicit(&v->has_programs, memory_order_acquire)) {
-        pthread_mutex_t *lock = &v->of->kinds->lock;
+        pthread_mutex_t *lock = &v->of->compiling;
         pthread_mutex_lock(lock);
         if (!atomic_load_explicit(&v->has_programs, memory_order_relaxed)) {
             v->programs = schema_programs_compile(&v->of->arena, s, true);

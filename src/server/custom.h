@@ -9,6 +9,7 @@
  * read from there again after every change of it. Any thread may call all of this. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "schema/schema_kind.h"
@@ -38,6 +39,7 @@ struct custom {
     _Atomic(size_t) refs;
     struct custom_kinds *kinds;
     struct arena arena;
+    pthread_mutex_t compiling; /* over the arena, once it is served */
     struct str name, group; /* "networks.samplecrd.k8s.io", "samplecrd.k8s.io" */
     struct str uid;         /* of the definition */
     struct str plural, kind;
@@ -52,6 +54,10 @@ struct custom_kinds *custom_kinds_new(struct store *store);
 struct custom_kinds *custom_kinds_free(struct custom_kinds *k);
 
 struct store *custom_kinds_store(const struct custom_kinds *k);
+
+/* The server stops: webhooks that are being waited for are given up. */
+void custom_kinds_stop(struct custom_kinds *k);
+const atomic_bool *custom_kinds_cancel(const struct custom_kinds *k);
 
 /* All definitions, when the server starts. */
 int custom_kinds_load(struct custom_kinds *k, struct err *err);

@@ -280,6 +280,7 @@ struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd,
 {
     struct custom *c = mem_new(struct custom);
     arena_init(&c->arena);
+    pthread_mutex_init(&c->compiling, NULL);
     struct arena *a = &c->arena;
     const struct value *spec = value_get(crd, STR("spec")),
                        *names = value_dig(crd, "status", "acceptedNames");
@@ -294,7 +295,7 @@ struct custom *custom_build(struct custom_kinds *kinds, const struct value *crd,
     c->names_accepted = condition_is_true(crd, STR("NamesAccepted"));
     c->established = condition_is_true(crd, STR("Established"));
     c->terminating = value_dig(crd, "metadata", "deletionTimestamp");
-    c->webhook = custom_webhook_build(a, crd);
+    c->webhook = custom_webhook_build(a, crd, custom_kinds_cancel(kinds));
     build_versions(&(struct builder){ c, crd, spec, names });
     return c;
 }

@@ -11,7 +11,9 @@
 struct custom_webhook;
 
 /* What `crd` says of its webhook, in the arena; NULL if it has none. */
-struct custom_webhook *custom_webhook_build(struct arena *a, const struct value *crd);
+/* `cancel` becomes true when nobody waits for answers any more. */
+struct custom_webhook *custom_webhook_build(struct arena *a, const struct value *crd,
+                                            const atomic_bool *cancel);
 /* Its connections. NULL will do. */
 void custom_webhook_done(struct custom_webhook *w);
 

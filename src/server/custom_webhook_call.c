@@ -21,8 +21,9 @@ struct custom_webhook {
     struct str url;                      /* with a path, without a query */
     struct str service_ns, service_name; /* empty: none */
     int64_t service_port;
-    struct str ca_pem;                 /* empty: the system's */
-    struct str review_version;         /* a NULL pointer: none that we speak */
+    struct str ca_pem;         /* empty: the system's */
+    struct str review_version; /* a NULL pointer: none that we speak */
+    const atomic_bool *cancel;
     _Atomic(struct fetcher *) fetcher; /* made by the first call */
 };
 
@@ -67,7 +68,8 @@ static struct str with_path(struct arena *a, struct str url)
     return str_find(rest, '/') < 0 ? arena_printf(a, STR_FMT "/", STR_ARG(url)) : arena_str(a, url);
 }
 
-struct custom_webhook *custom_webhook_build(struct arena *a, const struct value *crd)
+struct custom_webhook *custom_webhook_build(struct arena *a, const struct value *crd,
+                                            const atomic_bool *cancel)
 {
     const struct value *conversion = value_dig(crd, "spec", "conversion"),
                        *webhook = value_get(conversion, STR("webhook")),
@@ -76,6 +78,7 @@ struct custom_webhook *custom_webhook_build(struct arena *a, const struct value 
     if (!str_eq(value_str(value_get(conversion, STR("strategy"))), STR("Webhook")))
         return NULL;
     struct custom_webhook *w = arena_new(a, struct custom_webhook);
+    w->cancel = cancel;
     w->review_version = find_review_version(value_get(webhook, STR("conversionReviewVersions")));
     w->ca_pem = read_ca(a, value_get(config, STR("caBundle")));
     if (value_is(service, VALUE_OBJECT))
@@ -101,7 +104,7 @@ static struct fetcher *fetcher_of(struct custom_webhook *w)
     struct fetcher *f = atomic_load(&w->fetcher), *none = NULL;
     if (f)
         return f;
-    f = fetcher_new(&(struct fetcher_options){ .ca_pem = w->ca_pem });
+    f = fetcher_new(&(struct fetcher_options){ .ca_pem = w->ca_pem, .cancel = w->cancel });
     if (atomic_compare_exchange_strong(&w->fetcher, &none, f))
         return f;
     fetcher_free(f); /* somebody was faster */

@@ -266,6 +266,7 @@ struct server *server_stop(struct server *s)
         return NULL;
     if (s->ready)
         drain_and_join(s);
+    custom_kinds_stop(s->api.custom);
     for (size_t i = 0; i < s->n_threads; i++)
         loop_stop(s->api.loops[i]);
     for (size_t i = 0; i < s->n_threads; i++)
