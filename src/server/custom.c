@@ -309,8 +309,8 @@ static const struct value *find_schema(const struct value *crd, struct str versi
     return NULL;
 }
 
-/* With the definition's own lock. It is read again; if it has changed meanwhile, whoever still goes by
- * the old one goes by the new schema. */
+/* With the definition's own lock. It is read again; if it has changed meanwhile, whoever still goes
+ * by the old one goes by the new schema. */
 static const struct schema *compile(struct custom_version *v)
 {
     static const struct schema anything = { .types = SCHEMA_OBJECT, .flags = SCHEMA_PRESERVE };
