@@ -46,6 +46,6 @@ echo "objects: custom ones of 1 KB beside ConfigMaps"
 beside "GET, 64 in flight" per_second /s get-many
 beside "durable creates, 64 in flight" per_second /s create
 beside "updates, 64 in flight" per_second /s update
-beside "LIST of $objects" mb_per_second MB/s --objects "$objects" --rounds 1 list
+beside "LIST of $objects" mb_per_second MB/s --objects "$objects" list
 beside "an event to 100 watchers, p99" latency_p99_ms ms watch
 exit $status
