@@ -2,6 +2,8 @@
  * not know lines, so the text is read once more; that is only done where there are duplicates. */
 #include "base/yaml.h"
 
+#include <assert.h>
+
 #include <yaml.h>
 
 #include "base/limits.h"
@@ -67,6 +69,7 @@ static void open_level(struct scan *s, bool is_mapping)
         s->cap_levels = s->cap_levels ? 2 * s->cap_levels : 16;
         s->levels = mem_resize(s->levels, s->cap_levels, sizeof(*s->levels));
     }
+    assert(s->levels);
     s->levels[s->n_levels++] = (struct level){ .is_mapping = is_mapping };
 }
 

@@ -194,7 +194,7 @@ static int delete_page(struct collection *p, const struct delete_options *o, str
         atomic_fetch_add(&page->refs, 1);
         if (workers_submit(call_workers(p->call), &h->work))
             continue;
-        page_unref(page);
+        atomic_fetch_sub(&page->refs, 1); /* our own is left */
         break;
     }
     help(page);

@@ -179,7 +179,7 @@ static void a_cut_store_goes_on(void **state)
 static void damage_in_the_log_is_named(void **state)
 {
     struct fixture *f = *state;
-    char dir[128], seg[256], name[160];
+    char dir[128], whole[160], seg[256], name[160];
     for (int i = 0; i < 3; i++)
         (void)put(f, "a", "12345678");
     crash_copy(f, dir);
@@ -187,6 +187,9 @@ static void damage_in_the_log_is_named(void **state)
     off_t last = size_of(seg);
     (void)put(f, "b", "last");
     crash_copy(f, dir);
+    /* Kept as it is: in a slow run the living store moves on to a checkpoint meanwhile. */
+    (void)snprintf(whole, sizeof(whole), "%s-whole", dir);
+    copy_tree(dir, whole);
     last_segment(dir, seg);
     (void)snprintf(name, sizeof(name), "%s/log/", dir);
     off_t end = size_of(seg);
@@ -203,9 +206,10 @@ static void damage_in_the_log_is_named(void **state)
                 fail_msg("byte %lld: " STR_FMT, (long long)at, STR_ARG(f->err.msg));
             assert_int_equal(store_rev(s), 4);
             store_close(s);
-            crash_copy(f, dir);
+            copy_tree(whole, dir);
         }
     }
+    remove_tree(whole);
     remove_tree(dir);
 }
 
