@@ -69,7 +69,7 @@ struct shared {
     _Atomic uint64_t max_acked_rev;
     _Atomic uint64_t n_events;
     uint64_t watched_rev; /* where the notes begin */
-    uint64_t resumed_rev; /* where the watch went on last */
+    _Atomic uint64_t resumed_rev; /* where the watch went on last */
     _Atomic int is_running;
     char trouble[512]; /* what a child found wrong */
     struct event_note events[MAX_EVENTS];
@@ -271,10 +271,25 @@ static void write_serial(struct writer *wr)
         ws->serial_acked = number;
 }
 
+/* History is short here. A watcher that gets no processor for a while would fall behind it, which
+ * is no fault of the store; so nobody runs far ahead. */
+static void wait_for_watcher(void)
+{
+    enum { LEAD_MAX = 2000 }; /* revisions; about a quarter of the history */
+    for (;;) {
+        uint64_t n = atomic_load_explicit(&sh->n_events, memory_order_acquire);
+        uint64_t noted = n ? sh->events[n - 1].rev : sh->resumed_rev;
+        if (n == MAX_EVENTS || sh->max_acked_rev <= noted + LEAD_MAX)
+            return;
+        (void)usleep(200);
+    }
+}
+
 static void *writer_main(void *arg)
 {
     struct writer *wr = arg;
     for (;;) {
+        wait_for_watcher();
         if (roll(&wr->seed) % 3)
             write_key(wr);
         else
