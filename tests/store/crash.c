@@ -68,7 +68,7 @@ struct shared {
     struct writer_state writers[N_WRITERS];
     _Atomic uint64_t max_acked_rev;
     _Atomic uint64_t n_events;
-    uint64_t watched_rev; /* where the notes begin */
+    uint64_t watched_rev;         /* where the notes begin */
     _Atomic uint64_t resumed_rev; /* where the watch went on last */
     _Atomic int is_running;
     char trouble[512]; /* what a child found wrong */
