@@ -57,6 +57,11 @@ struct str field_json(struct field_errors *e, const struct value *v)
     return arena_str(e->arena, buf_str(&escaped));
 }
 
+struct str field_shown(struct field_errors *e, const struct value *v)
+{
+    return value_is(v, VALUE_STRING) ? field_quoted(e, value_str(v)) : field_json(e, v);
+}
+
 static void add_path(struct buf *out, const struct field_path *path)
 {
     if (path->parent)

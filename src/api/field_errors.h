@@ -64,6 +64,7 @@ struct field_errors {
  * string type) as JSON. Absent is null. Empty when there is no more room for faults. */
 struct str field_quoted(struct field_errors *e, struct str text);
 struct str field_json(struct field_errors *e, const struct value *v);
+struct str field_shown(struct field_errors *e, const struct value *v); /* either, by what it is */
 
 /* Notes one fault. `shown` is the bad value, empty where the type shows none; the detail may be
  * empty too. */

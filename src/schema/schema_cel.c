@@ -266,9 +266,7 @@ static void add_fault(struct runner *r, const struct schema_programs *ps,
 {
     bool whole = ps->schema->types == SCHEMA_OBJECT || ps->schema->types == SCHEMA_ARRAY;
     struct field_errors mine = FIELD_ERRORS_INIT(r->e->arena), *e = &mine;
-    struct str shown = whole                       ? STR("")
-                       : obj->type == VALUE_STRING ? field_quoted(e, value_str(obj))
-                                                   : field_json(e, obj);
+    struct str shown = whole ? STR("") : field_shown(e, obj);
     struct str reason = p->rule->reason;
     if (str_eq(reason, STR("FieldValueForbidden")))
         field_error(e, FIELD_FORBIDDEN, path, STR(""), STR_FMT, STR_ARG(detail));

@@ -91,10 +91,7 @@ static void check_default(struct field_errors *e, const struct field_path *path,
 {
     struct field_path at = field_child(path, STR("default"));
     if (!value_eq(without_unknown(e->arena, s, def), def))
-        field_error(e, FIELD_INVALID, &at,
-                    def->type == VALUE_STRING ? field_quoted(e, value_str(def))
-                                              : field_json(e, def),
-                    "must not have unknown fields");
+        field_error(e, FIELD_INVALID, &at, field_shown(e, def), "must not have unknown fields");
     struct value copy = value_clone(e->arena, def);
     struct err err = ERR_INIT(e->arena);
     struct field_errors embedded = FIELD_ERRORS_INIT(e->arena);

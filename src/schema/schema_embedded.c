@@ -6,11 +6,6 @@
 
 #include "base/banned.h"
 
-static struct str shown(struct field_errors *e, const struct value *v)
-{
-    return v->type == VALUE_STRING ? field_quoted(e, value_str(v)) : field_json(e, v);
-}
-
 static const struct kind_type *meta_type(void)
 {
     return kind_type_find(STR("meta"), STR("v1"), STR("ObjectMeta"));
@@ -28,7 +23,7 @@ static int refuse(struct coercer *c, const struct field_path *path, const struct
                   struct str why)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->a);
-    field_error(&e, FIELD_INVALID, path, shown(&e, v), STR_FMT, STR_ARG(why));
+    field_error(&e, FIELD_INVALID, path, field_shown(&e, v), STR_FMT, STR_ARG(why));
     return err_set(c->err, ERR_BAD_REQUEST, STR_FMT ": " STR_FMT, STR_ARG(e.first->field),
                    STR_ARG(e.first->msg));
 }
@@ -126,12 +121,12 @@ static void check_api_version(struct field_errors *e, const struct field_path *p
     for (size_t i = 0; v->type == VALUE_STRING && i < v->n; i++)
         slashes += v->text[i] == '/';
     if (v->type != VALUE_STRING)
-        field_error(e, FIELD_INVALID, path, shown(e, v), "must be a string");
+        field_error(e, FIELD_INVALID, path, field_shown(e, v), "must be a string");
     else if (!v->n)
-        field_error(e, FIELD_INVALID, path, shown(e, v), "must not be empty");
+        field_error(e, FIELD_INVALID, path, field_shown(e, v), "must not be empty");
     else if (slashes > 1)
-        field_error(e, FIELD_INVALID, path, shown(e, v), "unexpected GroupVersion string: " STR_FMT,
-                    STR_ARG(value_str(v)));
+        field_error(e, FIELD_INVALID, path, field_shown(e, v),
+                    "unexpected GroupVersion string: " STR_FMT, STR_ARG(value_str(v)));
 }
 
 static void check_kind(struct field_errors *e, const struct field_path *path, const struct value *v)
@@ -142,14 +137,14 @@ static void check_kind(struct field_errors *e, const struct field_path *path, co
         small[i] = kind.p[i] >= 'A' && kind.p[i] <= 'Z' ? (char)(kind.p[i] | 0x20) : kind.p[i];
     struct name_faults faults = { .n = 0 };
     if (v->type != VALUE_STRING)
-        field_error(e, FIELD_INVALID, path, shown(e, v), "must be a string");
+        field_error(e, FIELD_INVALID, path, field_shown(e, v), "must be a string");
     else if (!kind.n)
-        field_error(e, FIELD_INVALID, path, shown(e, v), "must not be empty");
+        field_error(e, FIELD_INVALID, path, field_shown(e, v), "must not be empty");
     else if (!name_check(NAME_LABEL_1035, (struct str){ small, kind.n }, &faults)) {
         autobuf list = { 0 };
         for (size_t i = 0; i < faults.n; i++)
             buf_printf(&list, "%s%s%s", i ? "," : "", faults.list[i].part, faults.list[i].why);
-        field_error(e, FIELD_INVALID, path, shown(e, v),
+        field_error(e, FIELD_INVALID, path, field_shown(e, v),
                     "may have mixed case, but should otherwise match: " STR_FMT,
                     STR_ARG(buf_str(&list)));
     }
@@ -162,7 +157,7 @@ static void check_meta(struct field_errors *e, const struct field_path *path,
     struct err err = ERR_INIT(e->arena);
     struct value fit, holder = value_object();
     if (typed_read(e->arena, meta_type(), meta, NULL, &fit, &err) < 0) {
-        field_error(e, FIELD_INVALID, path, shown(e, meta), STR_FMT, STR_ARG(err.msg));
+        field_error(e, FIELD_INVALID, path, field_shown(e, meta), STR_FMT, STR_ARG(err.msg));
         return;
     }
     if (!value_str(value_get(&fit, STR("name"))).n)

@@ -75,8 +75,7 @@ static void check_identity(struct field_errors *e, const struct schema *s,
         struct field_path here = field_index(path, i);
         if (item->type == VALUE_NULL || item->type == VALUE_OBJECT)
             continue;
-        struct str shown =
-            item->type == VALUE_STRING ? field_quoted(e, value_str(item)) : field_json(e, item);
+        struct str shown = field_shown(e, item);
         field_error(e, FIELD_INVALID, &here, shown,
                     "must be an object for an array of list-type map");
         return;
@@ -91,8 +90,7 @@ static void check_identity(struct field_errors *e, const struct schema *s,
     for (size_t i = 0; i < n; i++) {
         const struct value *id = &ids[repeated[i]];
         struct field_path here = field_index(path, repeated[i]);
-        struct str shown =
-            id->type == VALUE_STRING ? field_quoted(e, value_str(id)) : field_json(e, id);
+        struct str shown = field_shown(e, id);
         field_error(e, FIELD_DUPLICATE, &here, shown, "%s", "");
     }
 }

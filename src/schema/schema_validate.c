@@ -542,10 +542,8 @@ static void report(struct field_errors *e, const struct field_path *base, const 
     struct field_path at = field_child(base, f->path);
     const struct field_path *path = f->path.n ? &at : base;
     struct str shown = !f->is_shown ? STR("\"\"")
-                       : f->shown
-                           ? (f->shown->type == VALUE_STRING ? field_quoted(e, value_str(f->shown))
-                                                             : field_json(e, f->shown))
-                           : field_quoted(e, f->shown_text);
+                       : f->shown   ? field_shown(e, f->shown)
+                                    : field_quoted(e, f->shown_text);
     struct str name = f->path;
     switch (f->type) {
     case FIELD_REQUIRED:

@@ -23,7 +23,7 @@ struct custom_kinds {
     atomic_bool stopped;
 };
 
-static const struct kind_resource *definitions(void)
+const struct kind_resource *custom_definitions(void)
 {
     return kind_resource_find(kind_version_find(STR("apiextensions.k8s.io"), STR("v1")),
                               STR("customresourcedefinitions"));
@@ -114,7 +114,7 @@ static void install(struct custom_kinds *k, struct custom *fresh, struct str nam
 }
 
 /* `*ret_rev` is the revision of the definition, or the one at which there was none. */
-static int read_definition(struct custom_kinds *k, struct arena *a, struct str name,
+int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
                            struct value *ret, uint64_t *ret_rev, struct err *err)
 {
     struct store_snap *snap;
@@ -122,9 +122,9 @@ static int read_definition(struct custom_kinds *k, struct arena *a, struct str n
     int r = store_snap_begin(k->store, 0, &snap, err);
     if (r < 0)
         return r;
-    r = store_snap_get(snap, stored_key(a, definitions(), STR(""), name), &e, err);
+    r = store_snap_get(snap, stored_key(a, custom_definitions(), STR(""), name), &e, err);
     *ret_rev = r == 1 ? e.mod_rev : store_snap_rev(snap);
-    int read = r == 1 ? stored_read(a, definitions()->type, &e, ret, err) : 0;
+    int read = r == 1 ? stored_read(a, custom_definitions()->type, &e, ret, err) : 0;
     store_snap_end(snap);
     return read < 0 ? read : r;
 }
@@ -149,7 +149,7 @@ int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *er
     arena_init(&a);
     struct value crd;
     uint64_t rev;
-    int r = read_definition(k, &a, name, &crd, &rev, err);
+    int r = custom_read_definition(k, &a, name, &crd, &rev, err);
     if (r >= 0)
         install_newer(k, r == 1 ? custom_build(k, &crd, rev) : NULL, name, rev);
     arena_done(&a);
@@ -167,14 +167,14 @@ int custom_kinds_load(struct custom_kinds *k, struct err *err)
         return r;
     }
     pthread_mutex_lock(&k->lock);
-    store_range_begin(snap, stored_key(&a, definitions(), STR(""), STR("")), STR(""));
+    store_range_begin(snap, stored_key(&a, custom_definitions(), STR(""), STR("")), STR(""));
     struct store_entry e;
     while ((r = store_range_next(snap, &e, err)) == 1) {
         struct arena one;
         arena_init(&one);
         struct value crd;
         struct err why = ERR_INIT(&one);
-        if (stored_read(&one, definitions()->type, &e, &crd, &why) == 0) {
+        if (stored_read(&one, custom_definitions()->type, &e, &crd, &why) == 0) {
             struct custom *c = custom_build(k, &crd, e.mod_rev);
             install(k, c, c->name);
         } else {
@@ -301,9 +301,9 @@ int custom_no_version(const struct custom *c, struct str version, struct err *er
 
 /* ---- Schemas ---- */
 
-static const struct value *find_schema(const struct value *crd, struct str version)
+const struct value *custom_find_schema(const struct value *definition, struct str version)
 {
-    value_each_item (it, value_dig(crd, "spec", "versions"))
+    value_each_item (it, value_dig(definition, "spec", "versions"))
         if (str_eq(value_str(value_get(it, STR("name"))), version))
             return value_dig(it, "schema", "openAPIV3Schema");
     return NULL;
@@ -320,8 +320,8 @@ static const struct schema *compile(struct custom_version *v)
     struct value crd;
     uint64_t rev;
     const struct schema *s = &anything;
-    if (read_definition(v->of->kinds, &a, v->of->name, &crd, &rev, &err) == 1) {
-        const struct value *props = find_schema(&crd, v->resource.version);
+    if (custom_read_definition(v->of->kinds, &a, v->of->name, &crd, &rev, &err) == 1) {
+        const struct value *props = custom_find_schema(&crd, v->resource.version);
         if (value_is(props, VALUE_OBJECT))
             s = schema_compile(&v->of->arena, props);
     }
@@ -406,11 +406,4 @@ int custom_fit(struct arena *a, const struct custom_version *v, struct str versi
             return r;
     }
     return v->type.custom->convert(a, &was->type, &v->type, &written, ret, err);
-}
-
-int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
-                           struct value *ret, struct err *err)
-{
-    uint64_t rev;
-    return read_definition(k, a, name, ret, &rev, err);
 }

@@ -40,8 +40,8 @@ struct custom {
     struct custom_kinds *kinds;
     struct arena arena;
     pthread_mutex_t compiling; /* over the arena, once it is served */
-    struct str name, group; /* "networks.samplecrd.k8s.io", "samplecrd.k8s.io" */
-    struct str uid;         /* of the definition */
+    struct str name, group;    /* "networks.samplecrd.k8s.io", "samplecrd.k8s.io" */
+    struct str uid;            /* of the definition */
     struct str plural, kind;
     uint64_t rev; /* of the definition */
     bool names_accepted, established, terminating;
@@ -97,9 +97,14 @@ void custom_kinds_end(struct custom_kinds *k);
  * good. */
 uint64_t custom_kinds_count(const struct custom_kinds *k);
 
-/* The definition itself, as it is in the store now: 1 and `*ret`, 0 if there is none. */
+/* The resource of definitions, as it is stored. */
+const struct kind_resource *custom_definitions(void);
+/* The definition itself, as it is in the store now: 1 and `*ret`, 0 if there is none. `*ret_rev` is
+ * its revision, or that at which it was not there. */
 int custom_read_definition(struct custom_kinds *k, struct arena *a, struct str name,
-                           struct value *ret, struct err *err);
+                           struct value *ret, uint64_t *ret_rev, struct err *err);
+/* The schema of a version in it; NULL: none. */
+const struct value *custom_find_schema(const struct value *definition, struct str version);
 
 /* Whether an object that was written in `version` becomes one of `v` only by a webhook, for which
  * one has to wait. */

@@ -17,12 +17,6 @@
 
 #define FINALIZER STR("customresourcecleanup.apiextensions.k8s.io")
 
-static const struct kind_resource *definitions(void)
-{
-    return kind_resource_find(kind_version_find(STR("apiextensions.k8s.io"), STR("v1")),
-                              STR("customresourcedefinitions"));
-}
-
 bool definition_is(const struct kind_resource *r)
 {
     return str_eq(r->group, STR("apiextensions.k8s.io")) &&
@@ -284,7 +278,7 @@ static struct str now_text(struct api *api, struct arena *a)
 static void note_manager(struct arena *a, const struct value *old, struct value *crd,
                          struct str now)
 {
-    const struct kind_type *type = definitions()->type;
+    const struct kind_type *type = custom_definitions()->type;
     struct err err = ERR_INIT(a);
     struct value nothing = value_object(), empty;
     if (typed_read(a, type, &nothing, NULL, &empty, &err) < 0)
@@ -302,22 +296,6 @@ static void note_manager(struct arena *a, const struct value *old, struct value 
     (void)managed_update(a, &req, old, crd, &err);
 }
 
-/* 1 and the definition, 0 if there is none. */
-static int read_definition(struct api *api, struct arena *a, struct str name, struct value *ret,
-                           uint64_t *ret_rev, struct err *err)
-{
-    struct store_snap *snap;
-    struct store_entry e;
-    int r = store_snap_begin(api->store, 0, &snap, err);
-    if (r < 0)
-        return r;
-    r = store_snap_get(snap, stored_key(a, definitions(), STR(""), name), &e, err);
-    *ret_rev = r == 1 ? e.mod_rev : 0;
-    int read = r == 1 ? stored_read(a, definitions()->type, &e, ret, err) : 0;
-    store_snap_end(snap);
-    return read < 0 ? read : r;
-}
-
 /* Replaces it, or removes it where `crd` is NULL: 0, 1 if somebody was faster, or an error. */
 static int write_definition(struct api *api, struct arena *a, struct str name, struct value *crd,
                             uint64_t rev, struct err *err)
@@ -325,14 +303,14 @@ static int write_definition(struct api *api, struct arena *a, struct str name, s
     autobuf bytes = { 0 };
     struct value settled;
     if (crd) {
-        int r = typed_read(a, definitions()->type, crd, NULL, &settled, err);
+        int r = typed_read(a, custom_definitions()->type, crd, NULL, &settled, err);
         if (r < 0)
             return r;
         stored_write(&bytes, NULL, &settled);
     }
     struct store_op op = {
         .type = crd ? STORE_PUT : STORE_DELETE,
-        .key = stored_key(a, definitions(), STR(""), name),
+        .key = stored_key(a, custom_definitions(), STR(""), name),
         .value = buf_str(&bytes),
         .expect_rev = rev,
     };
@@ -364,7 +342,7 @@ static int settle_once(struct api *api, struct str name, struct others *o, struc
 {
     struct value crd, old;
     uint64_t rev;
-    int r = read_definition(api, a, name, &crd, &rev, err);
+    int r = custom_read_definition(api->custom, a, name, &crd, &rev, err);
     if (r <= 0)
         return r;
     old = value_share(&crd);
@@ -476,7 +454,7 @@ static int is_marked(struct api *api, struct arena *a, struct str name, struct e
     int r = store_snap_begin(api->store, 0, &snap, err);
     if (r < 0)
         return r;
-    r = store_snap_get(snap, stored_key(a, definitions(), STR(""), name), &e, err);
+    r = store_snap_get(snap, stored_key(a, custom_definitions(), STR(""), name), &e, err);
     if (r == 1 && stored_read_meta(a, &e, &meta, err) < 0)
         r = -(int)err->code;
     bool marked = r == 1 && value_dig(&meta, "metadata", "deletionTimestamp");
@@ -491,7 +469,7 @@ static int finish_once(struct api *api, struct str name, struct arena *a, struct
     uint64_t rev;
     int r = is_marked(api, a, name, err);
     if (r == 1)
-        r = read_definition(api, a, name, &crd, &rev, err);
+        r = custom_read_definition(api->custom, a, name, &crd, &rev, err);
     if (r <= 0 || !value_dig(&crd, "metadata", "deletionTimestamp") || !has_finalizer(&crd))
         return r < 0 ? r : 0;
     /* First everybody must know: who lets go of an object that is met here looks for this. */

@@ -147,14 +147,6 @@ static struct value publish(struct publisher *p, const struct value *props)
 
 /* ---- A kind ---- */
 
-static const struct value *find_schema(const struct value *crd, struct str version)
-{
-    value_each_item (it, value_dig(crd, "spec", "versions"))
-        if (str_eq(value_str(value_get(it, STR("name"))), version))
-            return value_dig(it, "schema", "openAPIV3Schema");
-    return NULL;
-}
-
 static void add_gvk(struct arena *a, struct value *schema, const struct kind_type *t)
 {
     struct value list = value_array(), gvk = value_object();
@@ -182,8 +174,9 @@ static void write_schema(const struct openapi_custom *hook, struct buf *out,
     struct publisher p = { &a, swagger };
     struct value crd, schema = value_object();
     const struct value *props = NULL;
-    if (custom_read_definition(s->kinds, &a, v->of->name, &crd, &err) == 1)
-        props = find_schema(&crd, t->version);
+    uint64_t rev;
+    if (custom_read_definition(s->kinds, &a, v->of->name, &crd, &rev, &err) == 1)
+        props = custom_find_schema(&crd, t->version);
     bool open = !props || (swagger && (preserves(props) || v->kind.keeps_unknown));
     if (!open) {
         schema = publish(&p, props);
