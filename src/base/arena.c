@@ -46,8 +46,18 @@ static void free_blocks(struct arena_block *b)
     }
 }
 
+void arena_allow(struct arena *a, struct allowance *w)
+{
+    if (a->allowance)
+        allowance_give(a->allowance, a->held);
+    a->allowance = w;
+    if (w && a->held)
+        allowance_take(w, a->held);
+}
+
 void arena_done(struct arena *a)
 {
+    arena_allow(a, NULL);
     free_blocks(a->block);
     arena_init(a);
 }
@@ -61,6 +71,8 @@ void arena_reset(struct arena *a)
     b->older = NULL;
     a->p = b->bytes;
     a->end = b->bytes + b->n;
+    if (a->allowance)
+        allowance_give(a->allowance, a->held - b->n);
     a->held = b->n;
     POISON(b->bytes, b->n);
 }
@@ -80,6 +92,8 @@ static void add_block(struct arena *a, size_t need)
     a->p = b->bytes;
     a->end = b->bytes + n;
     a->held += n;
+    if (a->allowance)
+        allowance_take(a->allowance, n);
     POISON(b->bytes, n);
 }
 

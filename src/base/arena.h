@@ -2,12 +2,14 @@
  *
  * Nothing in an arena is kept elsewhere; what must outlive it is copied out. An arena belongs to
  * one thread at a time. Blocks double from ARENA_BLOCK_MIN to ARENA_BLOCK_MAX; a piece larger than
- * a block gets one of its own. Under AddressSanitizer the unused tail is poisoned. */
+ * a block gets one of its own. Under AddressSanitizer the unused tail is poisoned. What an arena
+ * may hold, and for how long it is worked with, is said by its allowance, if it has one. */
 #pragma once
 
 #include <stdalign.h>
 #include <stdarg.h>
 
+#include "base/allowance.h"
 #include "base/str.h"
 
 enum { ARENA_BLOCK_MIN = 4096, ARENA_BLOCK_MAX = 1 << 20 };
@@ -15,15 +17,24 @@ enum { ARENA_BLOCK_MIN = 4096, ARENA_BLOCK_MAX = 1 << 20 };
 struct arena_block;
 
 struct arena {
-    struct arena_block *block; /* newest; the others hang behind it */
-    char *p, *end;             /* what is left of it */
-    size_t held;               /* bytes taken from the heap */
+    struct arena_block *block;   /* newest; the others hang behind it */
+    char *p, *end;               /* what is left of it */
+    size_t held;                 /* bytes taken from the heap */
+    struct allowance *allowance; /* NULL: none */
 };
 
 void arena_init(struct arena *a);
 void arena_done(struct arena *a);
-/* Forgets every piece but keeps the newest block for reuse. */
+/* Forgets every piece but keeps the newest block for reuse, and the allowance. */
 void arena_reset(struct arena *a);
+
+/* From now on it takes from this one, also what it holds already; NULL: from none. */
+void arena_allow(struct arena *a, struct allowance *w);
+/* Should whoever works with it give up? With allowance_error() then. */
+static inline bool arena_spent(const struct arena *a)
+{
+    return a->allowance && allowance_ended(a->allowance) != ALLOWANCE_OPEN;
+}
 
 /* Not zeroed. `align` is a power of two up to 16. */
 void *arena_alloc(struct arena *a, size_t n, size_t align);

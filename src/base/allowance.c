@@ -1,0 +1,57 @@
+#include "base/allowance.h"
+
+#include <assert.h>
+
+#include "base/err.h"
+#include "base/banned.h"
+
+void allowance_finish(struct allowance *w, enum allowance_end why)
+{
+    int open = ALLOWANCE_OPEN;
+    (void)atomic_compare_exchange_strong(&w->end, &open, (int)why);
+}
+
+void allowance_take(struct allowance *w, size_t n)
+{
+    size_t held = atomic_fetch_add_explicit(&w->held, n, memory_order_relaxed) + n;
+    if (w->max && held > w->max)
+        allowance_finish(w, ALLOWANCE_TOO_LARGE);
+    if (!w->pool)
+        return;
+    held = atomic_fetch_add_explicit(&w->pool->held, n, memory_order_relaxed) + n;
+    if (held > w->pool->max)
+        allowance_finish(w, ALLOWANCE_CROWDED);
+}
+
+void allowance_give(struct allowance *w, size_t n)
+{
+    atomic_fetch_sub_explicit(&w->held, n, memory_order_relaxed);
+    if (w->pool)
+        atomic_fetch_sub_explicit(&w->pool->held, n, memory_order_relaxed);
+}
+
+int allowance_error(const struct allowance *w, struct err *err)
+{
+    switch (allowance_ended(w)) {
+    case ALLOWANCE_GONE: /* nobody reads the answer */
+    case ALLOWANCE_LATE:
+        return err_set(err, ERR_TIMEOUT, "request did not complete within the allotted timeout");
+    case ALLOWANCE_STOPPING:
+        return err_set(err, ERR_UNAVAILABLE, "the server is shutting down");
+    case ALLOWANCE_TOO_LARGE:
+        return err_set(err, ERR_TOO_LARGE,
+                       "Request entity too large: the request needs more memory than one may");
+    case ALLOWANCE_CROWDED: {
+        int r = err_set(err, ERR_TOO_MANY_REQUESTS,
+                        "too many requests, please try again later: the memory for requests in "
+                        "flight is used up");
+        if (err)
+            err->about.retry_after_sec = 1;
+        return r;
+    }
+    case ALLOWANCE_OPEN:
+        break;
+    }
+    assert(!"an allowance that has ended");
+    return err_set(err, ERR_INTERNAL, "the request was given up");
+}
