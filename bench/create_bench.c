@@ -117,7 +117,6 @@ static void begin(struct call *c)
 {
     arena_reset(&arena);
     *c = call_in(&arena);
-    c->last_warning = &c->warnings;
 }
 
 static void once_decode(void)
@@ -235,7 +234,6 @@ int main(void)
     http = (struct http_request){ .headers = headers, .n_headers = 2, .body = buf_str(&text) };
     start();
     struct call c = call_in(&kept);
-    c.last_warning = &c.warnings;
     decode(&c, &body);
     struct value obj = value_share(&body);
     own(&c, &obj, &owned);

@@ -72,7 +72,6 @@ int bootstrap(struct api *api, struct err *err)
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(objects) / sizeof(objects[0]); i++) {
         struct call c = { .api = api, .arena = &a };
-        c.last_warning = &c.warnings;
         c.req.resource = c.stored =
             registry__resource(str_of(objects[i].group), str_of(objects[i].resource));
         c.req.ns = str_of(objects[i].ns);

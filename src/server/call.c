@@ -15,14 +15,15 @@ enum { HEADERS_MAX = 3, WARNINGS_MAX = 100 };
 
 void call_warn(struct call *c, struct str text)
 {
+    if (!c->warnings)
+        return;
     size_t n = 0;
-    for (struct call_warning *w = c->warnings; w; w = w->next)
-        if (str_eq(w->text, text) || ++n == WARNINGS_MAX)
+    struct call_warning **end = &c->warnings->first;
+    for (; *end; end = &(*end)->next)
+        if (str_eq((*end)->text, text) || ++n == WARNINGS_MAX)
             return;
-    struct call_warning *w = arena_new(c->arena, struct call_warning);
-    w->text = text;
-    *c->last_warning = w;
-    c->last_warning = &w->next;
+    *end = arena_new(c->arena, struct call_warning);
+    (*end)->text = text;
 }
 
 /* 299 - "TEXT", with quotes and backslashes escaped and no control characters. */
@@ -43,8 +44,9 @@ static struct str warning_value(struct arena *a, struct str text)
 
 size_t call_headers(struct call *c, struct str content_type, const struct http_header **ret)
 {
+    const struct call_warning *first = c->warnings ? c->warnings->first : NULL;
     size_t n_warnings = 0, n = 0;
-    for (const struct call_warning *w = c->warnings; w && n_warnings < WARNINGS_MAX; w = w->next)
+    for (const struct call_warning *w = first; w; w = w->next)
         n_warnings++;
     struct http_header *h = arena_array(c->arena, struct http_header, HEADERS_MAX + n_warnings);
     h[n++] = (struct http_header){ STR("content-type"), content_type };
@@ -52,7 +54,7 @@ size_t call_headers(struct call *c, struct str content_type, const struct http_h
     if (c->retry_after_sec)
         h[n++] = (struct http_header){ STR("retry-after"),
                                        arena_printf(c->arena, "%u", c->retry_after_sec) };
-    for (const struct call_warning *w = c->warnings; n_warnings--; w = w->next)
+    for (const struct call_warning *w = first; w; w = w->next)
         h[n++] = (struct http_header){ STR("warning"), warning_value(c->arena, w->text) };
     *ret = h;
     return n;
@@ -86,6 +88,7 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
         .resource = c->req.resource,
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
+        .include = c->include,
     };
     struct err err = ERR_INIT(c->arena);
     autobuf bytes = { 0 };
@@ -96,9 +99,7 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
     } else if (type != c->stored->type) {
         encode_tree(&bytes, c->arena, &c->format, type, obj);
     } else {
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include, &err);
-        if (r == 0)
-            r = encode_object(&bytes, c->arena, &e, obj, &err);
+        r = encode_object(&bytes, c->arena, &e, obj, &err);
     }
     if (r < 0)
         call_fail(c, &err);
@@ -109,11 +110,13 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
 void call_success(struct call *c, struct str name, struct str uid)
 {
     struct value status = value_object(), details = value_object();
-    (void)value_add(c->arena, &details, STR("name"), value_string(name));
+    if (name.n)
+        (void)value_add(c->arena, &details, STR("name"), value_string(name));
     if (c->req.resource->group.n)
         (void)value_add(c->arena, &details, STR("group"), value_string(c->req.resource->group));
     (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->plural));
-    (void)value_add(c->arena, &details, STR("uid"), value_string(uid));
+    if (uid.n)
+        (void)value_add(c->arena, &details, STR("uid"), value_string(uid));
     (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
     (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
     (void)value_add(c->arena, &status, STR("metadata"), value_object());
@@ -270,7 +273,13 @@ static void serve(struct call *c)
     bool waits;
     struct job *job = arena_new(c->arena, struct job);
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
-    if (waits)
+    /* Nothing is written whose answer would be refused; those who read look at it later. */
+    bool reads_stored = !waits && c->req.resource->etcd_prefix.n;
+    struct str include = request_param(&c->req, STR("includeObject"));
+    if (!reads_stored && c->format.as == FORMAT_TABLE &&
+        encode_include_parse(include, &c->include, &err) < 0)
+        call_fail(c, &err);
+    else if (waits)
         (void)http_to_worker(c->x, call_workers(c), run_on_worker, job);
     else
         job->run(c);
@@ -286,12 +295,12 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         .arena = http_arena(x),
         .req = *req,
         .stored = kind_stored(req->resource),
+        .warnings = arena_new(http_arena(x), struct call_warnings),
     };
     /* One without verbs only lends its paths to what is stored: extensions/v1beta1 has the scale of
      * ReplicationControllers, but not these themselves. */
     if (!req->resource->verbs)
         c->req.resource = c->stored;
-    c->last_warning = &c->warnings;
     c->verb = req->no_sub ? KIND_GET : request_verb(c->http, &c->req);
     bool nameless = !req->name.p && c->verb & (KIND_UPDATE | KIND_PATCH);
     if (nameless)

@@ -9,12 +9,18 @@
 #include "base/value.h"
 #include "net/http.h"
 #include "server/api.h"
+#include "server/encode.h"
 #include "server/format.h"
 #include "server/request.h"
 
 struct call_warning {
     struct call_warning *next;
     struct str text;
+};
+
+/* What the client is told beside the answer. */
+struct call_warnings {
+    struct call_warning *first;
 };
 
 struct call {
@@ -26,7 +32,8 @@ struct call {
     const struct kind_resource *stored; /* req.resource in the version in which it is stored */
     enum kind_verb verb;
     struct format format;
-    struct call_warning *warnings, **last_warning;
+    enum encode_include include; /* of a Table that answers a write */
+    struct call_warnings *warnings; /* a copy of a call shares them; NULL: nobody hears */
     uint32_t retry_after_sec; /* of a refusal; 0: not said */
 };
 

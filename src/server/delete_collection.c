@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "server/custom_page.h"
+#include "server/extent.h"
 #include "server/registry.h"
-#include "server/selection.h"
 #include "server/stored.h"
 #include "server/verbs.h"
 #include "base/banned.h"
@@ -19,10 +19,8 @@ _Static_assert(LIMIT_CONVERSION_OBJECTS <= NAMES_AT_ONCE, "a page of converted o
 
 struct collection {
     struct call *call;
-    struct selection sel;
+    struct extent of;
     struct encoder enc;
-    struct str prefix;
-    uint64_t rev;
     struct buf start; /* where to go on */
     struct arena page;
     struct str names[NAMES_AT_ONCE], spaces[NAMES_AT_ONCE];
@@ -32,13 +30,13 @@ struct collection {
 
 static bool is_full(const struct collection *p)
 {
-    return p->n == NAMES_AT_ONCE || (p->sel.limit && p->taken == p->sel.limit);
+    return p->n == NAMES_AT_ONCE || (p->of.sel.limit && p->taken == p->of.sel.limit);
 }
 
 static int take_entry(struct collection *p, const struct store_entry *e, struct err *err)
 {
     struct selection_subject subject = { .arena = &p->page, .encoder = &p->enc, .entry = *e };
-    int r = selection_matches(&p->sel, &subject, err);
+    int r = selection_matches(&p->of.sel, &subject, err);
     if (r <= 0)
         return r;
     struct str ns, name;
@@ -63,7 +61,8 @@ static int take_converted(struct collection *p, const struct custom_version *kin
     const struct custom_page_options options = { .api = p->call->api, .to = kind };
     struct custom_page *page = custom_page_new(&options);
     struct store_entry e;
-    int r = custom_page_fill(page, snap, p->prefix, p->sel.is_single, buf_str(&p->start), 0, err);
+    int r =
+        custom_page_fill(page, snap, p->of.prefix, p->of.sel.is_single, buf_str(&p->start), 0, err);
     store_snap_end(snap);
     if (r == 0)
         custom_page_convert(page);
@@ -71,7 +70,7 @@ static int take_converted(struct collection *p, const struct custom_version *kin
         r = take_entry(p, &e, err);
         go_behind(p, e.key);
     }
-    bool is_last = custom_page_is_last(page) || (p->sel.limit && p->taken == p->sel.limit);
+    bool is_last = custom_page_is_last(page) || (p->of.sel.limit && p->taken == p->of.sel.limit);
     custom_page_drop(page);
     return r < 0 ? r : !is_last;
 }
@@ -84,14 +83,16 @@ static int read_page(struct collection *p, struct err *err)
     const struct custom_version *kind = custom_version_of(p->call->stored);
     arena_reset(&p->page);
     p->n = 0;
-    int r = store_snap_begin(p->call->api->store, p->rev, &snap, err);
+    int r = store_snap_begin(p->call->api->store, p->of.rev, &snap, err);
+    if (r == -ERR_EXPIRED)
+        return extent_expired(p->call, &p->of, p->of.start, err);
     if (r < 0)
         return r;
-    if (kind && kind->of->webhook && !p->sel.by_key)
+    if (kind && kind->of->webhook && !p->of.sel.by_key)
         return take_converted(p, kind, snap, err);
-    store_range_begin(snap, p->prefix, arena_str(&p->page, buf_str(&p->start)));
+    store_range_begin(snap, p->of.prefix, arena_str(&p->page, buf_str(&p->start)));
     while (!is_full(p) && (r = store_range_next(snap, &e, err)) == 1) {
-        r = p->sel.is_single && !str_eq(e.key, p->prefix) ? 0 : take_entry(p, &e, err);
+        r = p->of.sel.is_single && !str_eq(e.key, p->of.prefix) ? 0 : take_entry(p, &e, err);
         if (r < 0)
             break;
         go_behind(p, e.key);
@@ -163,6 +164,7 @@ static void help(struct page *page)
         struct value obj;
         bool gone;
         one.arena = &a;
+        one.warnings = NULL; /* the others' threads have the same */
         one.req.ns = p->spaces[i];
         int r = registry_delete(&one, p->names[i], page->options, &obj, &gone, &err);
         note_done(page, r, &err);
@@ -211,7 +213,7 @@ static void answer(struct http_exchange *x, void *arg)
 {
     struct collection *p = arg;
     (void)x;
-    list_at(p->call, p->rev);
+    list_at(p->call, p->of.rev);
 }
 
 static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)
@@ -225,8 +227,25 @@ static int delete_all(struct collection *p, const struct delete_options *o, stru
             more = r;
     }
     arena_done(&p->page);
-    buf_done(&p->start);
     return more;
+}
+
+/* All that could be refused is, before the first object goes. */
+static int prepare(struct collection *p, struct delete_options *ret, struct err *err)
+{
+    struct call *c = p->call;
+    int r = options_read_delete(c, ret, err);
+    if (r == 0)
+        r = extent_read(c, &p->of, err);
+    if (r < 0)
+        return r;
+    struct store *store = c->api->store;
+    if (store_wait(store, p->of.wait_rev, EXTENT_WAIT_MS * NS_PER_MS, NULL) < 0)
+        return selection_too_new(err, p->of.wait_rev, store_rev(store));
+    if (!p->of.rev)
+        p->of.rev = store_rev(store);
+    buf_str_add(&p->start, p->of.start);
+    return 0;
 }
 
 void verb_delete_collection(struct call *c)
@@ -236,15 +255,10 @@ void verb_delete_collection(struct call *c)
     struct collection *p = arena_new(c->arena, struct collection);
     p->call = c;
     p->enc = (struct encoder){ .resource = c->req.resource, .stored = c->stored };
-    int r = options_read_delete(c, &options, &err);
-    if (r == 0)
-        r = selection_read(c->arena, &c->req, false, &p->sel, &err);
-    if (r == 0) {
-        p->prefix = selection_prefix(c->arena, c->stored, &p->sel);
-        p->rev = store_rev(c->api->store);
-    }
-    if (r == 0 && p->prefix.n)
+    int r = prepare(p, &options, &err);
+    if (r == 0 && p->of.prefix.n)
         r = delete_all(p, &options, &err);
+    buf_done(&p->start);
     if (r < 0)
         call_fail(c, &err);
     else

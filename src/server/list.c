@@ -20,6 +20,7 @@
 #include "net/accept.h"
 #include "net/gzip.h"
 #include "server/custom_page.h"
+#include "server/extent.h"
 #include "server/list_counts.h"
 #include "server/list_sizes.h"
 #include "server/list_writer.h"
@@ -38,7 +39,6 @@ enum {
     GZIP_LEVEL = 1,
     WHOLE_MAX = 1000,  /* objects of a Table that is printed as a whole */
     WAIT_STEP_MS = 20, /* for a revision that is not there yet */
-    WAIT_MS = 3000,
 };
 
 enum phase { LIST_HOLDS, LIST_READS_AHEAD, LIST_SENDS };
@@ -51,13 +51,10 @@ struct cursor {
 
 struct list {
     struct call *c;
-    struct selection sel;
+    struct extent of; /* its revision is fixed by the first turn, if it is not before */
     struct encoder enc;
-    struct str prefix;
     enum phase phase;
-    uint64_t rev;      /* 0: the newest, until the first turn has fixed it */
-    uint64_t wait_rev; /* the newest one must not be below it */
-    bool goes_on;      /* it is not the first page */
+    bool is_done_already; /* what it shows has been deleted */
     bool has_read_ahead;
     bool is_counting;     /* what a full page leaves, with the cursor `left` */
     uint64_t n_from_here; /* objects of this page and behind it; 0: not known */
@@ -105,9 +102,12 @@ static void list_fail(struct list *l, const struct err *err)
 {
     struct call *c = l->c;
     bool began = l->phase == LIST_SENDS;
+    bool has_acted = l->is_done_already;
     list_done(l);
     if (began)
         http_abort(c->x);
+    else if (has_acted)
+        call_success(c, STR(""), STR("")); /* whatever it was: nothing is refused any more */
     else
         call_fail(c, err);
 }
@@ -232,7 +232,7 @@ static void cursor_save(struct cursor *at, const struct turn *t)
  * the objects to know which count. */
 static bool is_converted(const struct list *l, const struct cursor *at)
 {
-    return l->kind && l->prefix.n && !(at == &l->ahead && selection_is_all(&l->sel));
+    return l->kind && l->of.prefix.n && !(at == &l->ahead && selection_is_all(&l->of.sel));
 }
 
 /* NEEDS_PAGE: there may be more, but it must be converted first. */
@@ -251,12 +251,12 @@ static int next_converted(struct list *l, struct store_entry *ret, struct err *e
 static int next_stored(struct list *l, const struct cursor *at, const struct turn *t,
                        struct store_entry *ret, struct err *err)
 {
-    if (!l->prefix.n)
+    if (!l->of.prefix.n)
         return 0;
-    if (!l->sel.is_single)
+    if (!l->of.sel.is_single)
         return store_range_next(t->snap, ret, err);
     bool is_read = at->start.n || t->last_key.p;
-    return is_read ? 0 : store_snap_get(t->snap, l->prefix, ret, err);
+    return is_read ? 0 : store_snap_get(t->snap, l->of.prefix, ret, err);
 }
 
 static int next_entry(struct list *l, const struct cursor *at, const struct turn *t,
@@ -338,7 +338,7 @@ static int take_object(struct list *l, struct cursor *at, struct turn *t,
 static void set_remaining(struct list *l, uint64_t n)
 {
     l->meta.remaining = n;
-    list_counts_keep(l->c->api->list_counts, l->prefix, l->rev, l->page_end, n);
+    list_counts_keep(l->c->api->list_counts, l->of.prefix, l->of.rev, l->page_end, n);
 }
 
 /* The page is full: where does the next one begin, and how much is left? */
@@ -347,13 +347,13 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
     struct store_entry entry;
     cursor_save(at, t);
     if (is_converted(l, at))
-        store_range_begin(t->snap, l->prefix, buf_str(&at->start));
+        store_range_begin(t->snap, l->of.prefix, buf_str(&at->start));
     int r = next_stored(l, at, t, &entry, err);
     if (r <= 0 || l->has_read_ahead)
         return r < 0 ? r : 0;
     l->page_end = arena_str(l->c->arena, buf_str(&at->start));
-    l->meta.token = token_write(l->c->arena, l->page_end, l->prefix, (int64_t)l->rev);
-    if (!selection_is_all(&l->sel))
+    l->meta.token = token_write(l->c->arena, l->page_end, l->of.prefix, (int64_t)l->of.rev);
+    if (!selection_is_all(&l->of.sel))
         return 0;
     l->meta.has_remaining = true;
     l->left.n_items = 0;
@@ -369,10 +369,10 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
 /* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
 static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *err)
 {
-    if (l->prefix.n && !l->sel.is_single && !is_converted(l, at))
-        store_range_begin(t->snap, l->prefix, buf_str(&at->start));
+    if (l->of.prefix.n && !l->of.sel.is_single && !is_converted(l, at))
+        store_range_begin(t->snap, l->of.prefix, buf_str(&at->start));
     while (!turn_is_over(l, t)) {
-        if (l->sel.limit && at->n_items == l->sel.limit)
+        if (l->of.sel.limit && at->n_items == l->of.sel.limit)
             return end_page(l, at, t, err);
         arena_reset(&l->scratch);
         struct selection_subject subject = { .arena = &l->scratch, .encoder = &l->enc };
@@ -383,7 +383,7 @@ static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *e
             return r;
         t->last_key = subject.entry.key;
         t->n_objects++;
-        r = selection_matches(&l->sel, &subject, err);
+        r = selection_matches(&l->of.sel, &subject, err);
         if (r > 0)
             r = take_object(l, at, t, &subject, err);
         if (r < 0)
@@ -398,7 +398,7 @@ static int count(struct list *l, struct store_snap *snap, struct err *err)
     struct turn t = { .snap = snap };
     struct store_entry entry;
     int r = 1;
-    store_range_begin(snap, l->prefix, buf_str(&l->left.start));
+    store_range_begin(snap, l->of.prefix, buf_str(&l->left.start));
     for (; t.n_objects < TURN_KEYS && r > 0; t.n_objects++) {
         r = store_range_next(snap, &entry, err);
         if (r > 0) {
@@ -471,7 +471,7 @@ static void go_on(struct list *l)
 static void stop_holding(struct list *l)
 {
     unsigned needs = list_writer_needs(&l->enc.format);
-    if (!l->sel.limit)
+    if (!l->of.sel.limit)
         needs &= ~(unsigned)LIST_WRITER_TOKEN;
     if (!needs) {
         begin_sending(l);
@@ -519,23 +519,6 @@ static void after_scan(struct list *l, int r)
     go_on(l);
 }
 
-/* The revision is not kept any more. With a token, the client gets another that goes on at the
- * newest one. */
-static int explain_expired(struct list *l, struct err *err)
-{
-    if (!l->goes_on)
-        return err_set(err, ERR_EXPIRED, "The resourceVersion for the provided list is too old.");
-    int r = err_set(err, ERR_EXPIRED,
-                    "The provided continue parameter is too old to display a consistent list "
-                    "result. You can start a new list without the continue parameter, or use the "
-                    "continue token in this response to retrieve the remainder of the results. "
-                    "Continuing with the provided token results in an inconsistent list - objects "
-                    "that were created, modified, or deleted between the time the first chunk was "
-                    "returned and now may show up in the list.");
-    err->about.resume = token_write(l->c->arena, buf_str(&l->made.start), l->prefix, TOKEN_NEWEST);
-    return r;
-}
-
 static struct cursor *cursor_of(struct list *l)
 {
     return l->phase == LIST_READS_AHEAD ? &l->ahead : &l->made;
@@ -556,18 +539,18 @@ static int read_page(struct list *l, struct err *err)
         .api = l->c->api, .loop = http_loop(l->c->x), .to = l->kind, .done = on_page, .arg = l
     };
     const struct cursor *at = cursor_of(l);
-    bool is_limited = l->sel.limit && selection_is_all(&l->sel);
+    bool is_limited = l->of.sel.limit && selection_is_all(&l->of.sel);
     struct store_snap *snap;
-    int r = store_snap_begin(l->c->api->store, l->rev, &snap, err);
+    int r = store_snap_begin(l->c->api->store, l->of.rev, &snap, err);
     if (r == -ERR_EXPIRED)
-        return explain_expired(l, err);
+        return extent_expired(l->c, &l->of, buf_str(&l->made.start), err);
     if (r < 0)
         return r;
-    l->rev = store_snap_rev(snap);
+    l->of.rev = store_snap_rev(snap);
     l->page_at = at;
     l->page = custom_page_new(&options);
-    r = custom_page_fill(l->page, snap, l->prefix, l->sel.is_single, buf_str(&at->start),
-                         is_limited ? l->sel.limit - at->n_items : 0, err);
+    r = custom_page_fill(l->page, snap, l->of.prefix, l->of.sel.is_single, buf_str(&at->start),
+                         is_limited ? l->of.sel.limit - at->n_items : 0, err);
     store_snap_end(snap);
     if (r == 0)
         l->page_is_away = custom_page_send(l->page);
@@ -583,19 +566,19 @@ static bool needs_page(struct list *l)
     if (l->page_at != at || l->page_is_used)
         l->page = custom_page_drop(l->page);
     l->page_is_used = false;
-    return !l->page && !(l->sel.limit && at->n_items == l->sel.limit);
+    return !l->page && !(l->of.sel.limit && at->n_items == l->of.sel.limit);
 }
 
 static int read_turn(struct list *l, struct err *err)
 {
     struct turn t = { 0 };
     struct cursor *at = cursor_of(l);
-    int r = store_snap_begin(l->c->api->store, l->rev, &t.snap, err);
+    int r = store_snap_begin(l->c->api->store, l->of.rev, &t.snap, err);
     if (r == -ERR_EXPIRED)
-        return explain_expired(l, err);
+        return extent_expired(l->c, &l->of, buf_str(&l->made.start), err);
     if (r < 0)
         return r;
-    l->rev = l->meta.rev = store_snap_rev(t.snap);
+    l->of.rev = l->meta.rev = store_snap_rev(t.snap);
     if (!l->is_counting) {
         r = scan(l, at, &t, err);
         cursor_save(at, &t);
@@ -633,11 +616,11 @@ static void wait_for_revision(struct list *l)
 {
     struct loop *loop = http_loop(l->c->x);
     uint64_t newest = store_rev(l->c->api->store);
-    if (newest >= l->wait_rev) {
+    if (newest >= l->of.wait_rev) {
         run_turn(l);
     } else if (loop_now_ns(loop) >= l->give_up_ns) {
         struct err err = ERR_INIT(l->c->arena);
-        (void)selection_too_new(&err, l->wait_rev, newest);
+        (void)selection_too_new(&err, l->of.wait_rev, newest);
         list_fail(l, &err);
     } else {
         loop_timer_set(loop, &l->wait, loop_now_ns(loop) + WAIT_STEP_MS * NS_PER_MS);
@@ -650,77 +633,23 @@ static void on_wait(struct loop_timer *timer)
     wait_for_revision(l);
 }
 
-static int take_token(struct list *l, struct err *err)
-{
-    struct token token;
-    int r = token_read(l->c->arena, l->sel.token, l->prefix, &token, err);
-    if (r < 0)
-        return r;
-    if (l->sel.version.n && !str_eq(l->sel.version, STR("0")))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "specifying resource version is not allowed when using continue");
-    l->rev = token.rev > 0 ? (uint64_t)token.rev : 0;
-    l->goes_on = true;
-    buf_str_add(&l->made.start, token.start);
-    if (l->rev &&
-        !list_counts_find(l->c->api->list_counts, l->prefix, l->rev, token.start, &l->n_from_here))
-        l->n_from_here = 0;
-    return 0;
-}
-
-/* Which revision is to be read, by the table in upstream's documentation. */
-static int choose_revision(struct list *l, struct err *err)
-{
-    const struct selection *sel = &l->sel;
-    if (sel->token.n && !sel->is_single && l->prefix.n)
-        return take_token(l, err);
-    uint64_t rev = 0;
-    if (sel->version.n && selection_version(sel->version, &rev, err) < 0) {
-        (void)err_wrap(err, "invalid resource version");
-        err->code = ERR_BAD_REQUEST;
-        return -ERR_BAD_REQUEST;
-    }
-    /* With a limit, a revision has meant itself since before it could be said. */
-    if (sel->match == SELECTION_EXACT || (sel->match == SELECTION_ANY && sel->limit))
-        l->rev = rev;
-    l->wait_rev = rev;
-    /* Whoever takes any revision gets all of it: upstream answers from a cache that has no pages.
-     */
-    if (str_eq(sel->version, STR("0")))
-        l->sel.limit = 0;
-    return 0;
-}
-
-static int refuse_partial(const struct kind_resource *r, struct err *err)
-{
-    struct str package = encode_package(r->group), name = r->list->name;
-    if (r->type->custom) {
-        package = STR("unstructured");
-        name = STR("UnstructuredList");
-    }
-    return err_set(err, ERR_NOT_ACCEPTABLE,
-                   "you requested PartialObjectMetadata, but the requested object is a list "
-                   "(*" STR_FMT "." STR_FMT ")",
-                   STR_ARG(package), STR_ARG(name));
-}
-
 static int prepare(struct list *l, struct err *err)
 {
     struct call *c = l->c;
-    int r = selection_read(c->arena, &c->req, false, &l->sel, err);
-    if (r == 0 && c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &l->enc.include,
-                                 err);
-    if (r == 0 && c->format.as == FORMAT_PARTIAL)
-        r = refuse_partial(c->req.resource, err);
+    int r = extent_read(c, &l->of, err);
     if (r < 0)
         return r;
-    l->prefix = selection_prefix(c->arena, c->stored, &l->sel);
+    l->enc.include = l->of.include;
+    buf_str_add(&l->made.start, l->of.start);
+    if (!l->of.goes_on || !l->of.rev ||
+        !list_counts_find(c->api->list_counts, l->of.prefix, l->of.rev, l->of.start,
+                          &l->n_from_here))
+        l->n_from_here = 0;
     const struct custom_version *kind = custom_version_of(c->stored);
     l->kind = kind && kind->of->webhook ? kind : NULL;
     if (c->format.as == FORMAT_TABLE && columns_need_whole_list(c->stored))
         l->whole = arena_array(c->arena, const struct value *, WHOLE_MAX);
-    return choose_revision(l, err);
+    return 0;
 }
 
 void verb_list(struct call *c)
@@ -744,12 +673,13 @@ void list_at(struct call *c, uint64_t rev)
         list_fail(l, &err);
         return;
     }
+    l->is_done_already = rev;
     if (rev)
-        l->rev = rev;
+        l->of.rev = rev;
     struct str accepted = http_header_get(c->http, STR("accept-encoding"));
     l->wants_gzip = accepted.n && accept_encoding(c->arena, accepted, STR("gzip"));
     l->wait.on_fire = on_wait;
-    l->give_up_ns = loop_now_ns(http_loop(c->x)) + WAIT_MS * NS_PER_MS;
+    l->give_up_ns = loop_now_ns(http_loop(c->x)) + EXTENT_WAIT_MS * NS_PER_MS;
     const struct http_events events = { .arg = l, .on_room = on_room, .on_gone = on_gone };
     http_listen_to(c->x, &events);
     wait_for_revision(l);

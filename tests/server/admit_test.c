@@ -78,13 +78,14 @@ static struct str create(struct plane *p, const char *group, const char *plural,
 {
     struct err err = ERR_INIT(&p->arena);
     struct call c = call_of(p, group, plural);
-    c.last_warning = &c.warnings;
+    struct call_warnings warnings = { 0 };
+    c.warnings = &warnings;
     struct value obj = object(p, &c, text);
     if (registry_create(&c, false, &obj, &err) < 0)
         return err.msg;
     if (ret)
         *ret = obj;
-    return c.warnings ? c.warnings->text : STR("");
+    return warnings.first ? warnings.first->text : STR("");
 }
 
 static void expect(struct str got, const char *want)
@@ -244,7 +245,6 @@ static void security_labels(void **state)
     struct registry_update u = { .change = relabel, .arg = &p };
     struct value ret;
     c.req.ns = STR("");
-    c.last_warning = &c.warnings;
     assert_int_equal(registry_update(&c, STR("a"), &u, &ret, &err), -ERR_INVALID);
     expect(err.msg, "Invalid value: \"strict\": must be one of privileged, baseline, restricted");
     stop(&p);
@@ -316,7 +316,6 @@ static void admin_access_to_devices(void **state)
     struct err err = ERR_INIT(&p.arena);
     struct call c = call_of(&p, "resource.k8s.io", "resourceclaims");
     c.req.ns = STR("admins");
-    c.last_warning = &c.warnings;
     struct value obj = object(&p, &c, "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}");
     assert_int_equal(registry_create(&c, false, &obj, &err), 0);
     stop(&p);

@@ -74,7 +74,6 @@ static int create(struct plane *p, struct arena *a, const char *name, const char
 {
     struct err err = ERR_INIT(a);
     struct call c = call_of(p, a);
-    c.last_warning = &c.warnings;
     *ret = service(a, name, spec);
     int r = registry_create(&c, dry_run, ret, &err);
     *ret_msg = err.msg;
@@ -106,7 +105,6 @@ static int update(struct plane *p, const char *name, const char *spec, struct va
 {
     struct err err = ERR_INIT(&p->arena);
     struct call c = call_of(p, &p->arena);
-    c.last_warning = &c.warnings;
     struct value obj = service(&p->arena, name, spec);
     struct registry_update u = { .change = take_arg, .arg = &obj };
     int r = registry_update(&c, str_of(name), &u, ret, &err);
