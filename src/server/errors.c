@@ -29,6 +29,29 @@ int error_exists(struct err *err, const struct kind_resource *r, struct str name
                  r, name);
 }
 
+int error_none_generated(struct err *err, const struct kind_resource *r, struct str name)
+{
+    int result = error_exists(err, r, name);
+    err->msg = arena_printf(err->arena,
+                            STR_FMT ", the server was not able to generate a unique name for the "
+                                    "object",
+                            STR_ARG(err->msg));
+    err->about.retry_after_sec = 1;
+    return result;
+}
+
+int error_try_again(struct err *err, const struct kind_resource *r, struct str verb)
+{
+    int result = about(err,
+                       err_set(err, ERR_SERVER_TIMEOUT,
+                               "The " STR_FMT " operation against " RESOURCE_FMT
+                               " could not be completed at this time, please try again.",
+                               STR_ARG(verb), RESOURCE_ARG(r)),
+                       r, STR(""));
+    err->about.retry_after_sec = 1;
+    return result;
+}
+
 int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why)
 {
     return about(err,

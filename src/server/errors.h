@@ -7,6 +7,10 @@
 
 int error_not_found(struct err *err, const struct kind_resource *r, struct str name);
 int error_exists(struct err *err, const struct kind_resource *r, struct str name);
+/* The same where the server might have chosen another name. */
+int error_none_generated(struct err *err, const struct kind_resource *r, struct str name);
+/* Others were faster all the time; `verb` was not done. */
+int error_try_again(struct err *err, const struct kind_resource *r, struct str verb);
 /* "Operation cannot be fulfilled on ...: WHY" */
 int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why);
 /* The same, named by kind instead of by resource. */

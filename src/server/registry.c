@@ -15,13 +15,14 @@
 #include "server/service_claim.h"
 #include "server/stored.h"
 #include "server/strategy.h"
+#include "server/turns.h"
 #include "base/log.h"
 #include "schema/schema_definition.h"
 #include "server/custom.h"
 #include "server/custom_definition.h"
 #include "base/banned.h"
 
-enum { NAME_TRIES = 8, COMMIT_TRIES = 32 };
+enum { NAME_TRIES = 8, CREATE_TRIES = 100 };
 
 /* ---- Reading ---- */
 
@@ -142,7 +143,7 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
     int r = store_snap_begin(c->api->store, 0, &snap, err);
     if (r < 0)
         return r;
-    struct store_entry e;
+    struct store_entry e = { 0 };
     struct value ns;
     struct str key = stored_key(c->arena, namespaces, STR(""), c->req.ns);
     r = store_snap_get(snap, key, &e, err);
@@ -288,7 +289,9 @@ static int check_absent(struct call *c, const struct value *obj, struct err *err
     int r = registry__read(c, name, &there, err);
     if (r <= 0)
         return r;
-    r = error_exists(err, c->req.resource, name);
+    bool may_generate = value_str(value_dig(obj, "metadata", "generateName")).n;
+    r = may_generate ? error_none_generated(err, c->req.resource, name)
+                     : error_exists(err, c->req.resource, name);
     if (value_dig(&there.obj, "metadata", "deletionTimestamp"))
         (void)err_wrap(err, "object is being deleted");
     return r;
@@ -353,11 +356,31 @@ static int check_definition(struct call *c, struct str name, struct store_op *re
     return r;
 }
 
+/* A create that may have to begin again, because somebody else was faster. */
+struct creation {
+    struct call *call;
+    bool dry_run;
+    bool has_revision;
+    bool is_generated;  /* the name is ours to choose */
+    int n_names;        /* that were taken */
+    struct str lost_to; /* the key that somebody else wrote */
+};
+
+/* There is one of that name: 1 if another one can be tried, or if it is gone again. */
+static int name_taken(struct creation *n, const struct value *obj, struct err *err)
+{
+    if (n->is_generated && ++n->n_names < NAME_TRIES)
+        return 1;
+    int r = check_absent(n->call, obj, err);
+    return r == 0 ? 1 : r;
+}
+
 /* 0; 1 to begin again; or an error. */
-static int put_new(struct call *c, struct value *obj, const struct store_op *ns_check,
-                   const struct registry_extra *extra, bool generated, struct err *err)
+static int put_new(struct creation *n, struct value *obj, const struct store_op *ns_check,
+                   const struct registry_extra *extra, struct err *err)
 {
     enum { OBJECT, MAX = 3 };
+    struct call *c = n->call;
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
     struct store_op definition;
@@ -367,22 +390,22 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     if (r < 0)
         return r;
     struct store_op *ops = arena_array(c->arena, struct store_op, MAX + extra->n);
-    size_t n = 0, definition_at = SIZE_MAX;
-    ops[n++] = (struct store_op){
+    size_t n_ops = 0, definition_at = SIZE_MAX;
+    ops[n_ops++] = (struct store_op){
         .type = STORE_PUT,
         .key = stored_key(c->arena, c->stored, c->req.ns, name),
         .value = buf_str(&bytes),
         .expect_rev = STORE_ABSENT,
     };
     if (ns_check->key.n)
-        ops[n++] = *ns_check;
+        ops[n_ops++] = *ns_check;
     if (definition.key.n) {
-        definition_at = n;
-        ops[n++] = definition;
+        definition_at = n_ops;
+        ops[n_ops++] = definition;
     }
     for (size_t i = 0; i < extra->n; i++)
-        ops[n++] = extra->ops[i];
-    struct store_txn txn = { .ops = ops, .n_ops = n };
+        ops[n_ops++] = extra->ops[i];
+    struct store_txn txn = { .ops = ops, .n_ops = n_ops };
     r = store_commit(c->api->store, &txn, err);
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
@@ -392,11 +415,39 @@ static int put_new(struct call *c, struct value *obj, const struct store_op *ns_
     if (r != -ERR_CONFLICT)
         return r;
     err_clear(err);
+    n->lost_to = ops[txn.failed_op].key;
+    if (txn.failed_op == OBJECT)
+        return name_taken(n, obj, err);
     if (txn.failed_op == definition_at)
         r = custom_kinds_refresh(c->api->custom, custom_version_of(c->stored)->of->name, err);
     else
-        r = txn.failed_op != OBJECT || generated ? 0 : check_absent(c, obj, err);
-    return r == 0 ? 1 : r; /* also if what was there is gone again meanwhile */
+        r = 0;
+    return r < 0 ? r : 1;
+}
+
+/* 0; 1 to begin again; or an error. */
+static int try_create(struct creation *n, struct value *obj, struct err *err)
+{
+    struct call *c = n->call;
+    struct store_op ns_check = { 0 };
+    struct registry_extra extra = { 0 };
+    bool has_empty = false;
+    int r = 0;
+    if (c->stored->namespaced)
+        r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
+    if (r == 0)
+        r = fill_in(c, n->dry_run, obj, &extra, &has_empty, err);
+    if (r == 0)
+        r = check_new(c, obj, err);
+    if (r == 0 && has_empty)
+        r = registry__settle(c, obj, err);
+    if (r == 0 && n->has_revision)
+        r = err_set(err, ERR_UNKNOWN,
+                    "resourceVersion should not be set on objects to be "
+                    "created");
+    if (r < 0)
+        return r;
+    return n->dry_run ? check_absent(c, obj, err) : put_new(n, obj, &ns_check, &extra, err);
 }
 
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
@@ -404,32 +455,21 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
     struct value given = value_share(obj);
     uint64_t rev = 0;
     (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &rev);
-    bool generated = !value_str(value_dig(obj, "metadata", "name")).n &&
-                     value_str(value_dig(obj, "metadata", "generateName")).n;
-    for (int i = 0; i < NAME_TRIES; i++) {
-        struct value fresh = value_share(&given);
-        struct store_op ns_check = { 0 };
-        struct registry_extra extra = { 0 };
-        bool has_empty = false;
-        int r = 0;
-        if (c->stored->namespaced)
-            r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
-        if (r == 0)
-            r = fill_in(c, dry_run, &fresh, &extra, &has_empty, err);
-        if (r == 0)
-            r = check_new(c, &fresh, err);
-        if (r == 0 && has_empty)
-            r = registry__settle(c, &fresh, err);
-        if (r == 0 && rev)
-            r = err_set(err, ERR_UNKNOWN,
-                        "resourceVersion should not be set on objects to be "
-                        "created");
-        if (r == 0)
-            r = dry_run ? check_absent(c, &fresh, err)
-                        : put_new(c, &fresh, &ns_check, &extra, generated, err);
-        *obj = fresh;
-        if (r <= 0)
-            return r;
+    struct creation n = {
+        .call = c,
+        .dry_run = dry_run,
+        .has_revision = rev,
+        .is_generated = !value_str(value_dig(obj, "metadata", "name")).n &&
+                        value_str(value_dig(obj, "metadata", "generateName")).n,
+    };
+    struct turn turn = { .of = c->api->turns };
+    int r = 1;
+    for (int i = 0; r > 0 && i < CREATE_TRIES; i++) {
+        if (i > 0)
+            turn_lost(&turn, n.lost_to);
+        *obj = value_share(&given);
+        r = try_create(&n, obj, err);
     }
-    return error_exists(err, c->req.resource, value_str(value_dig(obj, "metadata", "name")));
+    turn_end(&turn);
+    return r > 0 ? error_try_again(err, c->req.resource, STR("create")) : r;
 }

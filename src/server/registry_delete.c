@@ -2,7 +2,9 @@
 #include "api/gotime.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
+#include "server/stored.h"
 #include "server/strategy.h"
+#include "server/turns.h"
 #include "server/custom_definition.h"
 #include "base/banned.h"
 
@@ -195,28 +197,40 @@ static int check_may_go(struct call *c, struct str name, struct err *err)
     return 0;
 }
 
+/* 0; 1 if somebody was faster; or an error. */
+static int try_delete(struct call *c, struct str name, const struct delete_options *o,
+                      struct value *ret, bool *ret_gone, struct err *err)
+{
+    struct registry_entry now;
+    struct registry_extra none = { 0 };
+    int r = check_may_go(c, name, err);
+    if (r == 0)
+        r = registry_get(c, name, &now, err);
+    if (r == 0)
+        r = registry__check_preconditions(c, name, o, &now, err);
+    if (r < 0)
+        return r;
+    *ret = value_share(&now.obj);
+    *ret_gone = !plan(c, o, ret);
+    r = registry__settle(c, ret, err);
+    if (r < 0 || o->dry_run)
+        return r;
+    return *ret_gone ? remove_marked(c, name, &now, ret, err)
+                     : registry__replace(c, name, &now, ret, &none, err);
+}
+
 int registry_delete(struct call *c, struct str name, const struct delete_options *o,
                     struct value *ret, bool *ret_gone, struct err *err)
 {
-    for (int i = 0; i < DELETE_TRIES; i++) {
-        struct registry_entry now;
-        struct registry_extra none = { 0 };
-        int r = check_may_go(c, name, err);
-        if (r == 0)
-            r = registry_get(c, name, &now, err);
-        if (r == 0)
-            r = registry__check_preconditions(c, name, o, &now, err);
-        if (r < 0)
-            return r;
-        *ret = value_share(&now.obj);
-        *ret_gone = !plan(c, o, ret);
-        r = registry__settle(c, ret, err);
-        if (r < 0 || o->dry_run)
-            return r;
-        r = *ret_gone ? remove_marked(c, name, &now, ret, err)
-                      : registry__replace(c, name, &now, ret, &none, err);
-        if (r <= 0)
-            return r;
+    struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
+    struct turn turn;
+    turn_begin(&turn, o->dry_run ? NULL : c->api->turns, key);
+    int r = 1;
+    for (int i = 0; r > 0 && i < DELETE_TRIES; i++) {
+        if (i > 0)
+            turn_lost(&turn, key);
+        r = try_delete(c, name, o, ret, ret_gone, err);
     }
-    return error_modified(err, c->req.resource, name);
+    turn_end(&turn);
+    return r > 0 ? error_modified(err, c->req.resource, name) : r;
 }

@@ -234,17 +234,17 @@ int registry_update(struct call *c, struct str name, struct registry_update *u, 
                     struct err *err)
 {
     struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
-    bool has_turn = !u->dry_run && turns_begin(c->api->turns, key, false);
+    struct turn turn;
+    turn_begin(&turn, u->dry_run ? NULL : c->api->turns, key);
     int r = 1;
     for (int i = 0; r > 0 && i < UPDATE_TRIES; i++) {
         struct registry_entry now;
-        if (i > 0 && !has_turn)
-            has_turn = turns_begin(c->api->turns, key, true);
+        if (i > 0)
+            turn_lost(&turn, key);
         r = registry_get(c, name, &now, err);
         if (r == 0)
             r = try_update(c, name, u, &now, ret, err);
     }
-    if (has_turn)
-        turns_end(c->api->turns, key);
+    turn_end(&turn);
     return r > 0 ? error_modified(err, c->req.resource, name) : r;
 }

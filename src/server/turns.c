@@ -63,24 +63,41 @@ static void wait_in(struct lane *lane)
     pthread_cond_destroy(&self.come);
 }
 
-bool turns_begin(struct turns *t, struct str key, bool has_lost)
+static void enter(struct turn *t, bool has_lost)
 {
-    if (!t)
-        return false;
-    struct lane *lane = lane_of(t, key);
+    if (!t->of)
+        return;
+    struct lane *lane = lane_of(t->of, t->key);
     pthread_mutex_lock(&lane->lock);
-    bool has_turn = has_lost || lane->is_taken;
+    t->is_held = has_lost || lane->is_taken;
     if (lane->is_taken)
         wait_in(lane); /* the lane stays taken, by us now */
     else
-        lane->is_taken = has_turn;
+        lane->is_taken = t->is_held;
     pthread_mutex_unlock(&lane->lock);
-    return has_turn;
 }
 
-void turns_end(struct turns *t, struct str key)
+void turn_begin(struct turn *t, struct turns *of, struct str key)
 {
-    struct lane *lane = lane_of(t, key);
+    *t = (struct turn){ .of = of, .key = key };
+    enter(t, false);
+}
+
+void turn_lost(struct turn *t, struct str key)
+{
+    if (t->is_held && str_eq(t->key, key))
+        return;
+    turn_end(t);
+    t->key = key;
+    enter(t, true);
+}
+
+void turn_end(struct turn *t)
+{
+    if (!t->is_held)
+        return;
+    t->is_held = false;
+    struct lane *lane = lane_of(t->of, t->key);
     pthread_mutex_lock(&lane->lock);
     struct waiter *next = lane->first;
     if (next) {

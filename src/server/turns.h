@@ -5,6 +5,9 @@
  * for ever. Whoever has lost once asks for a turn here: turns come in the order they were asked
  * for, and while there are any, newcomers wait too. Where nobody loses nobody waits.
  *
+ * A write may also lose to the writers of another object that it depends on (a new object to those
+ * of its namespace); then it asks for a turn of that one.
+ *
  * Any thread. A turn is held over waits for the store, never while asking for another one. */
 #pragma once
 
@@ -15,7 +18,15 @@ struct turns;
 struct turns *turns_new(void);
 struct turns *turns_free(struct turns *t);
 
-/* Waits until it is our turn: true, and turns_end() follows. A newcomer (`has_lost` is false) that
- * meets nobody just goes on: false. `t` may be NULL: nobody ever waits. */
-bool turns_begin(struct turns *t, struct str key, bool has_lost);
-void turns_end(struct turns *t, struct str key);
+/* What one write holds: at most one turn. Zeroed, it is one that never waits. */
+struct turn {
+    struct turns *of; /* NULL: nobody ever waits */
+    struct str key;   /* borrowed */
+    bool is_held;
+};
+
+/* A newcomer that meets nobody just goes on; else it waits for its turn. */
+void turn_begin(struct turn *t, struct turns *of, struct str key);
+/* Whoever wrote `key` was faster: waits for a turn of that key, unless it has it already. */
+void turn_lost(struct turn *t, struct str key);
+void turn_end(struct turn *t);
