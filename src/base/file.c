@@ -49,6 +49,18 @@ int file_write_all(int fd, struct str bytes, struct err *err)
     return 0;
 }
 
+int file_check_private(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return err_errno(err, errno, "look at %s", path);
+    if (st.st_mode & 077)
+        return err_set(err, ERR_FORBIDDEN,
+                       "others than its owner may use %s (mode %04o): chmod 600 it", path,
+                       st.st_mode & 07777);
+    return 0;
+}
+
 int file_sync_dir(const char *path, struct err *err)
 {
     autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

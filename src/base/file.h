@@ -16,4 +16,6 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, enum fi
 int file_write_all(int fd, struct str bytes, struct err *err);
 /* Makes the folder 0700 unless it is there. ERR_FORBIDDEN if it is not ours or others may enter. */
 int file_private_dir(const char *path, struct err *err);
+/* ERR_FORBIDDEN if anybody but its owner may read or write the file. */
+int file_check_private(const char *path, struct err *err);
 int file_sync_dir(const char *path, struct err *err);

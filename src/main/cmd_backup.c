@@ -72,7 +72,8 @@ static int download(struct arena *a, const char *dir, struct str address, int fd
 {
     struct credentials c;
     int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    int r = credentials_load(a, dir, STR("127.0.0.1"), now_sec, &c, err);
+    const struct credentials_options opt = { .dir = dir, .host = STR("127.0.0.1") };
+    int r = credentials_load(a, &opt, now_sec, &c, err);
     if (r < 0)
         return r;
     struct fetcher *fetcher = fetcher_new(&(struct fetcher_options){

@@ -24,6 +24,10 @@ static const char usage[] =
     "  --data-dir DIR      where everything is kept (default ~/.local/state/sampan)\n"
     "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
     "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
+    "  --new-ca            make a certificate authority where the old one is lost\n"
+    "  --certificate-ttl TIME\n"
+    "                      how long the certificates last that it signs, e.g. 24h (default a\n"
+    "                      year); they are made anew in time, and on SIGHUP\n"
     "  --kubeconfig FILE   where to write the admin's kubeconfig (default DIR/admin.kubeconfig)\n"
     "  --service-cidr NET  where Services get their addresses (default " SERVICE_CIDRS_DEFAULT ";\n"
     "                      with a comma one network of each IP family)\n"
@@ -42,28 +46,29 @@ static const char usage[] =
 
 struct up {
     const char *dir, *listen, *kubeconfig, *service_cidr, *service_ports;
-    int64_t event_ttl_ns; /* 0: the server's default */
+    int64_t event_ttl_ns, certificate_ttl_ns; /* 0: the usual */
     enum store_engine engine;
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
-    bool detach, hides_managers;
+    bool detach, hides_managers, new_ca;
 };
 
 /* A number and s, m or h. */
-static bool read_time(const char *text, int64_t *ret_ns)
+static bool read_time(const char *flag, const char *given, int64_t *ret_ns)
 {
-    struct str s = str_of(text);
+    struct str s = str_of(given);
     uint64_t n;
     char unit = s.n ? s.p[s.n - 1] : '\0';
     int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
-    if (!seconds || !str_to_u64(str_take(s, s.n - 1), &n) || !n || n > 1000000)
+    if (!seconds || !str_to_u64(str_take(s, s.n - 1), &n) || !n || n > 1000000) {
+        fprintf(stderr, "sampan up: --%s is a time like 90s, 30m or 1h, not '%s'\n", flag, given);
         return false;
+    }
     *ret_ns = (int64_t)n * seconds * NS_PER_SEC;
     return true;
 }
 
-/* 0, or an exit status + 1. */
 /* A flag that is one of two words; `*ret` says whether it is the second. */
 static bool is_second(const char *flag, const char *given, const char *first, const char *second,
                       bool *ret)
@@ -96,10 +101,13 @@ static int take_flag(int flag, struct up *ret)
         ret->service_ports = optarg;
         break;
     case 'e':
-        good = read_time(optarg, &ret->event_ttl_ns);
-        if (!good)
-            fprintf(stderr, "sampan up: --event-ttl is a time like 90s, 30m or 1h, not '%s'\n",
-                    optarg);
+        good = read_time("event-ttl", optarg, &ret->event_ttl_ns);
+        break;
+    case 't':
+        good = read_time("certificate-ttl", optarg, &ret->certificate_ttl_ns);
+        break;
+    case 'n':
+        ret->new_ca = true;
         break;
     case 'a':
         good = is_second("api-versions", optarg, "all", "current", &second);
@@ -140,6 +148,8 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "kubeconfig", required_argument, NULL, 'k' },
         { "service-cidr", required_argument, NULL, 'c' },
         { "service-node-port-range", required_argument, NULL, 'p' },
+        { "new-ca", no_argument, NULL, 'n' },
+        { "certificate-ttl", required_argument, NULL, 't' },
         { "event-ttl", required_argument, NULL, 'e' },
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
@@ -248,7 +258,7 @@ static int make_tls(const struct credentials *c, struct tls_context **ret, struc
                            ret, err);
 }
 
-/* Signals are for sigwait() here; threads started later inherit the mask. */
+/* Signals are for sigtimedwait() here; threads started later inherit the mask. */
 static void block_signals(sigset_t *ret)
 {
     sigemptyset(ret);
@@ -259,41 +269,97 @@ static void block_signals(sigset_t *ret)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-static void wait_for_stop(const sigset_t *set)
+/* A control plane that serves, and what its certificates were made from. */
+struct serving {
+    const struct up *up;
+    struct server *server;
+    const char *kubeconfig;
+    int64_t renew_sec;
+};
+
+static int64_t now_sec(void)
 {
-    int sig;
-    do {
-        (void)sigwait(set, &sig);
-    } while (sig == SIGHUP);
-    log_info("stopping", LOG_INT("signal", sig));
+    return clock_wall_ns(&clock_system) / NS_PER_SEC;
 }
 
-static int start(const struct up *up, struct arena *a, struct server **ret,
-                 struct credentials *ret_credentials, struct err *err)
+static int load_credentials(struct arena *a, const struct up *up, bool new_ca,
+                            struct credentials *ret, struct tls_context **ret_tls, struct err *err)
 {
-    struct str listen = str_of(up->listen);
-    int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
+    const struct credentials_options opt = {
+        .dir = up->dir,
+        .host = host_of(str_of(up->listen)),
+        .ttl_sec = up->certificate_ttl_ns / NS_PER_SEC,
+        .new_ca = new_ca,
+    };
+    int r = credentials_load(a, &opt, now_sec(), ret, err);
+    return r < 0 ? r : make_tls(ret, ret_tls, err);
+}
+
+/* New certificates for those who connect from now on. If there are none to be had, the old ones
+ * stay, and it is tried again. */
+static void renew(struct serving *s)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct credentials credentials;
+    struct tls_context *tls = NULL;
+    int r = load_credentials(&a, s->up, false, &credentials, &tls, &err);
+    if (r == 0)
+        r = credentials_write_kubeconfig(&credentials, server_address(s->server), s->kubeconfig,
+                                         &err);
+    if (r == 0) {
+        server_set_tls(s->server, tls);
+        s->renew_sec = credentials.renew_sec;
+        log_info("certificates were renewed");
+    } else {
+        log_error("certificates could not be renewed", LOG_ERR(&err));
+    }
+    tls_context_unref(tls);
+    arena_done(&a);
+}
+
+static void wait_for_stop(struct serving *s, const sigset_t *signals)
+{
+    enum { LOOK_SECONDS = 60 };
+    for (;;) {
+        int64_t left = s->renew_sec - now_sec();
+        const struct timespec until_then = { .tv_sec = left < 1              ? 1
+                                                       : left < LOOK_SECONDS ? left
+                                                                             : LOOK_SECONDS };
+        int sig = sigtimedwait(signals, NULL, &until_then);
+        if (sig == SIGTERM || sig == SIGINT) {
+            log_info("stopping", LOG_INT("signal", sig));
+            return;
+        }
+        if (sig == SIGHUP || now_sec() >= s->renew_sec)
+            renew(s);
+    }
+}
+
+static int start(struct serving *s, struct arena *a, struct credentials *ret_credentials,
+                 struct err *err)
+{
+    const struct up *up = s->up;
     struct service_ranges services;
+    struct tls_context *tls;
     int r =
         service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &services, err);
     if (r == 0)
-        r = credentials_load(a, up->dir, host_of(listen), now_sec, ret_credentials, err);
+        r = load_credentials(a, up, up->new_ca, ret_credentials, &tls, err);
     if (r < 0)
         return r;
-    struct tls_context *tls;
-    r = make_tls(ret_credentials, &tls, err);
-    if (r < 0)
-        return r;
+    s->renew_sec = ret_credentials->renew_sec;
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
-            .listen = listen,
+            .listen = str_of(up->listen),
             .tls = tls,
             .services = services,
             .event_ttl_ns = up->event_ttl_ns,
             .versions = up->versions,
             .hides_managers = up->hides_managers },
-        ret, err);
+        &s->server, err);
     tls_context_unref(tls);
     return r;
 }
@@ -302,27 +368,28 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
 {
     sigset_t signals;
     block_signals(&signals);
-    struct server *server;
+    struct serving s = {
+        .up = up,
+        .kubeconfig = up->kubeconfig ? up->kubeconfig : credentials_kubeconfig(a, up->dir),
+    };
     struct credentials credentials;
-    int r = start(up, a, &server, &credentials, err);
+    int r = start(&s, a, &credentials, err);
     if (r < 0)
         return r;
 
-    struct str address = server_address(server);
-    const char *kubeconfig =
-        up->kubeconfig ? up->kubeconfig : arena_printf(a, "%s/admin.kubeconfig", up->dir).p;
-    r = credentials_write_kubeconfig(&credentials, address, kubeconfig, err);
+    struct str address = server_address(s.server);
+    r = credentials_write_kubeconfig(&credentials, address, s.kubeconfig, err);
     if (r == 0)
         r = instance_announce(lock_fd, address, err);
     if (r == 0) {
         log_info("serving", LOG_STR("address", address));
-        print_use(say_fd, address, kubeconfig);
+        print_use(say_fd, address, s.kubeconfig);
         if (say_fd != STDOUT_FILENO)
             close(say_fd);
         notify_ready();
-        wait_for_stop(&signals);
+        wait_for_stop(&s, &signals);
     }
-    server_stop(server);
+    server_stop(s.server);
     return r;
 }
 

@@ -1,13 +1,15 @@
 #include "main/credentials.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/banned.h"
 
-enum { CA_DAYS = 3650, LEAF_DAYS = 365, PEM_MAX = 1 << 16 };
+enum { CA_DAYS = 3650, LEAF_SECONDS = 365 * 86400, PEM_MAX = 1 << 16 };
 
 static int read_pem(struct arena *a, const char *path, struct str *ret, struct err *err)
 {
@@ -19,30 +21,74 @@ static int read_pem(struct arena *a, const char *path, struct str *ret, struct e
     return 0;
 }
 
-/* The key is written first, and one sync of the folder is for both: a certificate on disk always
- * has its key. */
-static int load_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki_pair *ret,
+struct ca_files {
+    const char *folder, *cert, *key;
+};
+
+static struct ca_files files_in(struct arena *a, const char *folder)
+{
+    return (struct ca_files){ folder, arena_printf(a, "%s/ca.crt", folder).p,
+                              arena_printf(a, "%s/ca.key", folder).p };
+}
+
+const char *credentials_kubeconfig(struct arena *a, const char *dir)
+{
+    return arena_printf(a, "%s/admin.kubeconfig", dir).p;
+}
+
+/* Both files come into being in one step, by the name of their folder: a start that was interrupted
+ * leaves none of them, so one alone means that the other was lost. */
+static int make_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki_pair *ret,
                    struct err *err)
 {
     const char *folder = arena_printf(a, "%s/pki", dir).p;
-    const char *cert = arena_printf(a, "%s/ca.crt", folder).p;
-    const char *key = arena_printf(a, "%s/ca.key", folder).p;
-    int r = file_private_dir(folder, err);
-    if (r < 0)
-        return r;
+    struct ca_files fresh = files_in(a, arena_printf(a, "%s/pki.new", dir).p);
+    int r = pki_make_ca(a, STR("sampan"), now_sec, CA_DAYS, ret, err);
+    if (r == 0)
+        r = file_private_dir(fresh.folder, err);
+    if (r == 0)
+        r = file_write_atomic(fresh.key, ret->key_pem, 0600, FILE_KEPT, err);
+    if (r == 0)
+        r = file_write_atomic(fresh.cert, ret->cert_pem, 0644, FILE_DURABLE, err);
+    if (r == 0 && rename(fresh.folder, folder) < 0)
+        r = err_errno(err, errno, "rename %s to %s", fresh.folder, folder);
+    return r < 0 ? r : file_sync_dir(dir, err);
+}
 
-    r = read_pem(a, cert, &ret->cert_pem, err);
-    if (r == 0)
-        return read_pem(a, key, &ret->key_pem, err);
-    if (r != -ERR_NOT_FOUND)
-        return r;
-    err_clear(err);
-    r = pki_make_ca(a, STR("sampan"), now_sec, CA_DAYS, ret, err);
-    if (r == 0)
-        r = file_write_atomic(key, ret->key_pem, 0600, FILE_KEPT, err);
-    if (r == 0)
-        r = file_write_atomic(cert, ret->cert_pem, 0644, FILE_DURABLE, err);
-    return r;
+static int refuse_without(const char *lost, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND,
+                   "%s is missing, and without it no client that has a kubeconfig can connect any "
+                   "more. Put it back from a backup; or start once with --new-ca to make a new "
+                   "certificate authority, after which every client needs a new kubeconfig",
+                   lost);
+}
+
+/* What is left of the old one stays beside the new one. */
+static int put_aside(struct arena *a, const char *folder, int64_t now_sec, struct err *err)
+{
+    const char *to = arena_printf(a, "%s.lost-%lld", folder, (long long)now_sec).p;
+    if (rename(folder, to) < 0 && errno != ENOENT)
+        return err_errno(err, errno, "rename %s to %s", folder, to);
+    return 0;
+}
+
+static int load_ca(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
+                   struct pki_pair *ret, struct err *err)
+{
+    struct ca_files ca = files_in(a, arena_printf(a, "%s/pki", opt->dir).p);
+    bool has_cert = access(ca.cert, F_OK) == 0, has_key = access(ca.key, F_OK) == 0;
+    if (has_cert && has_key) {
+        int r = file_check_private(ca.key, err);
+        if (r == 0)
+            r = read_pem(a, ca.cert, &ret->cert_pem, err);
+        return r < 0 ? r : read_pem(a, ca.key, &ret->key_pem, err);
+    }
+    bool was_there = has_cert || has_key || access(credentials_kubeconfig(a, opt->dir), F_OK) == 0;
+    if (was_there && !opt->new_ca)
+        return refuse_without(has_cert ? ca.key : ca.cert, err);
+    int r = was_there ? put_aside(a, ca.folder, now_sec, err) : 0;
+    return r < 0 ? r : make_ca(a, opt->dir, now_sec, ret, err);
 }
 
 static bool is_ip(struct arena *a, struct str host)
@@ -53,7 +99,7 @@ static bool is_ip(struct arena *a, struct str host)
 }
 
 static int issue_server(struct arena *a, const struct pki_pair *ca, struct str host,
-                        int64_t now_sec, struct pki_pair *ret, struct err *err)
+                        int64_t now_sec, int64_t ttl_sec, struct pki_pair *ret, struct err *err)
 {
     char machine[256] = "";
     (void)gethostname(machine, sizeof(machine) - 1);
@@ -83,11 +129,11 @@ static int issue_server(struct arena *a, const struct pki_pair *ca, struct str h
                                          .n_ips = n_ips,
                                          .server = true,
                                          .now_sec = now_sec,
-                                         .days = LEAF_DAYS },
+                                         .seconds = ttl_sec },
                      ret, err);
 }
 
-static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_sec,
+static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_sec, int64_t ttl_sec,
                        struct pki_pair *ret, struct err *err)
 {
     const struct str groups[] = { STR("system:masters") };
@@ -98,18 +144,32 @@ static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_s
                                          .n_organizations = 1,
                                          .client = true,
                                          .now_sec = now_sec,
-                                         .days = LEAF_DAYS },
+                                         .seconds = ttl_sec },
                      ret, err);
 }
 
-int credentials_load(struct arena *a, const char *dir, struct str host, int64_t now_sec,
+/* When two thirds of its time are over; a CA that ends soon may have cut that short. */
+static int choose_renewal(const struct pki_pair *pair, int64_t now_sec, int64_t *ret,
+                          struct err *err)
+{
+    int64_t end;
+    int r = pki_not_after(pair->cert_pem, &end, err);
+    if (r == 0)
+        *ret = now_sec + (end - now_sec) * 2 / 3;
+    return r;
+}
+
+int credentials_load(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                      struct credentials *ret, struct err *err)
 {
-    int r = load_ca(a, dir, now_sec, &ret->ca, err);
+    int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
+    int r = load_ca(a, opt, now_sec, &ret->ca, err);
     if (r == 0)
-        r = issue_server(a, &ret->ca, host, now_sec, &ret->server, err);
+        r = issue_server(a, &ret->ca, opt->host, now_sec, ttl_sec, &ret->server, err);
     if (r == 0)
-        r = issue_admin(a, &ret->ca, now_sec, &ret->admin, err);
+        r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
+    if (r == 0)
+        r = choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);
     return r < 0 ? err_wrap(err, "certificates") : 0;
 }
 

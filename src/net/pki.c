@@ -181,11 +181,13 @@ static int set_times(X509 *cert, int64_t now_sec, int64_t until_sec, struct err 
     return 0;
 }
 
-static int check_validity(int64_t now_sec, int64_t days, struct err *err)
+static int check_validity(int64_t now_sec, int64_t days, int64_t seconds, struct err *err)
 {
-    if (days < 1 || days > DAYS_MAX)
-        return err_set(err, ERR_INVALID, "validity of %lld days, must be 1 to %d", (long long)days,
-                       DAYS_MAX);
+    if (days < 0 || seconds < 0 || days + seconds < 1 || days > DAYS_MAX ||
+        seconds > DAYS_MAX * (int64_t)SECONDS_PER_DAY)
+        return err_set(err, ERR_INVALID,
+                       "validity of %lld days and %lld seconds, must be at most %d days",
+                       (long long)days, (long long)seconds, DAYS_MAX);
     if (now_sec < CLOCK_SKEW_SECONDS || now_sec > INT64_C(1) << 37)
         return err_set(err, ERR_INVALID, "the time now makes no sense");
     return 0;
@@ -252,7 +254,7 @@ int pki_make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_
 {
     autoof(cert) X509 *cert = NULL;
     autoof(pkey) EVP_PKEY *key = NULL;
-    int r = check_validity(now_sec, days, err);
+    int r = check_validity(now_sec, days, 0, err);
     if (r >= 0)
         r = start_cert(now_sec, now_sec + days * SECONDS_PER_DAY, &cert, &key, err);
     if (r >= 0)
@@ -381,14 +383,14 @@ static int add_leaf_exts(X509 *cert, X509 *ca, const struct pki_leaf *leaf, stru
 static int leaf_end(X509 *ca, const struct pki_leaf *leaf, int64_t *ret, struct err *err)
 {
     int64_t ca_end = 0;
-    int r = check_validity(leaf->now_sec, leaf->days, err);
+    int r = check_validity(leaf->now_sec, leaf->days, leaf->seconds, err);
     if (r >= 0)
         r = cert_not_after(ca, &ca_end, err);
     if (r < 0)
         return r;
     if (ca_end <= leaf->now_sec)
         return err_set(err, ERR_INVALID, "the CA has expired");
-    int64_t end = leaf->now_sec + leaf->days * SECONDS_PER_DAY;
+    int64_t end = leaf->now_sec + leaf->days * SECONDS_PER_DAY + leaf->seconds;
     *ret = end < ca_end ? end : ca_end;
     return 0;
 }

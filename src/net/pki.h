@@ -25,8 +25,8 @@ struct pki_leaf {
     size_t n_dns_names;
     const struct str *ips; /* as text */
     size_t n_ips;
-    bool server, client; /* extended key usage */
-    int64_t now_sec, days;
+    bool server, client;            /* extended key usage */
+    int64_t now_sec, days, seconds; /* good for so many days and seconds from now on */
 };
 int pki_issue(struct arena *a, const struct pki_pair *ca, const struct pki_leaf *leaf,
               struct pki_pair *ret, struct err *err);

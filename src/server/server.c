@@ -339,6 +339,11 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     return 0;
 }
 
+void server_set_tls(struct server *s, struct tls_context *tls)
+{
+    http_server_set_tls(s->http, tls);
+}
+
 struct str server_address(const struct server *s)
 {
     return s->address;

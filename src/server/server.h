@@ -25,6 +25,8 @@ struct server_options {
 
 /* Serving when it returns 0. */
 int server_start(const struct server_options *opt, struct server **ret, struct err *err);
+/* New certificates for the connections to come. Any thread. */
+void server_set_tls(struct server *s, struct tls_context *tls);
 struct str server_address(const struct server *s);
 /* Drains, closes the store, frees. Blocks. */
 struct server *server_stop(struct server *s);
