@@ -10,11 +10,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "api/ip.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "main/credentials.h"
 #include "main/instance.h"
+#include "server/advertise.h"
 #include "server/server.h"
 #include "base/banned.h"
 
@@ -23,6 +25,10 @@ static const char usage[] =
     "Starts a control plane and stays in the foreground until SIGTERM or Ctrl-C.\n\n"
     "  --data-dir DIR      where everything is kept (default ~/.local/state/sampan)\n"
     "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
+    "  --advertise-address IP\n"
+    "                      where others reach it (default what it listens on, or the address of "
+    "the\n"
+    "                      default route); the Endpoints and EndpointSlice `kubernetes` say so\n"
     "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
     "  --new-ca            make a certificate authority where the old one is lost\n"
     "  --certificate-ttl TIME\n"
@@ -45,7 +51,7 @@ static const char usage[] =
     "  --verbose           log details\n";
 
 struct up {
-    const char *dir, *listen, *kubeconfig, *service_cidr, *service_ports;
+    const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports;
     int64_t event_ttl_ns, certificate_ttl_ns; /* 0: the usual */
     enum store_engine engine;
     enum kind_choice versions;
@@ -90,6 +96,12 @@ static int take_flag(int flag, struct up *ret)
         break;
     case 'l':
         ret->listen = optarg;
+        break;
+    case 'i':
+        ret->advertise = optarg;
+        good = ip_parse(str_of(optarg), &(struct ip){ 0 });
+        if (!good)
+            fprintf(stderr, "sampan up: --advertise-address is an IP address, not '%s'\n", optarg);
         break;
     case 'k':
         ret->kubeconfig = optarg;
@@ -144,6 +156,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
     static const struct option flags[] = {
         { "data-dir", required_argument, NULL, 'd' },
         { "listen", required_argument, NULL, 'l' },
+        { "advertise-address", required_argument, NULL, 'i' },
         { "store", required_argument, NULL, 's' },
         { "kubeconfig", required_argument, NULL, 'k' },
         { "service-cidr", required_argument, NULL, 'c' },
@@ -274,6 +287,7 @@ struct serving {
     const struct up *up;
     struct server *server;
     const char *kubeconfig;
+    struct service_ranges services;
     int64_t renew_sec;
 };
 
@@ -282,12 +296,21 @@ static int64_t now_sec(void)
     return clock_wall_ns(&clock_system) / NS_PER_SEC;
 }
 
-static int load_credentials(struct arena *a, const struct up *up, bool new_ca,
+/* Inside, the API is reached by the first address of each service network. */
+static int load_credentials(struct arena *a, const struct serving *s, bool new_ca,
                             struct credentials *ret, struct tls_context **ret_tls, struct err *err)
 {
+    const struct up *up = s->up;
+    struct str host = host_of(str_of(up->listen)), ips[SERVICE_FAMILIES + 1];
+    size_t n_ips = 0;
+    ips[n_ips++] = up->advertise ? str_of(up->advertise) : advertise_ip(a, host);
+    for (size_t i = 0; i < s->services.n_ips; i++)
+        ips[n_ips++] = service_range_address(a, &s->services.ips[i], 0);
     const struct credentials_options opt = {
         .dir = up->dir,
-        .host = host_of(str_of(up->listen)),
+        .host = host,
+        .ips = ips,
+        .n_ips = n_ips,
         .ttl_sec = up->certificate_ttl_ns / NS_PER_SEC,
         .new_ca = new_ca,
     };
@@ -304,7 +327,7 @@ static void renew(struct serving *s)
     struct err err = ERR_INIT(&a);
     struct credentials credentials;
     struct tls_context *tls = NULL;
-    int r = load_credentials(&a, s->up, false, &credentials, &tls, &err);
+    int r = load_credentials(&a, s, false, &credentials, &tls, &err);
     if (r == 0)
         r = credentials_write_kubeconfig(&credentials, server_address(s->server), s->kubeconfig,
                                          &err);
@@ -341,12 +364,11 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
                  struct err *err)
 {
     const struct up *up = s->up;
-    struct service_ranges services;
     struct tls_context *tls;
-    int r =
-        service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &services, err);
+    int r = service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &s->services,
+                                 err);
     if (r == 0)
-        r = load_credentials(a, up, up->new_ca, ret_credentials, &tls, err);
+        r = load_credentials(a, s, up->new_ca, ret_credentials, &tls, err);
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
@@ -355,7 +377,8 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
             .listen = str_of(up->listen),
             .tls = tls,
-            .services = services,
+            .advertise = str_of(up->advertise ? up->advertise : ""),
+            .services = s->services,
             .event_ttl_ns = up->event_ttl_ns,
             .versions = up->versions,
             .hides_managers = up->hides_managers },

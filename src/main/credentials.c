@@ -98,28 +98,32 @@ static bool is_ip(struct arena *a, struct str host)
     return inet_pton(AF_INET, text, raw) == 1 || inet_pton(AF_INET6, text, raw) == 1;
 }
 
-static int issue_server(struct arena *a, const struct pki_pair *ca, struct str host,
-                        int64_t now_sec, int64_t ttl_sec, struct pki_pair *ret, struct err *err)
+static int issue_server(struct arena *a, const struct pki_pair *ca,
+                        const struct credentials_options *opt, int64_t now_sec, int64_t ttl_sec,
+                        struct pki_pair *ret, struct err *err)
 {
+    enum { NAMES_MAX = 7, OWN_IPS_MAX = 3 };
     char machine[256] = "";
     (void)gethostname(machine, sizeof(machine) - 1);
-    bool ip = is_ip(a, host);
-    struct str names[8] = {
+    struct str names[NAMES_MAX] = {
         STR("localhost"),
         STR("kubernetes"),
         STR("kubernetes.default"),
         STR("kubernetes.default.svc"),
         STR("kubernetes.default.svc.cluster.local"),
     };
-    size_t n_names = 5;
+    size_t n_names = 5, n_ips = 0;
+    struct str *ips = arena_array(a, struct str, OWN_IPS_MAX + opt->n_ips);
+    ips[n_ips++] = STR("127.0.0.1");
+    ips[n_ips++] = STR("::1");
+    for (size_t i = 0; i < opt->n_ips; i++)
+        ips[n_ips++] = opt->ips[i];
     if (machine[0])
         names[n_names++] = str_of(machine);
-    if (!ip && host.n)
-        names[n_names++] = host;
-    struct str ips[4] = { STR("127.0.0.1"), STR("::1"), STR("10.0.0.1") };
-    size_t n_ips = 3;
-    if (ip)
-        ips[n_ips++] = host;
+    if (is_ip(a, opt->host))
+        ips[n_ips++] = opt->host;
+    else if (opt->host.n)
+        names[n_names++] = opt->host;
 
     return pki_issue(a, ca,
                      &(struct pki_leaf){ .common_name = STR("kube-apiserver"),
@@ -165,7 +169,7 @@ int credentials_load(struct arena *a, const struct credentials_options *opt, int
     int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
     int r = load_ca(a, opt, now_sec, &ret->ca, err);
     if (r == 0)
-        r = issue_server(a, &ret->ca, opt->host, now_sec, ttl_sec, &ret->server, err);
+        r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
     if (r == 0)
         r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
     if (r == 0)

@@ -15,6 +15,8 @@ struct credentials {
 
 struct credentials_options {
     const char *dir;
+    const struct str *ips; /* where it is reached, beside that and loopback */
+    size_t n_ips;
     struct str host; /* the address that is listened on */
     int64_t ttl_sec; /* of what the CA signs; 0: a year */
     bool new_ca; /* makes one where the old one is lost; it is kept aside, as far as it is there */

@@ -6,6 +6,7 @@
 #include "api/gotime.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/chore.h"
 #include "server/stored.h"
 #include "base/banned.h"
 
@@ -145,51 +146,22 @@ size_t expire_run(struct api *api, int64_t ttl_ns)
 
 struct expire {
     struct api *api;
-    struct loop *loop;
     int64_t ttl_ns;
-    struct loop_timer timer;
-    struct work work;
-    pthread_mutex_t lock; /* of `busy` */
-    pthread_cond_t idle;
-    bool busy;
+    struct chore *chore;
 };
 
-static void run(struct work *w) /* thread: worker */
+static void look_through(void *arg) /* thread: worker */
 {
-    struct expire *x = (struct expire *)((char *)w - offsetof(struct expire, work));
+    struct expire *x = arg;
     (void)expire_run(x->api, x->ttl_ns);
-    pthread_mutex_lock(&x->lock);
-    x->busy = false;
-    pthread_cond_signal(&x->idle);
-    pthread_mutex_unlock(&x->lock);
-}
-
-static void on_fire(struct loop_timer *t)
-{
-    struct expire *x = (struct expire *)((char *)t - offsetof(struct expire, timer));
-    pthread_mutex_lock(&x->lock);
-    bool start = !x->busy;
-    x->busy = true;
-    pthread_mutex_unlock(&x->lock);
-    if (start && !workers_submit(x->api->workers, &x->work)) {
-        pthread_mutex_lock(&x->lock);
-        x->busy = false; /* everybody is at work: the next time */
-        pthread_mutex_unlock(&x->lock);
-    }
-    loop_timer_set(x->loop, &x->timer, loop_now_ns(x->loop) + LOOK_NS);
 }
 
 struct expire *expire_new(struct api *api, struct loop *loop, int64_t ttl_ns)
 {
     struct expire *x = mem_new(struct expire);
     x->api = api;
-    x->loop = loop;
     x->ttl_ns = ttl_ns ? ttl_ns : EXPIRE_EVENT_NS;
-    x->timer.on_fire = on_fire;
-    x->work.run = run;
-    pthread_mutex_init(&x->lock, NULL);
-    pthread_cond_init(&x->idle, NULL);
-    loop_timer_set(loop, &x->timer, loop_now_ns(loop) + LOOK_NS);
+    x->chore = chore_new(loop, api->workers, LOOK_NS, look_through, x);
     return x;
 }
 
@@ -197,13 +169,7 @@ struct expire *expire_free(struct expire *x)
 {
     if (!x)
         return NULL;
-    pthread_mutex_lock(&x->lock);
-    while (x->busy)
-        pthread_cond_wait(&x->idle, &x->lock);
-    pthread_mutex_unlock(&x->lock);
-    loop_timer_cancel(&x->timer);
-    pthread_mutex_destroy(&x->lock);
-    pthread_cond_destroy(&x->idle);
+    chore_free(x->chore);
     free(x);
     return NULL;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/loop.h"
+#include "server/advertise.h"
 #include "server/backup.h"
 #include "server/bootstrap.h"
 #include "server/call.h"
@@ -35,6 +36,7 @@ struct server {
     struct api api;
     struct http_server *http;
     struct expire *expire;
+    struct advertise *advertise;
     pthread_t threads[API_LOOPS_MAX];
     size_t n_threads;
     struct arena arena; /* address */
@@ -221,6 +223,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
     int r = http_server_listen(s->http, opt->listen, opt->tls, &s->arena, &s->address, err);
     if (r < 0)
         return r;
+    s->advertise = advertise_new(api, api->loops[0], s->address, opt->advertise);
 
     for (; s->n_threads < api->n_loops; s->n_threads++) {
         int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, api->loops[s->n_threads]);
@@ -275,6 +278,7 @@ struct server *server_stop(struct server *s)
     workers_free(s->api.workers);
     workers_free(s->api.hook_workers);
     expire_free(s->expire);
+    advertise_free(s->advertise);
     tally_free(s->api.tally);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);

@@ -17,6 +17,7 @@ struct server_options {
     struct str listen;              /* "127.0.0.1:6443"; port 0 picks a free one */
     struct tls_context *tls;        /* its client CA says who is known */
     size_t n_loops;                 /* 0: one per CPU, at most API_LOOPS_MAX */
+    struct str advertise;           /* the IP that others are told; empty: see advertise.h */
     struct service_ranges services; /* without a network: the defaults of service_ip.h */
     bool hides_managers;            /* see api.h */
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
