@@ -58,6 +58,9 @@ crash: build
 	$(BUILD)/tests/store/crash --kills $(KILLS)
 	TMPDIR=/dev/shm $(BUILD)/tests/store/crash --kills $(KILLS)
 
+abuse: build
+	tests/abuse/run.sh $(BUILD)/sampan $(BUILD)/tests/abuse/abuse --within 1000
+
 golden: build
 	tests/golden/run.sh $(BUILD)/sampan $(BUILD)/tests/golden/replay . --diff
 
@@ -73,4 +76,4 @@ install: build
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test test-clients lint asan tsan fuzz crash golden bench install clean
+.PHONY: all build up down test test-clients lint asan tsan fuzz crash abuse golden bench install clean
