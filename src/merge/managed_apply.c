@@ -190,7 +190,8 @@ static int bring_back_all(const struct apply *ap, struct str api_version,
 
 /* Takes away what the manager applied last time and nobody owns now. First everything it had, then
  * back comes what somebody owns, and what went only because it lay in something that went. All in
- * the version in which it was applied. */
+ * the version in which it was applied. A map or list that the configuration says is empty is there
+ * in the end, and empty; upstream leaves null, which its own schemas refuse. */
 static int prune(const struct apply *ap, const struct managed_entry *last, struct value *obj,
                  struct err *err)
 {
@@ -219,8 +220,9 @@ static int prune(const struct apply *ap, const struct managed_entry *last, struc
     take_away(ap, &merged,
               fieldset_intersection(a, fieldset_difference(a, had, kept), had_applied));
     r = convert(ap, &merged, req->api_version, err);
-    *obj = merged.v;
-    return r;
+    if (r < 0)
+        return r;
+    return ownership_merge(a, req->schema, req->place, &merged.v, ap->applied, obj, err);
 }
 
 /* ---- apply ---- */

@@ -1,0 +1,29 @@
+/* script.h - requests to a live server, one after another, each with the answer that it must get.
+ *
+ * For rules that show in what a server says: a table of steps reads better than a function each. */
+#pragma once
+
+#include "requests.h"
+
+struct script_step {
+    const char *method, *path;
+    const char *type;   /* Content-Type; NULL: the body is sent as JSON, or merged by a PATCH */
+    const char *accept; /* NULL: not said */
+    const char *body;   /* with a NULL type written as YAML; NULL: none */
+    int status;
+    const char *says;   /* somewhere in the answer, as it came; NULL: anything */
+    const char *silent; /* nowhere in the answer; NULL: anything */
+};
+
+/* Starts a live server with what a fresh one has, and clients of it. */
+struct script {
+    struct live live;
+    struct requests *requests;
+    struct arena arena; /* of what is sent and answered */
+};
+void script_start(struct script *s);
+void script_stop(struct script *s);
+
+/* Fails the test at the first step that is answered otherwise, and shows the answer. */
+void script_play(struct script *s, const struct script_step *steps, size_t n);
+#define SCRIPT_PLAY(s, steps) script_play(s, steps, sizeof(steps) / sizeof((steps)[0]))
