@@ -76,7 +76,10 @@ void call_fail(struct call *c, const struct err *err)
 {
     autobuf bytes = { 0 };
     struct value status = reply_status(c->arena, err);
+    bool pretty = c->format.pretty;
     c->retry_after_sec = err->about.retry_after_sec;
+    c->format = format_of_refusal(c->arena, http_header_get(c->http, STR("accept")));
+    c->format.pretty |= pretty;
     encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
     answer(c, err_http_status(err->code), &bytes);
 }
@@ -242,8 +245,10 @@ static void run_on_worker(struct http_exchange *x, void *arg)
     job->run(job->call);
 }
 
-static enum format_endpoint endpoint_of(const struct call *c)
+static enum format_endpoint endpoint_of(const struct call *c, verb_fn *run)
 {
+    if (run == verb_log || run == verb_connect)
+        return FORMAT_OF_ANYTHING;
     if (c->verb == KIND_WATCH)
         return FORMAT_OF_WATCH;
     return c->verb == KIND_LIST_VERB ? FORMAT_OF_COLLECTION : FORMAT_OF_ONE;
@@ -254,8 +259,12 @@ static void serve(struct call *c)
     struct err err = ERR_INIT(c->arena);
     struct str accept = http_header_get(c->http, STR("accept"));
     const struct kind_type *type = c->req.sub ? c->req.sub->type : c->req.resource->type;
-    bool has_proto = !type || !type->custom;
-    if (format_choose(c->arena, accept, endpoint_of(c), has_proto, &c->format, &err) < 0) {
+    bool has_proto = !type || !type->custom, waits;
+    struct job *job = arena_new(c->arena, struct job);
+    *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
+    enum format_endpoint endpoint = endpoint_of(c, job->run);
+    if ((!c->req.custom && format_route(accept, endpoint, &err) < 0) ||
+        format_choose(c->arena, accept, endpoint, has_proto, &c->format, &err) < 0) {
         reply_error(c->x, &err);
         return;
     }
@@ -270,9 +279,6 @@ static void serve(struct call *c)
         call_fail(c, &err);
         return;
     }
-    bool waits;
-    struct job *job = arena_new(c->arena, struct job);
-    *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
     /* Nothing is written whose answer would be refused; those who read look at it later. */
     bool reads_stored = !waits && c->req.resource->etcd_prefix.n;
     struct str include = request_param(&c->req, STR("includeObject"));

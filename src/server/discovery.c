@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/crc32c.h"
 #include "base/json.h"
-#include "net/accept.h"
 #include "server/catalog.h"
+#include "server/encode.h"
 #include "server/reply.h"
 #include "base/banned.h"
 
@@ -268,52 +268,67 @@ static void add_aggregated(struct buf *out, const struct catalog *c, bool core, 
 
 /* ---- Answering ---- */
 
-enum form { FORM_PLAIN, FORM_AGGREGATED, FORM_AGGREGATED_BETA, FORM_NONE };
-
 /* v2beta1 is the same under its older name, which kubectl 1.26 to 1.29 ask for. */
-static bool is_aggregated(const struct accept_item *item, struct str version)
+static const struct format_kind aggregated[] = {
+    { { "apidiscovery.k8s.io", 19 }, { "v2", 2 }, { "APIGroupDiscoveryList", 21 } },
+    { { "apidiscovery.k8s.io", 19 }, { "v2beta1", 7 }, { "APIGroupDiscoveryList", 21 } },
+};
+enum { AGGREGATED = sizeof(aggregated) / sizeof(aggregated[0]) };
+
+static struct str accept_of(struct http_exchange *x)
 {
-    return str_eq(accept_param(item->params, STR("g")), STR("apidiscovery.k8s.io")) &&
-           str_eq(accept_param(item->params, STR("v")), version) &&
-           str_eq(accept_param(item->params, STR("as")), STR("APIGroupDiscoveryList"));
+    return http_header_get(http_request_of(x), STR("accept"));
 }
 
-static enum form choose_form(struct http_exchange *x, bool may_aggregate)
+/* JSON is there already; the other forms are made from it. */
+static struct str in_form(struct http_exchange *x, struct format f, const char *kind,
+                          struct str json)
 {
-    struct str header = http_header_get(http_request_of(x), STR("accept"));
-    const struct accept_item *items;
-    size_t n = accept_parse(http_arena(x), header, &items);
-    for (size_t i = 0; i < n; i++) {
-        bool any = str_eq(items[i].type, STR("*/*")) || str_eq(items[i].type, STR("application/*"));
-        if (!items[i].q || !(any || str_eq(items[i].type, STR("application/json"))))
-            continue;
-        if (may_aggregate && is_aggregated(&items[i], STR("v2")))
-            return FORM_AGGREGATED;
-        if (may_aggregate && is_aggregated(&items[i], STR("v2beta1")))
-            return FORM_AGGREGATED_BETA;
-        if (!accept_param(items[i].params, STR("as")).n)
-            return FORM_PLAIN;
-    }
-    return n ? FORM_NONE : FORM_PLAIN;
+    struct value doc = value_null();
+    autobuf out = { 0 };
+    if (f.media == FORMAT_JSON && !f.pretty)
+        return arena_str(http_arena(x), json);
+    (void)json_read(http_arena(x), json, NULL, &doc, NULL);
+    encode_tree(&out, http_arena(x), &f, kind_type_find(STR("meta"), STR("v1"), str_of(kind)),
+                &doc);
+    return arena_str(http_arena(x), buf_str(&out));
 }
 
-static void reply_aggregated(struct http_exchange *x, const struct catalog *c, bool core, bool beta)
+static void reply_aggregated(struct http_exchange *x, const struct catalog *c, bool core,
+                             struct format f, size_t kind)
 {
     autobuf text = { 0 };
-    add_aggregated(&text, c, core, beta);
+    add_aggregated(&text, c, core, kind > 0);
     struct arena *a = http_arena(x);
     struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
+    struct str media = format_content_type(f.media, false), version = aggregated[kind].version;
     const struct http_header headers[] = {
         { STR("content-type"),
-          beta ? STR("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList")
-               : STR("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList") },
+          arena_printf(a, STR_FMT ";g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
+                       STR_ARG(media), STR_ARG(version)) },
         { STR("etag"), etag },
         { STR("vary"), STR("Accept") },
         { STR("cache-control"), STR("public") },
     };
     bool same = str_eq(http_header_get(http_request_of(x), STR("if-none-match")), etag);
+    struct str bytes = same ? STR("") : in_form(x, f, "APIGroupDiscoveryList", buf_str(&text));
     http_reply(x, same ? 304 : 200, headers, sizeof(headers) / sizeof(headers[0]),
-               HTTP_BYTES(same ? STR("") : arena_str(a, buf_str(&text))));
+               HTTP_BYTES(bytes));
+}
+
+static void reply_plain(struct http_exchange *x, const char *kind, struct str json)
+{
+    struct format f;
+    struct err err = ERR_INIT(http_arena(x));
+    if (format_choose_plain(http_arena(x), accept_of(x), &f, &err) < 0) {
+        reply_error(x, &err);
+        return;
+    }
+    const struct http_header headers[] = {
+        { STR("content-type"), format_content_type(f.media, false) },
+        { STR("cache-control"), STR("no-cache, private") },
+    };
+    reply_bytes(x, 200, headers, sizeof(headers) / sizeof(headers[0]), in_form(x, f, kind, json));
 }
 
 /* The path cut into what it names; absent parts have a NULL pointer. */
@@ -341,17 +356,18 @@ static bool find_place(struct str path, struct place *ret)
 static void serve_root(struct http_exchange *x, const struct catalog *c, bool core,
                        struct str address)
 {
-    enum form form = choose_form(x, true);
+    struct format f;
+    size_t kind;
     autobuf text = { 0 };
-    if (form == FORM_AGGREGATED || form == FORM_AGGREGATED_BETA) {
-        reply_aggregated(x, c, core, form == FORM_AGGREGATED_BETA);
+    if (format_choose_kind(http_arena(x), accept_of(x), aggregated, AGGREGATED, &f, &kind)) {
+        reply_aggregated(x, c, core, f, kind);
         return;
     }
     if (core)
         add_versions(&text, address);
     else
         add_group_list(&text, http_arena(x), c);
-    reply_json(x, 200, arena_str(http_arena(x), buf_str(&text)));
+    reply_plain(x, core ? "APIVersions" : "APIGroupList", buf_str(&text));
 }
 
 static void serve_below(struct http_exchange *x, const struct catalog *c, const struct place *p)
@@ -365,13 +381,20 @@ static void serve_below(struct http_exchange *x, const struct catalog *c, const 
         (void)add_group(&text, a, c, catalog_group(c, p->group));
         buf_str_add(&text, STR("}\n"));
     }
-    reply_json(x, 200, arena_str(a, buf_str(&text)));
+    reply_plain(x, p->version.p ? "APIResourceList" : "APIGroup", buf_str(&text));
+}
+
+/* Upstream's router has /api and built-in versions; /apis and groups are before it. */
+static bool is_routed(const struct catalog *c, const struct place *p)
+{
+    return p->version.p ? !catalog_find(c, p->group, p->version)->custom : p->core;
 }
 
 static bool serve(struct http_exchange *x, const struct catalog *c, const struct place *p,
                   struct str address)
 {
     const struct http_request *req = http_request_of(x);
+    struct err err = ERR_INIT(http_arena(x));
     bool is_root = !p->version.p && (p->core || !p->group.p);
     if (!is_root &&
         !(p->version.p ? catalog_find(c, p->group, p->version) : catalog_group(c, p->group)))
@@ -381,10 +404,8 @@ static bool serve(struct http_exchange *x, const struct catalog *c, const struct
     bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
     if (!read && !any_method)
         reply_method_not_allowed(x);
-    else if (choose_form(x, is_root) == FORM_NONE)
-        reply_refusal(x, ERR_NOT_ACCEPTABLE,
-                      "only the following media types are accepted: application/json, "
-                      "application/yaml, application/vnd.kubernetes.protobuf");
+    else if (is_routed(c, p) && format_route(accept_of(x), FORMAT_OF_ONE, &err) < 0)
+        reply_error(x, &err);
     else if (is_root)
         serve_root(x, c, p->core, address);
     else

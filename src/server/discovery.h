@@ -1,8 +1,9 @@
 /* discovery.h - what there is to be asked for: /api, /apis and below, from the kind tables and the
  * definitions of custom kinds.
  *
- * Documents are JSON, in the plain form (APIVersions, APIGroupList, APIGroup, APIResourceList) and,
- * for /api and /apis, in the aggregated one that clients ask for by Accept. */
+ * Documents come in the plain form (APIVersions, APIGroupList, APIGroup, APIResourceList), in any
+ * encoding, and, for /api and /apis, in the aggregated one that clients ask for by Accept, in JSON
+ * and YAML. */
 #pragma once
 
 #include "api/kind.h"

@@ -5,6 +5,9 @@
 #include "base/buf.h"
 #include "base/value.h"
 #include "net/http.h"
+#include "server/format.h"
+
+struct kind_type;
 
 /* Bytes in the exchange's arena, or static. */
 void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
@@ -12,7 +15,11 @@ void reply_bytes(struct http_exchange *x, int status, const struct http_header *
 void reply_text(struct http_exchange *x, int status, struct str text);
 /* `text` is complete JSON in the exchange's arena. */
 void reply_json(struct http_exchange *x, int status, struct str text);
-/* The error as `kind: Status` with its HTTP code, reason, message and causes. */
+/* A document in the form that was chosen. */
+void reply_tree(struct http_exchange *x, int status, const struct format *f,
+                const struct kind_type *type, const struct value *doc);
+/* The error as `kind: Status` with its HTTP code, reason, message and causes, in the encoding that
+ * Accept allows. */
 void reply_error(struct http_exchange *x, const struct err *err);
 void reply_refusal(struct http_exchange *x, enum err_code code, const char *words);
 void reply_method_not_allowed(struct http_exchange *x);
