@@ -5,16 +5,16 @@
 
 #include "base/banned.h"
 
-enum { KINDS_MAX = 2 };
+enum { TYPES_MAX = 2 };
 
-/* Where an expression is and what it must be. */
+/* What an expression must be, exactly. */
 struct wanted {
-    enum cel_kind kinds[KINDS_MAX];
+    const struct cel_type *types[TYPES_MAX];
     size_t n;
 };
 
-static const struct wanted a_bool = { { CEL_BOOL }, 1 }, a_string = { { CEL_STRING }, 1 },
-                           a_string_or_null = { { CEL_STRING, CEL_NULL }, 2 };
+static const struct wanted a_bool = { { &cel_bool }, 1 }, a_string = { { &cel_string }, 1 },
+                           a_string_or_null = { { &cel_string, &cel_null }, 2 };
 
 struct checker {
     struct field_errors *e;
@@ -37,17 +37,12 @@ static bool was_there(const struct value *old, struct str text)
     return false;
 }
 
-static const char *kind_name(enum cel_kind kind)
-{
-    return kind == CEL_BOOL ? "bool" : kind == CEL_STRING ? "string" : "null_type";
-}
-
 static void fault(struct checker *c, const struct field_path *path, struct str text, struct str why)
 {
     field_error(c->e, FIELD_INVALID, path, field_quoted(c->e, text), STR_FMT, STR_ARG(why));
 }
 
-/* The type of the expression, or NULL where it does not compile, which is noted. */
+/* The type of the expression, or NULL where it does not compile, which is noted of a new one. */
 static const struct cel_type *compile(struct checker *c, const struct cel_env *env,
                                       const struct field_path *path, struct str text)
 {
@@ -55,9 +50,16 @@ static const struct cel_type *compile(struct checker *c, const struct cel_env *e
     const struct cel_program *p;
     if (cel_compile(c->e->arena, env, text, &p, &err) == 0)
         return cel_program_type(p);
-    fault(c, path, text,
-          arena_printf(c->e->arena, "compilation failed: " STR_FMT, STR_ARG(err.msg)));
+    if (!was_there(c->old, text))
+        fault(c, path, text,
+              arena_printf(c->e->arena, "compilation failed: " STR_FMT, STR_ARG(err.msg)));
     return NULL;
+}
+
+/* Null alone is called by the name of its type here. */
+static struct str type_text(struct arena *a, const struct cel_type *t)
+{
+    return t->kind == CEL_NULL ? STR("null_type") : cel_type_text(a, t);
 }
 
 static void check(struct checker *c, const struct cel_env *env, const struct field_path *path,
@@ -66,19 +68,21 @@ static void check(struct checker *c, const struct cel_env *env, const struct fie
     if (was_there(c->old, text))
         return;
     const struct cel_type *t = compile(c, env, path, text);
-    for (size_t i = 0; t && i < wanted->n; i++)
-        if (t->kind == wanted->kinds[i])
-            return;
     if (!t)
         return;
     autobuf words = { 0 };
-    for (size_t i = 0; i < wanted->n; i++)
-        buf_printf(&words, "%s%s", i ? " " : "", kind_name(wanted->kinds[i]));
+    struct str got = type_text(c->e->arena, t);
+    for (size_t i = 0; i < wanted->n; i++) {
+        struct str name = type_text(c->e->arena, wanted->types[i]);
+        if (str_eq(got, name))
+            return;
+        buf_printf(&words, "%s" STR_FMT, i ? " " : "", STR_ARG(name));
+    }
     fault(c, path, text,
           arena_printf(c->e->arena,
                        wanted->n > 1 ? "must evaluate to one of [" STR_FMT "] but got " STR_FMT
                                      : "must evaluate to " STR_FMT " but got " STR_FMT,
-                       STR_ARG(buf_str(&words)), STR_ARG(cel_type_text(c->e->arena, t))));
+                       STR_ARG(buf_str(&words)), STR_ARG(got)));
 }
 
 /* The field `name` of each object of a list; those that are empty are somebody else's fault. */
@@ -134,27 +138,58 @@ static const struct cel_type *check_variables(struct checker *c, const struct fi
     return cel_type_object(a, STR("kubernetes.variables"), fields, n);
 }
 
+/* What policies of both sorts have: match conditions, then variables. */
+static const struct cel_type *check_head(struct checker *c, const struct field_path *path,
+                                         const struct value *spec, unsigned *ret_flags)
+{
+    struct field_path conditions = field_child(path, STR("matchConditions"));
+    *ret_flags =
+        EXPRESSION_AUTHORIZER | (value_get(spec, STR("paramKind")) ? EXPRESSION_PARAMS : 0u);
+    check_each(c, expression_env(c->e->arena, *ret_flags, NULL), &conditions,
+               value_get(spec, STR("matchConditions")), "expression", &a_bool);
+    return check_variables(c, path, value_get(spec, STR("variables")), *ret_flags);
+}
+
 static void check_policy(struct checker *c, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
     struct arena *a = c->e->arena;
     struct field_path path = field_child(NULL, STR("spec")),
                       validations = field_child(&path, STR("validations")),
-                      conditions = field_child(&path, STR("matchConditions")),
                       annotations = field_child(&path, STR("auditAnnotations"));
-    unsigned flags =
-        EXPRESSION_AUTHORIZER | (value_get(spec, STR("paramKind")) ? EXPRESSION_PARAMS : 0u);
-    const struct cel_type *variables =
-        check_variables(c, &path, value_get(spec, STR("variables")), flags);
+    unsigned flags;
+    const struct cel_type *variables = check_head(c, &path, spec, &flags);
     const struct cel_env *env = expression_env(a, flags, variables);
     const struct value *list = value_get(spec, STR("validations"));
-    check_each(c, expression_env(a, flags, NULL), &conditions,
-               value_get(spec, STR("matchConditions")), "expression", &a_bool);
     check_each(c, env, &validations, list, "expression", &a_bool);
     check_each(c, expression_env(a, flags & ~(unsigned)EXPRESSION_AUTHORIZER, variables),
                &validations, list, "messageExpression", &a_string);
     check_each(c, env, &annotations, value_get(spec, STR("auditAnnotations")), "valueExpression",
                &a_string_or_null);
+}
+
+/* A mutation of another type than it has a patch for is somebody else's fault. */
+static void check_mutating_policy(struct checker *c, const struct value *obj)
+{
+    const struct value *spec = value_get(obj, STR("spec"));
+    struct arena *a = c->e->arena;
+    struct field_path path = field_child(NULL, STR("spec")),
+                      mutations = field_child(&path, STR("mutations"));
+    unsigned flags;
+    const struct cel_type *variables = check_head(c, &path, spec, &flags);
+    const struct cel_env *env = expression_env(a, flags | EXPRESSION_PATCHES, variables);
+    const struct wanted patches = { { cel_type_list(a, expression_json_patch(a)) }, 1 },
+                        an_object = { { expression_object(a, STR("Object")) }, 1 };
+    size_t i = 0;
+    value_each_item (it, value_get(spec, STR("mutations"))) {
+        bool json = str_eq(value_str(value_get(it, STR("patchType"))), STR("JSONPatch"));
+        struct str name = json ? STR("jsonPatch") : STR("applyConfiguration");
+        struct field_path one = field_index(&mutations, i++), patch = field_child(&one, name),
+                          at = field_child(&patch, STR("expression"));
+        struct str text = value_str(value_get(value_get(it, name), STR("expression")));
+        if (str_trim(text).n && !was_there(c->old, text))
+            check(c, env, &at, str_trim(text), json ? &patches : &an_object);
+    }
 }
 
 /* ---- Devices ---- */
@@ -229,6 +264,8 @@ void expression_check(struct field_errors *e, const struct kind_resource *r,
         struct str group, plural;
         void (*check)(struct checker *c, const struct value *obj);
     } kinds[] = {
+        { STR("admissionregistration.k8s.io"), STR("mutatingadmissionpolicies"),
+          check_mutating_policy },
         { STR("admissionregistration.k8s.io"), STR("mutatingwebhookconfigurations"),
           check_webhooks },
         { STR("admissionregistration.k8s.io"), STR("validatingadmissionpolicies"), check_policy },

@@ -71,6 +71,39 @@ static const struct {
       "int\nspec.auditAnnotations[0].valueExpression: Invalid value: \"1\": must evaluate to one "
       "of "
       "[string null_type] but got int" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      "{\"spec\":{\"variables\":[{\"name\":\"n\",\"expression\":\"size(object.spec.x)\"}],"
+      "\"matchConditions\":[{\"name\":\"a\",\"expression\":\"object.ok == true\"}],\"mutations\":["
+      "{\"patchType\":\"JSONPatch\",\"jsonPatch\":{\"expression\":\"[JSONPatch{op: 'add', path: "
+      "'/x/' + jsonpatch.escapeKey('a/b'), value: variables.n}]\"}},"
+      "{\"patchType\":\"ApplyConfiguration\",\"applyConfiguration\":{\"expression\":\"Object{spec: "
+      "Object.spec{x: Object.spec.x{y: [variables.n]}}}\"}}]}}",
+      "" },
+#define MUTATION(type, field, text)                                                               \
+    "{\"spec\":{\"mutations\":[{\"patchType\":\"" type "\",\"" field "\":{\"expression\":\"" text \
+    "\"}}]}}"
+#define AT(field) "spec.mutations[0]." field ".expression: Invalid value: "
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      MUTATION("JSONPatch", "jsonPatch", " 'x' "),
+      AT("jsonPatch") "\"'x'\": must evaluate to list(JSONPatch) but got string" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      MUTATION("JSONPatch", "jsonPatch", "[JSONPatch{op: 'add', where: '/x'}]"),
+      AT("jsonPatch") "\"[JSONPatch{op: 'add', where: '/x'}]\": compilation failed: ERROR: "
+                      "<input>:1:28: expected type of field 'where' is '' but provided type is "
+                      "'string'\n | [JSONPatch{op: 'add', where: '/x'}]\n | "
+                      "...........................^" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      MUTATION("ApplyConfiguration", "applyConfiguration", "{'data': {'a': 'b'}}"),
+      AT("applyConfiguration") "\"{'data': {'a': 'b'}}\": must evaluate to Object but got "
+                               "map(string, map(string, string))" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      MUTATION("ApplyConfiguration", "applyConfiguration", "Object.spec{}"),
+      AT("applyConfiguration") "\"Object.spec{}\": must evaluate to Object but got Object.spec" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      "{\"spec\":{\"matchConditions\":[{\"name\":\"a\",\"expression\":\"1\"}],\"variables\":[{"
+      "\"name\":\"n\",\"expression\":\"y.x\"}]}}",
+      "spec.matchConditions[0].expression: Invalid value: \"1\": must evaluate to bool but got "
+      "int\nspec.variables[0].expression: Invalid value: \"y.x\": " UNDECLARED("y") },
     { "resource.k8s.io", "deviceclasses",
       "{\"spec\":{\"selectors\":[{\"cel\":{\"expression\":\"device.driver == 'd' && "
       "device.attributes['d'].ok\"}}]}}",

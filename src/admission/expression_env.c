@@ -62,6 +62,60 @@ static const struct cel_type *namespace_type(struct arena *a)
                   { "status", status });
 }
 
+/* ---- What makes patches ---- */
+
+/* One that is not there is known, but nothing can be set to it. */
+static bool patch_field(const struct cel_type *object, struct str name, struct cel_field *ret)
+{
+    (void)object;
+    bool is_text =
+        str_eq(name, STR("op")) || str_eq(name, STR("path")) || str_eq(name, STR("from"));
+    bool is_value = str_eq(name, STR("value"));
+    *ret = (struct cel_field){ .type = is_text    ? &cel_string
+                                       : is_value ? &cel_dyn
+                                                  : NULL,
+                               .name = name,
+                               .key = name };
+    return true;
+}
+
+static bool any_field(const struct cel_type *object, struct str name, struct cel_field *ret)
+{
+    (void)object;
+    *ret = (struct cel_field){ .type = &cel_dyn, .name = name, .key = name };
+    return true;
+}
+
+static const struct cel_type *open_object(struct arena *a, struct str name,
+                                          const struct cel_fields *fields)
+{
+    struct cel_type *t = arena_new(a, struct cel_type);
+    *t = (struct cel_type){ .kind = CEL_OBJECT, .name = arena_str(a, name), .fields = fields };
+    return t;
+}
+
+const struct cel_type *expression_json_patch(struct arena *a)
+{
+    static const struct cel_fields fields = { patch_field, patch_field };
+    return open_object(a, STR("JSONPatch"), &fields);
+}
+
+const struct cel_type *expression_object(struct arena *a, struct str name)
+{
+    static const struct cel_fields fields = { any_field, any_field };
+    return open_object(a, name, &fields);
+}
+
+static const struct cel_type *find_patch_type(const struct cel_env *env, struct str name)
+{
+    struct arena *a = (struct arena *)env->handle; /* which the environment lies in */
+    if (str_eq(name, STR("JSONPatch")))
+        return expression_json_patch(a);
+    if (str_eq(name, STR("Object")) || str_starts(name, STR("Object.")))
+        return expression_object(a, name);
+    return NULL;
+}
+
 const struct cel_env *expression_env(struct arena *a, unsigned flags,
                                      const struct cel_type *variables)
 {
@@ -84,6 +138,11 @@ const struct cel_env *expression_env(struct arena *a, unsigned flags,
         v[n++] = (struct cel_variable){ STR("variables"), variables };
     env->variables = v;
     env->n_variables = n;
+    if (flags & EXPRESSION_PATCHES) {
+        env->object_type = find_patch_type;
+        env->handle = a;
+        env->flags = CEL_ENV_JSON_PATCH;
+    }
     return env;
 }
 

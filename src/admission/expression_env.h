@@ -7,6 +7,7 @@
 enum expression_flags {
     EXPRESSION_PARAMS = 1 << 0,
     EXPRESSION_AUTHORIZER = 1 << 1,
+    EXPRESSION_PATCHES = 1 << 2, /* what makes patches: JSONPatch{...}, Object.spec{...} */
 };
 
 /* Variables in this order; those that the flags or `variables` leave out are not there. */
@@ -22,6 +23,11 @@ enum expression_variable {
  * NULL. Lies in the arena. */
 const struct cel_env *expression_env(struct arena *a, unsigned flags,
                                      const struct cel_type *variables);
+
+/* The types of what a mutating policy makes: one operation of a JSON patch, and a part of an
+ * applied configuration ("Object", "Object.spec"), of which any field can be set. */
+const struct cel_type *expression_json_patch(struct arena *a);
+const struct cel_type *expression_object(struct arena *a, struct str name);
 
 /* Selectors of devices: one variable, `device`. */
 const struct cel_env *expression_device_env(struct arena *a);
