@@ -260,7 +260,11 @@ struct meta_rules registry__meta_rules(struct call *c)
 {
     if (c->stored->type->custom)
         return (struct meta_rules){ NAME_SUBDOMAIN, c->stored->namespaced, false };
-    return meta_rules_of(c->stored->group, c->stored->plural, c->stored->namespaced);
+    /* The names of events are stricter where they are new. */
+    const struct kind_resource *asked = c->req.resource;
+    bool is_new = str_eq(asked->group, STR("events.k8s.io")) && str_eq(asked->version, STR("v1"));
+    return meta_rules_of(is_new ? asked->group : c->stored->group, c->stored->plural,
+                         c->stored->namespaced);
 }
 
 static int check_new(struct call *c, const struct value *obj, struct err *err)
@@ -360,10 +364,10 @@ static int check_definition(struct call *c, struct str name, struct store_op *re
 struct creation {
     struct call *call;
     bool dry_run;
-    bool has_revision;
-    bool is_generated;  /* the name is ours to choose */
-    int n_names;        /* that were taken */
-    struct str lost_to; /* the key that somebody else wrote */
+    struct str sent_rev; /* metadata.resourceVersion; usually empty */
+    bool is_generated;   /* the name is ours to choose */
+    int n_names;         /* that were taken */
+    struct str lost_to;  /* the key that somebody else wrote */
 };
 
 /* There is one of that name: 1 if another one can be tried, or if it is gone again. */
@@ -425,6 +429,17 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     return r < 0 ? r : 1;
 }
 
+/* A revision that was sent is no reason to refuse a trial, and is shown again. */
+static int try_dry(const struct creation *n, struct value *obj, struct err *err)
+{
+    struct arena *a = n->call->arena;
+    int r = check_absent(n->call, obj, err);
+    if (r == 0 && n->sent_rev.n)
+        (void)value_set(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
+                        value_string(n->sent_rev));
+    return r;
+}
+
 /* 0; 1 to begin again; or an error. */
 static int try_create(struct creation *n, struct value *obj, struct err *err)
 {
@@ -441,24 +456,23 @@ static int try_create(struct creation *n, struct value *obj, struct err *err)
         r = check_new(c, obj, err);
     if (r == 0 && has_empty)
         r = registry__settle(c, obj, err);
-    if (r == 0 && n->has_revision)
+    uint64_t rev = 0;
+    if (r == 0 && !n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
         r = err_set(err, ERR_UNKNOWN,
                     "resourceVersion should not be set on objects to be "
                     "created");
     if (r < 0)
         return r;
-    return n->dry_run ? check_absent(c, obj, err) : put_new(n, obj, &ns_check, &extra, err);
+    return n->dry_run ? try_dry(n, obj, err) : put_new(n, obj, &ns_check, &extra, err);
 }
 
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
 {
     struct value given = value_share(obj);
-    uint64_t rev = 0;
-    (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &rev);
     struct creation n = {
         .call = c,
         .dry_run = dry_run,
-        .has_revision = rev,
+        .sent_rev = value_str(value_dig(obj, "metadata", "resourceVersion")),
         .is_generated = !value_str(value_dig(obj, "metadata", "name")).n &&
                         value_str(value_dig(obj, "metadata", "generateName")).n,
     };
