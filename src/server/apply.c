@@ -18,7 +18,7 @@ static bool looks_like_json(struct str body)
 static bool is_cbor(const struct call *c)
 {
     struct str type = http_header_get(c->http, STR("content-type"));
-    return str_eq_nocase(str_trim(str_cut(&type, ';')), STR("application/apply-patch+cbor"));
+    return str_eq(str_cut(&type, ';'), STR("application/apply-patch+cbor"));
 }
 
 static int read_document(struct apply *ap, struct str body, struct err *err)

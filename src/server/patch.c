@@ -35,7 +35,7 @@ static const struct {
 static bool find_kind(struct str type, enum patch_kind *ret)
 {
     for (size_t i = 0; i < sizeof(media_types) / sizeof(media_types[0]); i++) {
-        if (!str_eq_nocase(type, media_types[i].type))
+        if (!str_eq(type, media_types[i].type))
             continue;
         *ret = media_types[i].kind;
         return true;
@@ -59,7 +59,7 @@ static int read_kind(struct call *c, enum patch_kind *ret, struct err *err)
 {
     struct str given = http_header_get(c->http, STR("content-type")), rest = given;
     bool custom = c->stored->type->custom; /* whose fields do not say how they merge */
-    if (find_kind(str_trim(str_cut(&rest, ';')), ret) && !(custom && *ret == PATCH_STRATEGIC))
+    if (find_kind(str_cut(&rest, ';'), ret) && !(custom && *ret == PATCH_STRATEGIC))
         return 0;
     if (custom || has_known(given))
         return err_set(err, ERR_UNSUPPORTED_MEDIA_TYPE,
@@ -82,14 +82,19 @@ static const char *go_type(const struct value *v)
     return names[v->type];
 }
 
-/* Both merge patches are objects. */
+/* Both merge patches are objects. Who does not want to hear of faults may also send a list, which
+ * then is what becomes of the object. */
 static int check_merge(const struct patch *p, struct err *err)
 {
-    if (p->body.type == VALUE_OBJECT || p->body.type == VALUE_NULL)
+    bool is_merge = p->kind == PATCH_MERGE, is_lax = p->options.validation == DECODE_IGNORE;
+    if (p->body.type == VALUE_OBJECT || (!is_merge && p->body.type == VALUE_NULL) ||
+        (is_merge && is_lax && p->body.type == VALUE_ARRAY))
         return 0;
+    if (is_merge && (is_lax || p->body.type == VALUE_NULL))
+        return err_set(err, ERR_BAD_REQUEST, "Invalid JSON Patch");
     return err_set(err, ERR_BAD_REQUEST,
                    "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
-                   p->kind == PATCH_MERGE ? "error decoding patch: " : "", go_type(&p->body));
+                   is_merge ? "error decoding patch: " : "", go_type(&p->body));
 }
 
 static int read_config(struct patch *p, struct err *err)
@@ -145,8 +150,7 @@ static int edit(struct patch *p, struct value *doc, struct err *err)
     case PATCH_JSON:
         return json_patch_apply(a, &p->body, doc, err);
     case PATCH_MERGE:
-        if (p->body.type == VALUE_OBJECT)
-            merge_patch_apply(a, &p->body, doc);
+        merge_patch_apply(a, &p->body, doc);
         return 0;
     case PATCH_STRATEGIC:
         if (p->body.type == VALUE_NULL)
@@ -226,6 +230,39 @@ static struct str why_another_kind(struct arena *a, const struct kind_type *type
         STR_ARG(type->name));
 }
 
+/* A custom object that has become another is held to its kind like one that was sent so. */
+static int check_custom_type(struct patch *p, const struct kind_type *type, const struct value *doc,
+                             struct err *err)
+{
+    struct arena *a = p->call->arena;
+    struct field_errors e = FIELD_ERRORS_INIT(a);
+    struct field_path kind_path = { .name = STR("kind") }, path = { .name = STR("apiVersion") };
+    struct str kind = value_str(value_get(doc, STR("kind"))),
+               version = value_str(value_get(doc, STR("apiVersion"))), group = version,
+               wanted = convert_api_version(a, type);
+    if (!kind.n) {
+        autobuf text = { 0 };
+        struct value shown = sorted_copy(a, doc);
+        json_write(&text, &shown);
+        return not_an_object(
+            p, doc,
+            arena_printf(a, "Object 'Kind' is missing in '" STR_FMT "'", STR_ARG(buf_str(&text))),
+            err);
+    }
+    if (!version.n)
+        return err_set(err, ERR_INTERNAL,
+                       "Internal error occurred: Object 'apiVersion' is missing in 'object has no "
+                       "apiVersion field'");
+    if (!str_eq(kind, type->name))
+        field_error(&e, FIELD_INVALID, &kind_path, field_quoted(&e, kind), "must be " STR_FMT,
+                    STR_ARG(type->name));
+    if (!str_eq(version, wanted))
+        field_error(&e, FIELD_INVALID, &path, field_quoted(&e, version), "must be " STR_FMT,
+                    STR_ARG(wanted));
+    group = str_find(version, '/') < 0 ? STR("") : str_cut(&group, '/');
+    return field_errors_report(&e, group, kind, value_str(value_dig(doc, "metadata", "name")), err);
+}
+
 /* The patch must leave the object what it is. */
 static int check_type(struct patch *p, const struct kind_type *type, const struct value *doc,
                       struct err *err)
@@ -243,6 +280,8 @@ static int check_type(struct patch *p, const struct kind_type *type, const struc
                          "\"json:\\\"kind,omitempty\\\"\" }",
                          go_type(doc)),
             err);
+    if (type->custom)
+        return check_custom_type(p, type, doc, err);
     if ((!kind.n || str_eq(kind, type->name)) &&
         (!version.n || str_eq(version, convert_api_version(a, type))))
         return 0;

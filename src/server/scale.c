@@ -4,6 +4,7 @@
 #include "schema/schema_kind.h"
 #include "select/labels.h"
 #include "server/custom_scale.h"
+#include "server/errors.h"
 #include "server/managers.h"
 #include "server/patch.h"
 #include "server/registry.h"
@@ -133,19 +134,40 @@ static int put_replicas(struct call *c, const struct value *scale, struct value 
     return r;
 }
 
+/* A patch of another object's Scale. A PUT of one is refused by the store, and the Scales of custom
+ * kinds are not compared upstream. */
+static int check_uid(struct scaling *s, const struct value *scale, const struct value *obj,
+                     struct err *err)
+{
+    struct call *c = s->call;
+    struct str uid = value_str(value_dig(scale, "metadata", "uid")),
+               now_uid = value_str(value_dig(obj, "metadata", "uid"));
+    if (!s->patch || !uid.n || str_eq(uid, now_uid) || c->req.resource->type->custom)
+        return 0;
+    struct kind_resource whole = *c->stored;
+    whole.plural = arena_printf(c->arena, STR_FMT "/scale", STR_ARG(c->stored->plural));
+    return error_conflict(err, &whole, c->req.name,
+                          arena_printf(c->arena,
+                                       "Precondition failed: UID in precondition: " STR_FMT
+                                       ", UID in object meta: " STR_FMT,
+                                       STR_ARG(uid), STR_ARG(now_uid)));
+}
+
 static int set_replicas(struct scaling *s, const struct value *scale,
                         const struct registry_entry *now, struct value *ret, struct err *err)
 {
     struct arena *a = s->call->arena;
     *ret = value_borrow(&now->obj);
     int r = put_replicas(s->call, scale, ret, err);
+    if (r == 0)
+        r = check_uid(s, scale, &now->obj, err);
     if (r < 0)
         return r;
     const struct value *uid = value_dig(scale, "metadata", "uid"),
                        *rev = value_dig(scale, "metadata", "resourceVersion");
     struct value *meta = value_ensure(a, ret, STR("metadata"));
     (void)value_remove(a, meta, STR("resourceVersion"));
-    if (uid)
+    if (uid && !s->patch)
         (void)value_set(a, meta, STR("uid"), value_borrow(uid));
     if (rev)
         (void)value_set(a, meta, STR("resourceVersion"), value_borrow(rev));

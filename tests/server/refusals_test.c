@@ -34,9 +34,80 @@ static void names_of_events(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+#define MERGE  "application/merge-patch+json"
+#define WIDGET "/apis/refusals.example.com/v1/namespaces/default/widgets/w"
+#define SCALE  "/apis/apps/v1/namespaces/default/deployments/d/scale"
+
+static const char definition[] =
+    "{metadata: {name: widgets.refusals.example.com}, spec: {group: refusals.example.com, scope: "
+    "Namespaced, names: {plural: widgets, kind: Widget}, versions: [{name: v1, served: true, "
+    "storage: true, schema: {openAPIV3Schema: {type: object, "
+    "x-kubernetes-preserve-unknown-fields: true}}}]}}";
+
+static void patches(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", MAPS, NULL, NULL, "{metadata: {name: p}}", 201, NULL, NULL },
+        { "PATCH", MAPS "/p", MERGE, NULL, "null", 400, "\"Invalid JSON Patch\"", NULL },
+        { "PATCH", MAPS "/p", MERGE, NULL, "[]", 400, "error decoding patch: json: cannot", NULL },
+        { "PATCH", MAPS "/p?fieldValidation=Ignore", MERGE, NULL, "1", 400, "Invalid JSON Patch",
+          NULL },
+        { "PATCH", MAPS "/p?fieldValidation=Ignore", MERGE, NULL, "[]", 422,
+          "couldn't get version/kind", NULL },
+        { "PATCH", MAPS "/p", "application/strategic-merge-patch+json", NULL, "null", 200, NULL,
+          NULL },
+        { "PATCH", MAPS "/p", "APPLICATION/MERGE-PATCH+JSON", NULL, "{}", 415,
+          "415: Unsupported Media Type", NULL },
+        { "PATCH", MAPS "/p", "application/merge-patch+json; charset=UTF-8", NULL, "{}", 200, NULL,
+          NULL },
+        { "PUT", MAPS "/p", "Application/JSON", NULL, "{\"metadata\":{\"name\":\"p\"}}", 200, NULL,
+          NULL },
+        { "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", NULL, NULL, definition,
+          201, NULL, NULL },
+        { "POST", "/apis/refusals.example.com/v1/namespaces/default/widgets", NULL, NULL,
+          "{apiVersion: refusals.example.com/v1, kind: Widget, metadata: {name: w}}", 201, NULL,
+          NULL },
+        { "PATCH", WIDGET, "Application/Merge-Patch+JSON", NULL, "{}", 415,
+          "accepted media types include: application/json-patch+json, ", NULL },
+        { "PATCH", WIDGET, NULL, NULL, "{kind: Gadget}", 422,
+          "Gadget.refusals.example.com \\\"w\\\" is invalid: kind: Invalid value: "
+          "\\\"Gadget\\\": must be Widget\"",
+          NULL },
+        { "PATCH", WIDGET, NULL, NULL, "{apiVersion: other.example.com/v1}", 422,
+          "Widget.other.example.com \\\"w\\\" is invalid: apiVersion: Invalid value: "
+          "\\\"other.example.com/v1\\\": must be refusals.example.com/v1\"",
+          NULL },
+        { "PATCH", WIDGET, NULL, NULL, "{kind: null}", 422, "Object 'Kind' is missing in '{",
+          NULL },
+        { "PATCH", WIDGET, NULL, NULL, "{apiVersion: null}", 500,
+          "Object 'apiVersion' is missing in 'object has no apiVersion field'", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+static void patches_of_a_scale(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", "/apis/apps/v1/namespaces/default/deployments", NULL, NULL,
+          "{metadata: {name: d}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: "
+          "{labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+          201, NULL, NULL },
+        { "PATCH", SCALE, NULL, NULL, "{metadata: {uid: other}, spec: {replicas: 3}}", 409,
+          "Operation cannot be fulfilled on deployments/scale.apps \\\"d\\\": Precondition failed: "
+          "UID in precondition: other, UID in object meta: ",
+          NULL },
+        { "PATCH", SCALE, NULL, NULL, "{spec: {replicas: 3}}", 200, "\"replicas\":3", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches),
+        cmocka_unit_test(patches_of_a_scale),
         cmocka_unit_test(revisions_of_new_objects),
         cmocka_unit_test(names_of_events),
     };
