@@ -76,10 +76,13 @@ void defaults__deployment_strategy_by_one(struct arena *a, struct value *strateg
         fill_rolling(a, strategy, value_int(1), value_int(1));
 }
 
+/* What does not roll and yet says how: upstream's inner form has zeros for what is not said. */
 void defaults__daemon_set_strategy(struct arena *a, struct value *strategy)
 {
     if (is_rolling(strategy))
         fill_rolling(a, strategy, value_int(1), value_int(0));
+    else if (value_is(value_get(strategy, STR("rollingUpdate")), VALUE_OBJECT))
+        fill_rolling(a, strategy, value_int(0), value_int(0));
 }
 
 /* An update that is said to roll, without saying how, is left so. */
