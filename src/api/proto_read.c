@@ -406,9 +406,15 @@ static int read_texts(struct reader *r, struct wire *f, size_t n)
 int proto_envelope_read(struct str bytes, struct proto_envelope *ret, struct err *err)
 {
     struct reader r = { .err = err };
+    if (!bytes.n)
+        return err_set(err, ERR_BAD_REQUEST, "empty data");
     if (!proto_is_envelope(bytes))
-        return fail(&r, "the envelope's first bytes are not k8s\\0");
+        return err_set(err, ERR_BAD_REQUEST,
+                       "provided data does not appear to be a protobuf message, expected prefix "
+                       "[107 56 115 0]");
     struct str s = str_skip(bytes, 4);
+    if (!s.n)
+        return err_set(err, ERR_BAD_REQUEST, "empty body");
     struct wire type_meta[4] = { 0 };
     *ret = (struct proto_envelope){ 0 };
     while (s.n) {

@@ -194,7 +194,7 @@ static void bad_text_is_refused_in_upstreams_words(void **state)
           "field label not supported: involvedObject.name" },
         { "events.k8s.io", "events", "source=y", "field label not supported: source" },
         { "batch", "jobs", "status.succeeded=1",
-          "field label \"status.succeeded\" not supported for batchv1.Job" },
+          "field label \"status.succeeded\" not supported for Job" },
         { "resource.k8s.io", "resourceslices", "spec.x=1",
           "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.x" },
         { "certificates.k8s.io", "certificatesigningrequests", "spec.username=x",

@@ -23,7 +23,7 @@ struct decoder {
     struct call *call;
     struct arena *arena;
     const struct kind_type *want;
-    bool any_version; /* the type is part of every group and version */
+    bool is_options; /* a type that every group and version has; its faults are told without more */
     struct str body;
     struct err *err;
     struct claimed claimed;
@@ -51,6 +51,8 @@ static struct str summary(struct decoder *d)
 
 static int unrecognized(struct decoder *d, const char *prefix, struct str why)
 {
+    if (d->is_options)
+        return err_set(d->err, ERR_BAD_REQUEST, "%s" STR_FMT, prefix, STR_ARG(why));
     return err_set(d->err, ERR_BAD_REQUEST,
                    "the object provided is unrecognized (must be of type " STR_FMT "): %s" STR_FMT
                    " (" STR_FMT ")",
@@ -61,6 +63,8 @@ static int unrecognized(struct decoder *d, const char *prefix, struct str why)
 
 static int unhandled(struct decoder *d, struct str why)
 {
+    if (d->is_options)
+        return err_set(d->err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(why));
     return err_set(d->err, ERR_BAD_REQUEST,
                    STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
                            ": " STR_FMT,
@@ -127,25 +131,33 @@ static int read_claims(struct decoder *d, const struct value *obj)
     return 0;
 }
 
+static int no_such_kind(struct decoder *d, struct str gv)
+{
+    return unhandled(
+        d, arena_printf(d->arena,
+                        "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
+                        "\" in scheme \"%s\"",
+                        STR_ARG(d->claimed.kind), STR_ARG(gv),
+                        d->is_options ? "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
+                                        "register.go:27"
+                                      : "pkg/api/legacyscheme/scheme.go:30"));
+}
+
 /* The type that the body claims to be: the wanted one, or a refusal. `tree` is what is to be read
  * as that, where it was not read yet. */
 static int check_claims(struct decoder *d, const struct value *tree)
 {
     struct claimed *got = &d->claimed;
-    bool same_group = d->any_version || str_eq(got->group, d->want->group),
-         same_version = d->any_version || str_eq(got->version, d->want->version),
+    bool same_group = d->is_options || str_eq(got->group, d->want->group),
+         same_version = d->is_options || str_eq(got->version, d->want->version),
          same_kind = str_eq(got->kind, d->want->name);
     if (same_group && same_version && same_kind)
         return 0;
     struct str gv = arena_printf(d->arena, STR_FMT "%s" STR_FMT, STR_ARG(got->group),
                                  got->group.n ? "/" : "", STR_ARG(got->version));
     const struct kind_type *claimed = kind_type_find(got->group, got->version, got->kind);
-    if (!claimed)
-        return unhandled(d,
-                         arena_printf(d->arena,
-                                      "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
-                                      "\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
-                                      STR_ARG(got->kind), STR_ARG(gv)));
+    if (!claimed || d->is_options)
+        return no_such_kind(d, gv);
     if (convert_same_kind(claimed, d->want))
         return err_set(d->err, ERR_BAD_REQUEST,
                        "the API version in the data (" STR_FMT
@@ -400,7 +412,7 @@ int decode_delete_options(struct call *c, struct value *ret, struct err *err)
         .call = c,
         .arena = c->arena,
         .want = kind_type_find(STR("meta"), STR("v1"), STR("DeleteOptions")),
-        .any_version = true,
+        .is_options = true,
         .body = c->http->body,
         .err = err,
     };

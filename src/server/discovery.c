@@ -348,6 +348,8 @@ static bool find_place(struct str path, struct place *ret)
         return false;
     if (!ret->core)
         ret->group = rest.p ? str_cut(&rest, '/') : (struct str){ NULL, 0 };
+    if (!ret->core && ret->group.p && !ret->group.n)
+        return false;
     if (rest.p)
         ret->version = str_cut(&rest, '/');
     return !rest.p;

@@ -200,6 +200,8 @@ static enum request_place find_place(const struct segments *s, enum kind_choice 
     bool named = s->n > 3 && str_eq(s->at[1], STR("apis"));
     if (!core && !named)
         return REQUEST_ELSEWHERE;
+    if (named && !s->at[2].n) /* not the core group, which has no name */
+        return REQUEST_NO_GROUP;
     struct str group = core ? STR("") : s->at[2];
     size_t at = core ? 3 : 4;
     const struct request blank = *ret;

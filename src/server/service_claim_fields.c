@@ -420,36 +420,47 @@ static int claim_port(struct claim *cl, size_t i, int64_t port)
     return r < 0 || !why.n ? r : refuse_port(cl, i, port, why);
 }
 
-/* The same port number under another protocol shares its node port: what an earlier port of the
- * list has got, or what any of them asks for. */
-static int64_t shared_node_port(const struct value *ports, int64_t port)
+/* The node port of the first port of that number; 0 if none of `n` has one. */
+static int64_t node_port_of(const struct value *ports, size_t n, int64_t port)
 {
-    value_each_item (it, ports)
+    for (size_t i = 0; i < n; i++) {
+        const struct value *it = value_at(ports, i);
         if (number(it, "port") == port && number(it, "nodePort"))
             return number(it, "nodePort");
+    }
     return 0;
 }
 
-static bool came_before(const struct value *ports, size_t i, int64_t node_port)
+/* Whether one before has that node port; with a protocol (not NULL), for that. */
+static bool came_before(const struct value *ports, size_t i, int64_t node_port,
+                        const struct str *protocol)
 {
-    for (size_t k = 0; k < i; k++)
-        if (number(value_at(ports, k), "nodePort") == node_port)
+    for (size_t k = 0; k < i; k++) {
+        const struct value *it = value_at(ports, k);
+        if (number(it, "nodePort") == node_port &&
+            (!protocol || str_eq(value_str(value_get(it, STR("protocol"))), *protocol)))
             return true;
+    }
     return false;
 }
 
+/* The same port number under another protocol shares its node port: what an earlier port of the
+ * list has got, or what any of them asks for. Ports of other numbers do not. */
 static int create_port(struct claim *cl, struct value *ports, size_t i)
 {
     struct value *port = value_edit_at(cl->call->arena, ports, i);
-    int64_t node_port = number(port, "nodePort");
-    if (port->type != VALUE_OBJECT || (!node_port && !wants_node_ports(cl->spec)))
+    int64_t asked = number(port, "nodePort"), node_port;
+    if (port->type != VALUE_OBJECT || (!asked && !wants_node_ports(cl->spec)))
         return 0;
-    if (!node_port)
-        node_port = shared_node_port(ports, number(port, "port"));
+    int64_t earlier = node_port_of(ports, i, number(port, "port"));
     int r = 0;
+    if (earlier)
+        node_port = asked ? asked : earlier;
+    else
+        node_port = node_port_of(ports, ports->n, number(port, "port"));
     if (!node_port)
         r = service_claim__any_port(cl, &node_port);
-    else if (!came_before(ports, i, node_port))
+    else if (node_port != earlier)
         r = claim_port(cl, i, node_port);
     if (r == 0)
         (void)value_set(cl->call->arena, port, STR("nodePort"), value_int(node_port));
@@ -462,8 +473,12 @@ static int update_port(struct claim *cl, struct value *ports, size_t i)
     int64_t node_port = number(port, "nodePort");
     if (port->type != VALUE_OBJECT || (!node_port && !wants_node_ports(cl->spec)))
         return 0;
+    struct str protocol = value_str(value_get(port, STR("protocol")));
+    if (node_port && came_before(ports, i, node_port, &protocol))
+        return err_set(cl->err, ERR_UNKNOWN, "duplicate nodePort: {" STR_FMT " %lld}",
+                       STR_ARG(protocol), (long long)node_port);
     if (node_port)
-        return has_node_port(cl->old_spec, node_port) || came_before(ports, i, node_port)
+        return has_node_port(cl->old_spec, node_port) || came_before(ports, i, node_port, NULL)
                    ? 0
                    : claim_port(cl, i, node_port);
     int r = service_claim__any_port(cl, &node_port);

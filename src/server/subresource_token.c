@@ -5,6 +5,7 @@
 #include "server/errors.h"
 #include "server/options.h"
 #include "server/registry.h"
+#include "server/subresource.h"
 #include "server/verbs.h"
 #include "base/banned.h"
 
@@ -21,15 +22,11 @@ static int refuse_meta(struct call *c, const char *field, struct str value, cons
 
 static int check_path(struct call *c, const struct value *body, struct err *err)
 {
-    struct str name = value_str(value_dig(body, "metadata", "name")),
-               ns = value_str(value_dig(body, "metadata", "namespace"));
-    if (name.n && !str_eq(name, c->req.name))
-        return refuse_meta(c, "name", name, "must match the service account name if specified",
-                           err);
-    if (ns.n && !str_eq(ns, c->req.ns))
-        return refuse_meta(c, "namespace", ns,
-                           "must match the service account namespace if specified", err);
-    return 0;
+    struct str name = value_str(value_dig(body, "metadata", "name"));
+    int r = subresource_check_namespace(c, body, err);
+    if (r < 0 || !name.n || str_eq(name, c->req.name))
+        return r;
+    return refuse_meta(c, "name", name, "must match the service account name if specified", err);
 }
 
 static int check_uid(struct call *c, const struct value *body, const struct value *account,

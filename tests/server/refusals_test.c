@@ -103,9 +103,113 @@ static void patches_of_a_scale(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+#define PROTO "application/vnd.kubernetes.protobuf"
+#define JSON  "application/json"
+#define SCHEME \
+    "in scheme \\\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\\\"\""
+
+/* Faults of options are told without more; unknown fields are none. */
+static void options_of_a_delete(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", MAPS, NULL, NULL, "{metadata: {name: o}}", 201, NULL, NULL },
+        { "DELETE", MAPS "/o", JSON, NULL, "{", 400,
+          "\"couldn't get version/kind; json parse error: unexpected end of JSON input\"", NULL },
+        { "DELETE", MAPS "/o", JSON, NULL, "[]", 400,
+          "\"couldn't get version/kind; json parse error: json: cannot unmarshal array into ",
+          NULL },
+        { "DELETE", MAPS "/o", JSON, NULL, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"}", 400,
+          "\"no kind \\\"Pod\\\" is registered for version \\\"v1\\\" " SCHEME, NULL },
+        { "DELETE", MAPS "/o", JSON, NULL, "{\"gracePeriodSeconds\":\"x\"}", 400,
+          "\"json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds "
+          "of "
+          "type int64\"",
+          NULL },
+        { "DELETE", MAPS, JSON, NULL, "{\"dryRun\":\"All\"}", 400,
+          "\"json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type "
+          "[]string\"",
+          NULL },
+        { "DELETE", MAPS "/o", PROTO, NULL, "{}", 400,
+          "\"provided data does not appear to be a protobuf message, expected prefix [107 56 115 "
+          "0]\"",
+          NULL },
+        { "DELETE", MAPS "/o?gracePeriodSeconds=x", NULL, NULL, NULL, 400,
+          "\"strconv.ParseInt: parsing \\\"x\\\": invalid syntax\"", NULL },
+        { "DELETE", MAPS "/o", JSON, NULL, "{\"apiVersion\":\"apps/v1\",\"zzz\":1}", 200, NULL,
+          NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+static void bodies(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", MAPS, PROTO, NULL, "abc", 400,
+          "the object provided is unrecognized (must be of type ConfigMap): provided data does not "
+          "appear to be a protobuf message, expected prefix [107 56 115 0] (616263)",
+          NULL },
+        { "POST", MAPS, PROTO, NULL, "", 400, "ConfigMap): empty data (<empty>)", NULL },
+        { "POST", "/api/v1/namespaces/default/serviceaccounts", NULL, NULL,
+          "{metadata: {name: robot}}", 201, NULL, NULL },
+        { "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", NULL, NULL,
+          "{metadata: {namespace: other}}", 400,
+          "the namespace of the provided object does not match the namespace sent on the request",
+          NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+static void paths(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "GET", "/apis//apps/v1/deployments", NULL, NULL, NULL, 404, NULL, "Status" },
+        { "GET", "/apis//v1", NULL, NULL, NULL, 404, NULL, "Status" },
+        { "GET", "/apis//", NULL, NULL, NULL, 404, NULL, "Status" },
+        { "GET", "/api/v1//pods", NULL, NULL, NULL, 404, "\"kind\":\"Status\"", NULL },
+        { "GET", "/apis/batch/v1/jobs?fieldSelector=spec.x%3D1", NULL, NULL, NULL, 400,
+          "\"field label \\\"spec.x\\\" not supported for Job\"", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+#define SERVICES "/api/v1/namespaces/default/services"
+#define TWO_PORTS(name, first, second)                                                   \
+    "{metadata: {name: " name "}, spec: {type: NodePort, ports: [{name: a, " first "}, " \
+    "{name: b, " second "}]}}"
+#define TAKEN "spec.ports[1].nodePort: Invalid value: 31006: provided port is already allocated"
+
+/* One port number under two protocols shares its node port; two port numbers do not. */
+static void node_ports(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", SERVICES "?dryRun=All", NULL, NULL,
+          TWO_PORTS("np", "port: 80, nodePort: 31006", "port: 81, protocol: UDP, nodePort: 31006"),
+          422, TAKEN, NULL },
+        { "POST", SERVICES, NULL, NULL,
+          TWO_PORTS("np", "port: 80, nodePort: 31006", "port: 81, nodePort: 31006"), 422, TAKEN,
+          NULL },
+        { "POST", SERVICES, NULL, NULL,
+          TWO_PORTS("np", "port: 80", "port: 80, protocol: UDP, nodePort: 31006"), 201, NULL,
+          NULL },
+        { "PATCH", SERVICES "/np", NULL, NULL,
+          "{spec: {ports: [{name: a, port: 80, nodePort: 31007}, {name: b, port: 81, nodePort: "
+          "31007}]}}",
+          500, "duplicate nodePort: {TCP 31007}", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_of_a_delete),
+        cmocka_unit_test(bodies),
+        cmocka_unit_test(paths),
+        cmocka_unit_test(node_ports),
         cmocka_unit_test(patches),
         cmocka_unit_test(patches_of_a_scale),
         cmocka_unit_test(revisions_of_new_objects),
