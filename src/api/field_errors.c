@@ -213,6 +213,8 @@ struct str field_errors_text(const struct field_errors *e)
 int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
                         struct str name, struct err *err)
 {
+    if (arena_spent(e->arena))
+        return allowance_error(e->arena->allowance, err);
     if (e->n == 0)
         return 0;
     autobuf quoted = { 0 };

@@ -93,6 +93,7 @@ struct str field_path_text(struct arena *a, const struct field_path *path);
 struct str field_errors_text(const struct field_errors *e);
 
 /* 0 if nothing was noted, else ERR_INVALID with the message and the causes. `err` has the arena
- * of `e`. */
+ * of `e`. Rules give up when the allowance of that arena has ended: then it is allowance_error(),
+ * whatever was noted. */
 int field_errors_report(const struct field_errors *e, struct str group, struct str kind,
                         struct str name, struct err *err);

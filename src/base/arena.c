@@ -67,6 +67,12 @@ void arena_reset(struct arena *a)
     struct arena_block *b = a->block;
     if (!b)
         return;
+    if (b->n > ARENA_BLOCK_MAX) {
+        struct allowance *w = a->allowance;
+        arena_done(a);
+        arena_allow(a, w);
+        return;
+    }
     free_blocks(b->older);
     b->older = NULL;
     a->p = b->bytes;

@@ -25,7 +25,8 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_done(struct arena *a);
-/* Forgets every piece but keeps the newest block for reuse, and the allowance. */
+/* Forgets every piece but keeps the newest block for reuse, unless it is larger than
+ * ARENA_BLOCK_MAX, and the allowance. */
 void arena_reset(struct arena *a);
 
 /* From now on it takes from this one, also what it holds already; NULL: from none. */

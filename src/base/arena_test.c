@@ -36,6 +36,9 @@ static void reset_keeps_one_block(void **state)
     assert_true(held > 0 && held < 100000);
     (void)arena_alloc(&a, 1000, 8);
     assert_int_equal(a.held, held);
+    (void)arena_alloc(&a, ARENA_BLOCK_MAX + 1, 8);
+    arena_reset(&a);
+    assert_int_equal(a.held, 0);
     arena_done(&a);
 }
 

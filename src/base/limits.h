@@ -97,4 +97,7 @@
 /* Expressions */
 #define LIMIT_CEL_CODE_POINTS 100000u     /* of one expression */
 #define LIMIT_CEL_NODES       (1u << 20)  /* of its tree, macros expanded */
-#define LIMIT_CEL_TEXT_BYTES  (64u << 20) /* that one function may make */
+#define LIMIT_CEL_TEXT_BYTES  (16u << 20) /* that one function may make */
+#define LIMIT_CEL_EVAL_BYTES  (64u << 20) /* of memory that one evaluation may take */
+#define LIMIT_CEL_EVAL_STEPS  (8u << 20)  /* items, fields and pieces of text that it looks at */
+#define LIMIT_CEL_VALUE_DEPTH 1000u       /* values inside values that are compared or printed */

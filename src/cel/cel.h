@@ -105,6 +105,7 @@ bool cel_unescape(struct arena *a, struct str name, struct str *ret);
 /* ---- Values ---- */
 
 struct cel_list;
+struct cel_sum;
 struct cel_map;
 struct cel_struct;
 struct cel_lazy;
@@ -121,13 +122,14 @@ struct cel_value {
         int64_t i; /* CEL_INT; CEL_DURATION in nanoseconds; CEL_TIMESTAMP in seconds of Unix time */
         uint64_t u;
         double d;
-        size_t n; /* CEL_STRING, CEL_BYTES, CEL_ERROR: length; a list held as an array: items */
+        size_t n; /* CEL_STRING, CEL_BYTES, CEL_ERROR: length; a list that is no tree: items */
     };
     union {
         const char *text;            /* CEL_STRING, CEL_BYTES; CEL_ERROR: the message */
         const struct cel_type *type; /* CEL_TYPE */
         const struct value *tree;    /* a list or map that is a wrapped tree */
         struct cel_list *list;
+        const struct cel_sum *sum; /* a list that is two lists, one behind the other */
         struct cel_map *map;
         struct cel_struct *object;     /* CEL_OBJECT that an expression made */
         const struct cel_lazy *lazy;   /* CEL_OBJECT whose fields are found by a callback */
@@ -173,10 +175,11 @@ struct cel_value cel_at(struct arena *a, const struct cel_value *list, size_t i)
 /* Entry `i` of a map or of an object that an expression made, in no particular order. */
 void cel_entry(struct arena *a, const struct cel_value *map, size_t i, struct cel_value *ret_key,
                struct cel_value *ret_val);
-/* CEL's ==. False also where it would be an error. */
+/* CEL's ==. False also where it would be an error, or too much work. */
 bool cel_equal(struct arena *a, const struct cel_value *x, const struct cel_value *y);
 /* As a tree that shares text with `v`: times and durations as text, bytes as base64, objects with
- * their set fields. ERR_INVALID for what JSON does not have. */
+ * their set fields. ERR_INVALID for what JSON does not have, ERR_TOO_LARGE if it would be too
+ * large or too deep, which a value that shares its parts can be, and allowance_error(). */
 int cel_to_tree(struct arena *a, const struct cel_value *v, struct value *ret, struct err *err);
 
 /* ---- The authorizer, answered by the caller ---- */
@@ -252,6 +255,7 @@ struct cel_cost cel_program_cost(struct arena *scratch, const struct cel_program
 
 /* `vars` are the environment's variables in its order. On success `*ret` is not an error.
  * ERR_INVALID: the expression failed; the message is upstream's ("no such key: x").
- * ERR_TOO_LARGE: the budget was used up. `*ret_cost` is set in every case. */
+ * ERR_TOO_LARGE: the budget was used up, or what LIMIT_CEL_EVAL_* allow beside it.
+ * allowance_error() if the allowance of the arena has ended. `*ret_cost` is set in every case. */
 int cel_eval(struct arena *a, const struct cel_program *p, const struct cel_value *vars,
              uint64_t budget, struct cel_value *ret, uint64_t *ret_cost, struct err *err);

@@ -45,7 +45,7 @@ static inline const char *answer_in(const struct cel_env *env, const struct cel_
     struct err err = ERR_INIT(&arena);
     struct cel_value ret;
     uint64_t cost;
-    struct cel__eval ev = { .arena = &arena };
+    struct cel__eval ev = cel__outside(&arena);
     if (cel_compile(&arena, env, str_of(expression), &p, &err) < 0 ||
         cel_eval(&arena, p, vars, 1000000, &ret, &cost, &err) < 0)
         return str_cstr(&arena, arena_printf(&arena, "! " STR_FMT, STR_ARG(err.msg)));

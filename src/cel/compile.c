@@ -28,17 +28,20 @@ static bool is_constant(const struct ast_node *n)
 
 static struct cel_value evaluate(struct folder *f, const struct ast_node *n)
 {
-    struct cel__eval ev = { .arena = f->arena, .program = f->program, .budget = UINT64_MAX };
+    struct cel__eval ev = cel__outside(f->arena);
+    ev.program = f->program;
     return cel__eval_node(&ev, n);
 }
 
 /* A constant is shared by all evaluations: nobody may append to it in place. */
 static void keep(struct folder *f, struct ast_node *n, struct cel_value v)
 {
-    if (v.kind == CEL_LIST)
+    if (v.kind == CEL_LIST) {
         v.list->cap = v.list->n;
-    else if (v.kind == CEL_MAP)
+        v.list->shared = true;
+    } else if (v.kind == CEL_MAP) {
         v.map->cap = v.map->n;
+    }
     n->folded = arena_dup(f->arena, &v, sizeof(v));
 }
 
@@ -106,13 +109,13 @@ static void add_to_set(struct cel__eval *ev, struct cel_value *set, struct cel_v
 /* x in [1, 2, 3] becomes a lookup. */
 static void fold_membership(struct folder *f, struct ast_node *n)
 {
-    struct cel__eval ev = { .arena = f->arena };
+    struct cel__eval ev = cel__outside(f->arena);
     const struct cel_value *list = n->call.args[1]->folded;
     if (!list || list->kind != CEL_LIST || n->call.n_overloads != 1)
         return;
     struct cel_value set = cel__map_new(&ev, cel__size(list));
-    for (size_t i = 0; i < cel__size(list); i++) {
-        struct cel_value item = cel__item(&ev, list, i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(&ev, list, &i, &item);) {
         if (item.kind != CEL_BOOL && item.kind != CEL_INT && item.kind != CEL_UINT &&
             item.kind != CEL_DOUBLE && item.kind != CEL_STRING)
             return;

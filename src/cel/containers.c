@@ -2,8 +2,9 @@
  *
  * Each is either a wrapped tree, read in place, or an array in the arena. Arrays are shared by
  * views: adding to the view that ends where the array ends appends in place, so that a fold which
- * collects items is linear; every other view goes on seeing what it saw. Big maps are looked up by
- * hash, whatever they are made of. */
+ * collects items is linear; every other view goes on seeing what it saw. The sum of long lists is a
+ * node above them, so that x + x takes no memory to speak of, however often it is done; few of
+ * these nodes are above each other. Big maps are looked up by hash, whatever they are made of. */
 #include "cel/internal.h"
 
 #include "base/json.h"
@@ -11,7 +12,13 @@
 
 #include "base/banned.h"
 
-enum { INDEX_FROM = 16 }; /* fields or entries from which on looking up uses hashes */
+enum {
+    INDEX_FROM = 16, /* fields or entries from which on looking up uses hashes */
+    INDEXES = 256,   /* chains of them */
+    SHARE_FROM = 64, /* items that are rather shared than copied */
+    SUM_DEPTH = 40,  /* sums above each other; then they become an array */
+};
+#define SUM_SIZE (UINT64_C(1) << 48) /* more items than that nobody counts */
 
 /* ---- Lists ---- */
 
@@ -30,6 +37,12 @@ size_t cel__size(const struct cel_value *v)
 
 struct cel_value cel__item(struct cel__eval *ev, const struct cel_value *list, size_t i)
 {
+    while (list->form == CEL__SUM) {
+        const struct cel_sum *sum = list->sum;
+        size_t n = cel__size(&sum->left);
+        list = i < n ? &sum->left : &sum->right;
+        i = i < n ? i : i - n;
+    }
     if (list->form == CEL__ITEMS)
         return list->list->items[i];
     const struct cel_type *type = list->declared;
@@ -37,30 +50,53 @@ struct cel_value cel__item(struct cel__eval *ev, const struct cel_value *list, s
                     type->kind == CEL_LIST ? type->params[0] : &cel_dyn);
 }
 
+bool cel__list_next(struct cel__eval *ev, const struct cel_value *list, size_t *pos,
+                    struct cel_value *ret)
+{
+    if (*pos >= cel__size(list) || !cel__work(ev, 1))
+        return false;
+    *ret = cel__item(ev, list, (*pos)++);
+    return true;
+}
+
 struct cel_value cel__list_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_list *list = arena_new(ev->arena, struct cel_list);
+    if (cap > SIZE_MAX / sizeof(struct cel_value) ||
+        !cel__afford(ev, cap * sizeof(struct cel_value)))
+        cap = 0;
     list->items = arena_alloc(ev->arena, cap * sizeof(struct cel_value), alignof(max_align_t));
     list->cap = cap;
     return (struct cel_value){ .kind = CEL_LIST, .form = CEL__ITEMS, .list = list };
 }
 
-static void list_reserve(struct cel__eval *ev, struct cel_value *v, size_t more)
+static bool has_room(const struct cel_value *v, size_t more)
+{
+    return v->n == v->list->n && v->list->cap - v->list->n >= more;
+}
+
+static bool list_reserve(struct cel__eval *ev, struct cel_value *v, size_t more)
 {
     struct cel_list *list = v->list;
-    if (v->n == list->n && list->cap - list->n >= more)
-        return;
+    if (has_room(v, more))
+        return true;
     /* Somebody else has added to it, or it is full: this view goes on with a copy. */
     struct cel_value copy = cel__list_new(ev, (v->n + more) * 2);
+    if (ev->exceeded)
+        return false;
     if (v->n)
         memcpy(copy.list->items, list->items, v->n * sizeof(struct cel_value));
     copy.list->n = copy.n = v->n;
+    if (!list->shared)
+        list->shared = true;
     *v = copy;
+    return true;
 }
 
 void cel__list_push(struct cel__eval *ev, struct cel_value *list, struct cel_value item)
 {
-    list_reserve(ev, list, 1);
+    if (!list_reserve(ev, list, 1))
+        return;
     list->list->items[list->list->n++] = item;
     list->n++;
 }
@@ -69,10 +105,9 @@ static struct cel_value list_items(struct cel__eval *ev, const struct cel_value 
 {
     if (v->form == CEL__ITEMS)
         return *v;
-    size_t n = cel__size(v);
-    struct cel_value items = cel__list_new(ev, n + more);
-    for (size_t i = 0; i < n; i++)
-        cel__list_push(ev, &items, cel__item(ev, v, i));
+    struct cel_value items = cel__list_new(ev, cel__size(v) + more), item;
+    for (size_t i = 0; cel__list_next(ev, v, &i, &item);)
+        cel__list_push(ev, &items, item);
     return items;
 }
 
@@ -108,7 +143,7 @@ static struct cel_value merge_lists(struct cel__eval *ev, const struct cel_value
     const struct cel_type *type = x->declared;
     size_t n = cel__size(x), m = cel__size(y);
     struct cel_value merged = cel__list_new(ev, n + m), places = cel__map_new(ev, n + m);
-    for (size_t i = 0; i < n + m; i++) {
+    for (size_t i = 0; i < n + m && cel__work(ev, 1); i++) {
         struct cel_value item = i < n ? cel__item(ev, x, i) : cel__item(ev, y, i - n);
         struct cel_value key = cel__item_key(ev, type, &item), place;
         if (i >= n && cel__map_find(ev, &places, &key, &place) > 0) {
@@ -122,24 +157,55 @@ static struct cel_value merge_lists(struct cel__eval *ev, const struct cel_value
     return merged;
 }
 
+static unsigned sum_depth(const struct cel_value *v)
+{
+    return v->form == CEL__SUM ? v->sum->depth : 0;
+}
+
+static struct cel_value make_sum(struct cel__eval *ev, const struct cel_value *x,
+                                 const struct cel_value *y)
+{
+    unsigned depth = sum_depth(x) > sum_depth(y) ? sum_depth(x) : sum_depth(y);
+    struct cel_sum *sum = arena_new(ev->arena, struct cel_sum);
+    *sum = (struct cel_sum){ *x, *y, depth + 1 };
+    return (struct cel_value){
+        .kind = CEL_LIST, .form = CEL__SUM, .sum = sum, .n = cel__size(x) + cel__size(y)
+    };
+}
+
+/* Would an array of both mean to copy much that others have, too? */
+static bool is_worth_sharing(const struct cel_value *x, const struct cel_value *y)
+{
+    if (cel__size(y) >= SHARE_FROM)
+        return true;
+    if (cel__size(x) < SHARE_FROM)
+        return false;
+    return x->form != CEL__ITEMS || (x->list->shared && !has_room(x, cel__size(y)));
+}
+
 struct cel_value cel__list_concat(struct cel__eval *ev, const struct cel_value *x,
                                   const struct cel_value *y)
 {
     if (x->form == CEL__TREE && x->declared->list_type != CEL_LIST_ATOMIC)
         return merge_lists(ev, x, y);
     size_t m = cel__size(y);
-    if (!cel__size(x) && y->form == CEL__ITEMS)
+    if (!cel__size(x) && y->form != CEL__TREE)
         return *y;
-    struct cel_value sum = list_items(ev, x, m);
-    list_reserve(ev, &sum, m);
-    for (size_t i = 0; i < m; i++)
-        cel__list_push(ev, &sum, cel__item(ev, y, i));
+    if (cel__size(x) + m > SUM_SIZE)
+        ev->exceeded = true;
+    if (sum_depth(x) < SUM_DEPTH && sum_depth(y) < SUM_DEPTH && is_worth_sharing(x, y))
+        return make_sum(ev, x, y);
+    struct cel_value sum = list_items(ev, x, m), item;
+    if (!list_reserve(ev, &sum, m))
+        return sum;
+    for (size_t i = 0; cel__list_next(ev, y, &i, &item);)
+        cel__list_push(ev, &sum, item);
     return sum;
 }
 
 struct cel_value cel_of_list(struct arena *a, const struct cel_value *items, size_t n)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     struct cel_value list = cel__list_new(&ev, n);
     for (size_t i = 0; i < n; i++)
         cel__list_push(&ev, &list, items[i]);
@@ -166,9 +232,14 @@ static size_t slots_for(size_t n)
 
 static struct cel__index *index_of(struct cel__eval *ev, const struct value *tree)
 {
-    for (struct cel__index *i = ev->indexes; i; i = i->next)
+    if (!ev->indexes)
+        ev->indexes = arena_array(ev->arena, struct cel__index *, INDEXES);
+    struct str address = { (const char *)&tree, sizeof(tree) };
+    struct cel__index **chain = &ev->indexes[map_hash(address) % INDEXES];
+    for (struct cel__index *i = *chain; i; i = i->next)
         if (i->tree == tree)
             return i;
+    cel__work(ev, tree->n);
     struct cel__index *index = arena_new(ev->arena, struct cel__index);
     index->tree = tree;
     index->n_slots = slots_for(tree->n);
@@ -179,14 +250,16 @@ static struct cel__index *index_of(struct cel__eval *ev, const struct value *tre
             at = (at + 1) & (index->n_slots - 1);
         index->slots[at] = i + 1;
     }
-    index->next = ev->indexes;
-    ev->indexes = index;
+    index->next = *chain;
+    *chain = index;
     return index;
 }
 
 static const struct value *tree_field(struct cel__eval *ev, const struct value *tree,
                                       struct str key)
 {
+    if (!cel__work_on_text(ev, key.n))
+        return NULL;
     if (tree->n <= INDEX_FROM)
         return value_get(tree, key);
     const struct cel__index *index = index_of(ev, tree);
@@ -221,6 +294,9 @@ static int tree_find(struct cel__eval *ev, const struct cel_value *map, struct s
 struct cel_value cel__map_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_map *map = arena_new(ev->arena, struct cel_map);
+    if (cap > SIZE_MAX / sizeof(struct cel__entry) ||
+        !cel__afford(ev, cap * sizeof(struct cel__entry)))
+        cap = 0;
     map->entries = arena_alloc(ev->arena, cap * sizeof(struct cel__entry), alignof(max_align_t));
     map->cap = cap;
     return (struct cel_value){ .kind = CEL_MAP, .form = CEL__ENTRIES, .map = map };
@@ -285,30 +361,36 @@ static struct cel__entry *entries_find_number(const struct cel_value *v,
     return !e && has_uint ? entries_find(v, &as_uint) : e;
 }
 
-static void map_reserve(struct cel__eval *ev, struct cel_value *v)
+static bool map_reserve(struct cel__eval *ev, struct cel_value *v)
 {
     struct cel_map *map = v->map;
     if (v->n == map->n && map->n < map->cap)
-        return;
+        return true;
     struct cel_value copy = cel__map_new(ev, v->n * 2 + 4);
+    if (ev->exceeded)
+        return false;
     if (v->n)
         memcpy(copy.map->entries, map->entries, v->n * sizeof(struct cel__entry));
     copy.map->n = copy.n = v->n;
     if (v->n >= INDEX_FROM)
         slots_rebuild(ev, copy.map);
     *v = copy;
+    return true;
 }
 
 bool cel__map_put(struct cel__eval *ev, struct cel_value *map, struct cel_value key,
                   struct cel_value val, bool replace)
 {
+    if (key.kind == CEL_STRING)
+        cel__work_on_text(ev, key.n);
     struct cel__entry *there = entries_find(map, &key);
     if (there) {
         if (replace)
             there->val = val;
         return false;
     }
-    map_reserve(ev, map);
+    if (!map_reserve(ev, map))
+        return false;
     struct cel_map *m = map->map;
     m->entries[m->n++] = (struct cel__entry){ key, val };
     map->n++;
@@ -331,6 +413,8 @@ int cel__map_find(struct cel__eval *ev, const struct cel_value *map, const struc
         *ret = CEL__NO_OVERLOAD;
         return -1;
     }
+    if (key->kind == CEL_STRING && !cel__work_on_text(ev, key->n))
+        return 0;
     struct cel__entry *e = can_be_key(key) ? entries_find(map, key) : NULL;
     if (!e && (key->kind == CEL_INT || key->kind == CEL_UINT || key->kind == CEL_DOUBLE))
         e = entries_find_number(map, key);
@@ -364,6 +448,8 @@ static bool tree_next(struct cel__eval *ev, const struct cel_value *map, size_t 
 bool cel__map_next(struct cel__eval *ev, const struct cel_value *map, size_t *pos,
                    struct cel_value *ret_key, struct cel_value *ret_val)
 {
+    if (!cel__work(ev, 1))
+        return false;
     if (map->form == CEL__TREE)
         return tree_next(ev, map, pos, ret_key, ret_val);
     if (*pos >= map->n)
@@ -378,7 +464,7 @@ bool cel__map_next(struct cel__eval *ev, const struct cel_value *map, size_t *po
 struct cel_value cel_of_map(struct arena *a, const struct cel_value *keys,
                             const struct cel_value *vals, size_t n)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     struct cel_value map = cel__map_new(&ev, n);
     for (size_t i = 0; i < n; i++)
         cel__map_put(&ev, &map, keys[i], vals[i], true);

@@ -65,24 +65,33 @@ static uint64_t match_cost(const struct cel_value *args)
     return times((uint64_t)text, scaled(size_of(&args[1]), PATTERN_FACTOR));
 }
 
-static uint64_t traversal_cost(struct cel__eval *ev, const struct cel_value *v)
+static uint64_t traversal_cost(struct cel__eval *ev, const struct cel_value *v);
+
+static uint64_t traverse_members(struct cel__eval *ev, const struct cel_value *v)
 {
     uint64_t sum = 0;
     struct cel_value key, val;
+    if (!cel__enter(ev))
+        return 0;
+    if (v->kind == CEL_LIST)
+        for (size_t i = 0; cel__list_next(ev, v, &i, &val);)
+            sum += traversal_cost(ev, &val);
+    else
+        for (size_t pos = 0; cel__map_next(ev, v, &pos, &key, &val);)
+            sum += traversal_cost(ev, &key) + traversal_cost(ev, &val);
+    cel__leave(ev);
+    return sum;
+}
+
+static uint64_t traversal_cost(struct cel__eval *ev, const struct cel_value *v)
+{
     switch (v->kind) {
     case CEL_STRING:
     case CEL_BYTES:
         return (uint64_t)((double)v->n * TEXT_FACTOR);
     case CEL_LIST:
-        for (size_t i = 0; i < cel__size(v); i++) {
-            val = cel__item(ev, v, i);
-            sum += traversal_cost(ev, &val);
-        }
-        return sum;
     case CEL_MAP:
-        for (size_t pos = 0; cel__map_next(ev, v, &pos, &key, &val);)
-            sum += traversal_cost(ev, &key) + traversal_cost(ev, &val);
-        return sum;
+        return traverse_members(ev, v);
     default:
         return 1;
     }

@@ -84,7 +84,6 @@ static int order_times(const struct cel_value *x, const struct cel_value *y)
 struct cel_value cel__compare(struct cel__eval *ev, const struct cel_value *x,
                               const struct cel_value *y)
 {
-    (void)ev;
     if (is_number(x) && is_number(y)) {
         if (is_nan(x) || is_nan(y))
             return cel__error_text("NaN values cannot be ordered");
@@ -97,6 +96,8 @@ struct cel_value cel__compare(struct cel__eval *ev, const struct cel_value *x,
         return cel_of_int(ORDER(x->b, y->b));
     case CEL_STRING:
     case CEL_BYTES:
+        if (!cel__work_on_text(ev, x->n < y->n ? x->n : y->n))
+            return CEL__CANCELLED;
         return cel_of_int(ORDER(str_cmp(cel__str(x), cel__str(y)), 0));
     case CEL_TIMESTAMP:
         return cel_of_int(order_times(x, y));
@@ -115,13 +116,10 @@ static struct cel_value equal_unordered(struct cel__eval *ev, const struct cel_v
 {
     const struct cel_type *type = x->declared;
     size_t n = cel__size(x), distinct = 0;
-    struct cel_value places = cel__map_new(ev, n), seen = cel__map_new(ev, n);
-    for (size_t i = 0; i < n; i++) {
-        struct cel_value item = cel__item(ev, x, i);
+    struct cel_value places = cel__map_new(ev, n), seen = cel__map_new(ev, n), item, mine;
+    for (size_t i = 0; cel__list_next(ev, x, &i, &item);)
         distinct += cel__map_put(ev, &places, cel__item_key(ev, type, &item), item, true);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct cel_value item = cel__item(ev, y, i), mine;
+    for (size_t i = 0; cel__list_next(ev, y, &i, &item);) {
         struct cel_value key = cel__item_key(ev, type, &item);
         if (cel__map_find(ev, &places, &key, &mine) <= 0)
             return cel_of_bool(false);
@@ -136,13 +134,13 @@ static struct cel_value equal_unordered(struct cel__eval *ev, const struct cel_v
 static struct cel_value equal_lists(struct cel__eval *ev, const struct cel_value *x,
                                     const struct cel_value *y)
 {
-    size_t n = cel__size(x);
-    if (n != cel__size(y))
+    struct cel_value a, b;
+    if (cel__size(x) != cel__size(y))
         return cel_of_bool(false);
     if (x->form == CEL__TREE && x->declared->list_type != CEL_LIST_ATOMIC)
         return equal_unordered(ev, x, y);
-    for (size_t i = 0; i < n; i++) {
-        struct cel_value a = cel__item(ev, x, i), b = cel__item(ev, y, i);
+    for (size_t i = 0; cel__list_next(ev, x, &i, &a);) {
+        b = cel__item(ev, y, i - 1);
         struct cel_value same = cel__equal(ev, &a, &b);
         if (!cel__is_true(same))
             return same;
@@ -216,6 +214,19 @@ static bool is_read_by_schema(const struct cel_value *v)
            !cel__type_is_dyn(v->declared);
 }
 
+static struct cel_value equal_containers(struct cel__eval *ev, const struct cel_value *x,
+                                         const struct cel_value *y)
+{
+    if (!cel__enter(ev))
+        return CEL__CANCELLED;
+    struct cel_value same = x->kind == CEL_LIST     ? equal_lists(ev, x, y)
+                            : x->kind == CEL_MAP    ? equal_maps(ev, x, y)
+                            : x->kind == CEL_OBJECT ? equal_objects(ev, x, y)
+                                                    : equal_optionals(ev, x, y);
+    cel__leave(ev);
+    return ev->exceeded ? CEL__CANCELLED : same;
+}
+
 static struct cel_value equal_same_kind(struct cel__eval *ev, const struct cel_value *x,
                                         const struct cel_value *y)
 {
@@ -224,6 +235,8 @@ static struct cel_value equal_same_kind(struct cel__eval *ev, const struct cel_v
         return cel_of_bool(x->b == y->b);
     case CEL_STRING:
     case CEL_BYTES:
+        if (x->n == y->n && !cel__work_on_text(ev, x->n))
+            return CEL__CANCELLED;
         return cel_of_bool(str_eq(cel__str(x), cel__str(y)));
     case CEL_TIMESTAMP:
         return cel_of_bool(!order_times(x, y));
@@ -232,13 +245,10 @@ static struct cel_value equal_same_kind(struct cel__eval *ev, const struct cel_v
     case CEL_TYPE:
         return cel_of_bool(str_eq(x->type->name, y->type->name));
     case CEL_LIST:
-        return equal_lists(ev, x, y);
     case CEL_MAP:
-        return equal_maps(ev, x, y);
     case CEL_OBJECT:
-        return equal_objects(ev, x, y);
     case CEL_OPTIONAL:
-        return equal_optionals(ev, x, y);
+        return equal_containers(ev, x, y);
     default:
         return cel__opaque_equal(ev, x, y);
     }

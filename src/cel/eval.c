@@ -12,7 +12,14 @@
 
 enum { COST_LIST = 10, COST_MAP = 30, COST_STRUCT = 40 };
 
-#define CANCELLED cel__error_text("operation cancelled: actual cost limit exceeded")
+struct cel__eval cel__outside(struct arena *a)
+{
+    return (struct cel__eval){
+        .arena = a,
+        .budget = UINT64_MAX,
+        .held_max = a->held + LIMIT_CEL_EVAL_BYTES,
+    };
+}
 
 bool cel__charge(struct cel__eval *ev, uint64_t cost)
 {
@@ -20,12 +27,44 @@ bool cel__charge(struct cel__eval *ev, uint64_t cost)
         ev->cost = UINT64_MAX;
     if (ev->cost > ev->budget)
         ev->exceeded = true;
+    return cel__work(ev, 1);
+}
+
+bool cel__afford(struct cel__eval *ev, size_t bytes)
+{
+    size_t held = ev->arena->held;
+    if (held > ev->held_max || bytes > ev->held_max - held)
+        ev->exceeded = true;
     return !ev->exceeded;
+}
+
+bool cel__afford_text(struct cel__eval *ev, size_t bytes)
+{
+    if (bytes > LIMIT_CEL_TEXT_BYTES)
+        ev->exceeded = true;
+    return cel__afford(ev, bytes);
+}
+
+bool cel__enter(struct cel__eval *ev)
+{
+    if (ev->depth >= LIMIT_CEL_VALUE_DEPTH)
+        ev->exceeded = true;
+    if (!cel__work(ev, 1))
+        return false;
+    ev->depth++;
+    return true;
+}
+
+int cel__exceeded(const struct cel__eval *ev, struct err *err)
+{
+    if (arena_spent(ev->arena))
+        return allowance_error(ev->arena->allowance, err);
+    return err_set(err, ERR_TOO_LARGE, "operation cancelled: actual cost limit exceeded");
 }
 
 static struct cel_value charged(struct cel__eval *ev, uint64_t cost, struct cel_value v)
 {
-    return cel__charge(ev, cost) ? v : CANCELLED;
+    return cel__charge(ev, cost) ? v : CEL__CANCELLED;
 }
 
 const struct regexp *cel__pattern(struct cel__eval *ev, const struct cel_value *pattern,
@@ -156,7 +195,7 @@ static struct link step(struct cel__eval *ev, const struct ast_node *n, struct l
     l.optional = l.optional || n->op == AST_OP_OPT_INDEX || n->op == AST_OP_OPT_SELECT;
     int r = step_into(ev, &l.v, &key, n->test_only, &found);
     if ((r || !l.optional || n->test_only) && !cel__charge(ev, 1)) {
-        l.v = CANCELLED;
+        l.v = CEL__CANCELLED;
     } else if (n->test_only && r >= 0) {
         l.v = cel_of_bool(r);
     } else if (r) {
@@ -235,7 +274,7 @@ static struct cel_value eval_logic(struct cel__eval *ev, const struct ast_node *
     for (size_t i = 0; i < n->call.n_args; i++) {
         struct cel_value v = cel__eval_node(ev, n->call.args[i]);
         if (ev->exceeded)
-            return CANCELLED;
+            return CEL__CANCELLED;
         if (v.kind == CEL_BOOL && v.b == decides)
             return v;
         if (v.kind != CEL_BOOL && !error.kind)
@@ -331,6 +370,15 @@ static const struct cel__overload *pick(struct cel__eval *ev, const struct ast_n
     return NULL;
 }
 
+/* A function looks at all of its text, whatever it costs. */
+static bool read_texts(struct cel__eval *ev, const struct cel_value *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (args[i].kind == CEL_STRING || args[i].kind == CEL_BYTES)
+            cel__work_on_text(ev, args[i].n);
+    return !ev->exceeded;
+}
+
 static struct cel_value call_function(struct cel__eval *ev, const struct ast_node *n,
                                       const struct cel_value *args,
                                       const struct cel__overload **ret_overload)
@@ -345,7 +393,9 @@ static struct cel_value call_function(struct cel__eval *ev, const struct ast_nod
         return no_overload(ev, n, args);
     *ret_overload = o;
     ev->pattern = n->call.pattern;
-    struct cel_value result = o->call(ev, args, n->call.n_args);
+    struct cel_value result = CEL__CANCELLED;
+    if (read_texts(ev, args, n->call.n_args))
+        result = o->call(ev, args, n->call.n_args);
     ev->pattern = NULL;
     if (std && result.kind == CEL_ERROR && str_eq(cel__str(&result), STR("no such overload")))
         result = name_operator(ev, n, args, result);
@@ -357,7 +407,8 @@ static struct cel_value eval_membership(struct cel__eval *ev, const struct ast_n
     struct cel_value v = cel__eval_node(ev, n->call.args[0]), found;
     if (v.kind == CEL_ERROR)
         return v;
-    return cel_of_bool(cel__map_find(ev, n->call.set, &v, &found) > 0);
+    bool is_member = cel__map_find(ev, n->call.set, &v, &found) > 0;
+    return ev->exceeded ? CEL__CANCELLED : cel_of_bool(is_member);
 }
 
 static struct cel_value eval_function(struct cel__eval *ev, const struct ast_node *n)
@@ -513,11 +564,10 @@ static bool fold_round(struct cel__eval *ev, const struct ast_fold *f)
 
 static void fold_list(struct cel__eval *ev, const struct ast_fold *f, const struct cel_value *range)
 {
-    size_t n = cel__size(range);
-    for (size_t i = 0; i < n; i++) {
-        struct cel_value item = cel__item(ev, range, i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, range, &i, &item);) {
         if (f->iter_var2.n) {
-            ev->slots[f->iter_slot] = cel_of_int((int64_t)i);
+            ev->slots[f->iter_slot] = cel_of_int((int64_t)i - 1);
             ev->slots[f->iter2_slot] = item;
         } else {
             ev->slots[f->iter_slot] = item;
@@ -570,7 +620,7 @@ static struct cel_value eval_fold(struct cel__eval *ev, const struct ast_node *n
         fold_map(ev, f, &range);
     else
         return bad_range(ev, f, &range);
-    return ev->exceeded ? CANCELLED : cel__eval_node(ev, f->result);
+    return ev->exceeded ? CEL__CANCELLED : cel__eval_node(ev, f->result);
 }
 
 struct cel_value cel__eval_node(struct cel__eval *ev, const struct ast_node *n)
@@ -599,17 +649,15 @@ struct cel_value cel__eval_node(struct cel__eval *ev, const struct ast_node *n)
 int cel_eval(struct arena *a, const struct cel_program *p, const struct cel_value *vars,
              uint64_t budget, struct cel_value *ret, uint64_t *ret_cost, struct err *err)
 {
-    struct cel__eval ev = {
-        .arena = a,
-        .program = p,
-        .vars = vars,
-        .budget = budget,
-        .slots = arena_array(a, struct cel_value, p->n_slots),
-    };
+    struct cel__eval ev = cel__outside(a);
+    ev.program = p;
+    ev.vars = vars;
+    ev.budget = budget;
+    ev.slots = arena_array(a, struct cel_value, p->n_slots);
     struct cel_value v = cel__eval_node(&ev, p->root);
     *ret_cost = ev.cost;
-    if (ev.exceeded)
-        return err_set(err, ERR_TOO_LARGE, "operation cancelled: actual cost limit exceeded");
+    if (ev.exceeded || arena_spent(a))
+        return cel__exceeded(&ev, err);
     if (v.kind == CEL_ERROR)
         return cel__set_err(err, ERR_INVALID, cel__str(&v));
     *ret = v;

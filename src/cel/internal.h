@@ -2,6 +2,7 @@
  * overloads, and values from the inside. */
 #pragma once
 
+#include "base/limits.h"
 #include "cel/ast.h"
 #include "cel/cel.h"
 
@@ -41,13 +42,49 @@ struct cel__eval {
     const struct cel_value *vars;
     struct cel_value *slots;
     uint64_t cost, budget;
+    uint64_t steps;  /* of work done */
+    size_t held_max; /* what the arena may hold in the end */
+    unsigned depth;  /* of the value that is being looked at, inside others */
     bool exceeded;
-    struct cel__index *indexes;
+    struct cel__index **indexes;  /* by hash of the tree; NULL while there are none */
     const struct regexp *pattern; /* of the call being made, where it is constant */
 };
 
+/* One without a program and with any budget, for values that are made or read from outside. */
+struct cel__eval cel__outside(struct arena *a);
+
 /* Adds to the cost; false once the budget is exceeded. */
 bool cel__charge(struct cel__eval *ev, uint64_t cost);
+
+/* The cost is upstream's and at times blind to what a call does: equal lists of lists cost as much
+ * as equal lists. So work is bounded by itself, in steps and in bytes of the arena, while it is
+ * done. False once it is too much, or the allowance of the arena has ended; whoever loops then
+ * stops, with whatever result, since the evaluation has failed. */
+static inline bool cel__work(struct cel__eval *ev, uint64_t steps)
+{
+    ev->steps += steps;
+    if (ev->steps > LIMIT_CEL_EVAL_STEPS || ev->arena->held > ev->held_max ||
+        arena_spent(ev->arena))
+        ev->exceeded = true;
+    return !ev->exceeded;
+}
+static inline bool cel__work_on_text(struct cel__eval *ev, size_t bytes)
+{
+    return cel__work(ev, 1 + bytes / 64);
+}
+/* Before so much is taken from the arena at once. */
+bool cel__afford(struct cel__eval *ev, size_t bytes);
+/* Before so much text is made. */
+bool cel__afford_text(struct cel__eval *ev, size_t bytes);
+/* One level into values inside values, for recursion; cel__leave() if that is true. */
+bool cel__enter(struct cel__eval *ev);
+static inline void cel__leave(struct cel__eval *ev)
+{
+    ev->depth--;
+}
+/* What ev->exceeded, or the allowance, means as an error; not both are open. */
+int cel__exceeded(const struct cel__eval *ev, struct err *err);
+
 struct cel_value cel__eval_node(struct cel__eval *ev, const struct ast_node *n);
 
 /* Sets a message that may hold any byte, NUL too. */
@@ -59,6 +96,7 @@ struct cel_value cel__fail(struct cel__eval *ev, const char *fmt, ...)
 #define cel__error_text(lit) \
     ((struct cel_value){ .kind = CEL_ERROR, .n = sizeof(lit) - 1, .text = "" lit })
 #define CEL__NO_OVERLOAD cel__error_text("no such overload")
+#define CEL__CANCELLED   cel__error_text("operation cancelled: actual cost limit exceeded")
 
 /* The pattern of the call being made, compiled now unless it is constant; NULL with an error. */
 const struct regexp *cel__pattern(struct cel__eval *ev, const struct cel_value *pattern,
@@ -66,11 +104,17 @@ const struct regexp *cel__pattern(struct cel__eval *ev, const struct cel_value *
 
 /* ---- Values (value.c, containers.c, equal.c, text.c) ---- */
 
-enum cel__form { CEL__TREE, CEL__ITEMS, CEL__ENTRIES, CEL__STRUCT, CEL__LAZY };
+enum cel__form { CEL__TREE, CEL__ITEMS, CEL__SUM, CEL__ENTRIES, CEL__STRUCT, CEL__LAZY };
 
 struct cel_list {
     struct cel_value *items;
     size_t n, cap; /* views of the list end at or before n */
+    bool shared;   /* a view has gone on with a copy: the next one need not */
+};
+
+struct cel_sum {
+    struct cel_value left, right;
+    unsigned depth; /* sums inside sums */
 };
 
 struct cel__entry {
@@ -103,7 +147,11 @@ struct cel_value cel__opaque(const struct cel_type *t, const void *p);
 size_t cel__size(const struct cel_value *v); /* of a list or map */
 size_t cel__code_points(struct str s);
 struct cel_value cel__item(struct cel__eval *ev, const struct cel_value *list, size_t i);
-/* A list that grows at its end: others that share its items do not see it. */
+/* Items one after the other; `*pos` starts at 0. Each is a step of work. */
+bool cel__list_next(struct cel__eval *ev, const struct cel_value *list, size_t *pos,
+                    struct cel_value *ret);
+/* A list that grows at its end: others that share its items do not see it. What it cannot afford it
+ * does not have. */
 struct cel_value cel__list_new(struct cel__eval *ev, size_t cap);
 void cel__list_push(struct cel__eval *ev, struct cel_value *list, struct cel_value item);
 /* x + y of lists, with the meaning of x's list type. */
@@ -122,7 +170,8 @@ bool cel__map_put(struct cel__eval *ev, struct cel_value *map, struct cel_value 
 /* The value of a key; 0 if absent, -1 (with an error in `*ret`) if it cannot be a key. */
 int cel__map_find(struct cel__eval *ev, const struct cel_value *map, const struct cel_value *key,
                   struct cel_value *ret);
-/* Entries one after the other; `*pos` starts at 0. A NULL `ret_val` is not wanted. */
+/* Entries one after the other, a step of work each; `*pos` starts at 0. A NULL `ret_val` is not
+ * wanted. */
 bool cel__map_next(struct cel__eval *ev, const struct cel_value *map, size_t *pos,
                    struct cel_value *ret_key, struct cel_value *ret_val);
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "api/quote.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 #include "cel/format.h"
 
@@ -248,10 +247,10 @@ static const char *add_member(struct cel__eval *ev, struct buf *out, const struc
 
 static const char *add_list(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
 {
+    struct cel_value item;
     buf_byte(out, '[');
-    for (size_t i = 0; i < cel__size(v); i++) {
-        struct cel_value item = cel__item(ev, v, i);
-        if (i)
+    for (size_t i = 0; cel__list_next(ev, v, &i, &item);) {
+        if (i > 1)
             buf_str_add(out, STR(", "));
         const char *why = add_member(ev, out, &item);
         if (why)
@@ -282,8 +281,10 @@ static const char *make_pair(struct cel__eval *ev, const struct cel_value *key,
     ret->key = arena_str(ev->arena, buf_str(&shown));
     buf_reset(&shown);
     const char *why = add_member(ev, &shown, val);
+    if (why || !cel__afford_text(ev, shown.n))
+        return why ? why : "";
     ret->val = arena_str(ev->arena, buf_str(&shown));
-    return why;
+    return NULL;
 }
 
 static const char *add_map(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
@@ -291,7 +292,7 @@ static const char *add_map(struct cel__eval *ev, struct buf *out, const struct c
     struct pair *pairs = arena_array(ev->arena, struct pair, cel__size(v));
     struct cel_value key, val;
     size_t n = 0;
-    for (size_t pos = 0; cel__map_next(ev, v, &pos, &key, &val); n++) {
+    for (size_t pos = 0; n < cel__size(v) && cel__map_next(ev, v, &pos, &key, &val); n++) {
         const char *why = make_pair(ev, &key, &val, &pairs[n]);
         if (why)
             return why;
@@ -306,13 +307,23 @@ static const char *add_map(struct cel__eval *ev, struct buf *out, const struct c
     return NULL;
 }
 
+static const char *add_container(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
+{
+    if (!cel__enter(ev))
+        return "";
+    const char *why = v->kind == CEL_LIST ? add_list(ev, out, v) : add_map(ev, out, v);
+    cel__leave(ev);
+    return why;
+}
+
 static const char *add_string(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
 {
+    if (!cel__afford_text(ev, out->n))
+        return "";
     switch (v->kind) {
     case CEL_LIST:
-        return add_list(ev, out, v);
     case CEL_MAP:
-        return add_map(ev, out, v);
+        return add_container(ev, out, v);
     case CEL_BYTES:
         if (!utf8_valid(cel__str(v)))
             return "could not convert argument \"invalid UTF-8 in bytes, cannot convert to "
@@ -365,6 +376,8 @@ static const char *fill_clause(void *self, struct format_clause c, struct buf *o
     struct cel_value v = cel__item(f->ev, f->list, c.index);
     if (v.kind == CEL_ERROR)
         return str_cstr(f->ev->arena, cel__str(&v));
+    if (!cel__afford_text(f->ev, out->n))
+        return "";
     if (c.verb == 's')
         return add_string(f->ev, out, &v);
     if ((c.verb == 'x' || c.verb == 'X') && (v.kind == CEL_STRING || v.kind == CEL_BYTES)) {
@@ -387,8 +400,8 @@ static struct cel_value fn_format(struct cel__eval *ev, const struct cel_value *
                                  &f, &out, &used);
     if (why)
         return cel_of_error(str_of(why));
-    if (out.n > LIMIT_CEL_TEXT_BYTES)
-        cel__charge(ev, UINT64_MAX);
+    if (!cel__afford_text(ev, out.n))
+        return CEL__CANCELLED;
     return cel_of_string(arena_str(ev->arena, buf_str(&out)));
 }
 

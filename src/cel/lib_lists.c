@@ -12,11 +12,10 @@ enum { RANGE_MAX = 1000000 };
 
 static bool contains(struct cel__eval *ev, const struct cel_value *list, const struct cel_value *v)
 {
-    for (size_t i = 0; i < cel__size(list); i++) {
-        struct cel_value item = cel__item(ev, list, i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, list, &i, &item);)
         if (cel__is_true(cel__equal(ev, v, &item)))
             return true;
-    }
     return false;
 }
 
@@ -25,31 +24,29 @@ static bool contains(struct cel__eval *ev, const struct cel_value *list, const s
 static bool contains_all(struct cel__eval *ev, const struct cel_value *list,
                          const struct cel_value *items)
 {
-    for (size_t i = 0; i < cel__size(items); i++) {
-        struct cel_value item = cel__item(ev, items, i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, items, &i, &item);)
         if (!contains(ev, list, &item))
             return false;
-    }
     return true;
 }
 
 /* Comparing everything with everything is paid for before it is done. */
 static bool pay_pairs(struct cel__eval *ev, const struct cel_value *x, const struct cel_value *y)
 {
-    uint64_t pairs = (uint64_t)cel__size(x) * cel__size(y);
-    if (pairs > ev->budget || ev->cost > ev->budget - pairs)
+    uint64_t pairs;
+    if (__builtin_mul_overflow((uint64_t)cel__size(x), (uint64_t)cel__size(y), &pairs) ||
+        pairs > ev->budget || ev->cost > ev->budget - pairs)
         cel__charge(ev, UINT64_MAX);
     return !ev->exceeded;
 }
-
-#define UNAFFORDABLE cel__error_text("operation cancelled: actual cost limit exceeded")
 
 static struct cel_value fn_sets_contains(struct cel__eval *ev, const struct cel_value *args,
                                          size_t n)
 {
     (void)n;
     if (!pay_pairs(ev, &args[0], &args[1]))
-        return UNAFFORDABLE;
+        return CEL__CANCELLED;
     return cel_of_bool(contains_all(ev, &args[0], &args[1]));
 }
 
@@ -58,7 +55,7 @@ static struct cel_value fn_sets_equivalent(struct cel__eval *ev, const struct ce
 {
     (void)n;
     if (!pay_pairs(ev, &args[0], &args[1]))
-        return UNAFFORDABLE;
+        return CEL__CANCELLED;
     return cel_of_bool(contains_all(ev, &args[0], &args[1]) &&
                        contains_all(ev, &args[1], &args[0]));
 }
@@ -68,12 +65,11 @@ static struct cel_value fn_sets_intersects(struct cel__eval *ev, const struct ce
 {
     (void)n;
     if (!pay_pairs(ev, &args[0], &args[1]))
-        return UNAFFORDABLE;
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+        return CEL__CANCELLED;
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);)
         if (contains(ev, &args[1], &item))
             return cel_of_bool(true);
-    }
     return cel_of_bool(false);
 }
 
@@ -95,7 +91,7 @@ static struct cel_value fn_slice(struct cel__eval *ev, const struct cel_value *a
         return cel__fail(ev, "cannot slice(%" PRId64 ", %" PRId64 "), list is length %" PRId64,
                          from, to, size);
     struct cel_value list = cel__list_new(ev, (size_t)(to - from));
-    for (int64_t i = from; i < to; i++)
+    for (int64_t i = from; i < to && cel__work(ev, 1); i++)
         cel__list_push(ev, &list, cel__item(ev, &args[0], (size_t)i));
     return list;
 }
@@ -103,13 +99,16 @@ static struct cel_value fn_slice(struct cel__eval *ev, const struct cel_value *a
 static void flatten(struct cel__eval *ev, const struct cel_value *list, int64_t depth,
                     struct cel_value *ret)
 {
-    for (size_t i = 0; i < cel__size(list); i++) {
-        struct cel_value item = cel__item(ev, list, i);
+    struct cel_value item;
+    if (!cel__enter(ev))
+        return;
+    for (size_t i = 0; cel__list_next(ev, list, &i, &item);) {
         if (item.kind == CEL_LIST && depth > 0)
             flatten(ev, &item, depth - 1, ret);
         else
             cel__list_push(ev, ret, item);
     }
+    cel__leave(ev);
 }
 
 static struct cel_value fn_flatten(struct cel__eval *ev, const struct cel_value *args, size_t n)
@@ -138,7 +137,7 @@ static struct cel_value sort_keyed(struct cel__eval *ev, struct keyed *v, struct
     struct cel_value error = sort_keyed(ev, v, spare, half);
     if (error.kind != CEL_ERROR)
         error = sort_keyed(ev, v + half, spare, n - half);
-    for (size_t k = 0; k < n && error.kind != CEL_ERROR; k++) {
+    for (size_t k = 0; k < n && error.kind != CEL_ERROR && cel__work(ev, 1); k++) {
         bool right = i == half;
         if (i < half && j < n) {
             struct cel_value order = cel__compare(ev, &v[j].key, &v[i].key);
@@ -148,7 +147,7 @@ static struct cel_value sort_keyed(struct cel__eval *ev, struct keyed *v, struct
         }
         spare[k] = right ? v[j++] : v[i++];
     }
-    if (error.kind != CEL_ERROR)
+    if (error.kind != CEL_ERROR && !ev->exceeded)
         memcpy(v, spare, n * sizeof(*v));
     return error;
 }
@@ -167,6 +166,8 @@ static struct cel_value sort_by(struct cel__eval *ev, const struct cel_value *li
                          "@sortByAssociatedKeys() expected a list of the same size as the "
                          "associated keys list, but got %zu and %zu elements respectively",
                          n, cel__size(keys));
+    if (n > SIZE_MAX / 2 / sizeof(struct keyed) || !cel__afford(ev, 2 * n * sizeof(struct keyed)))
+        return CEL__CANCELLED;
     struct keyed *v = arena_array(ev->arena, struct keyed, n);
     struct keyed *spare = arena_array(ev->arena, struct keyed, n);
     for (size_t i = 0; i < n; i++)
@@ -204,7 +205,7 @@ static struct cel_value fn_range(struct cel__eval *ev, const struct cel_value *a
         return cel__fail(ev, "lists.range: size %" PRId64 " exceeds maximum allowed (%d)", end,
                          RANGE_MAX);
     struct cel_value list = cel__list_new(ev, (size_t)end);
-    for (int64_t i = 0; i < end; i++)
+    for (int64_t i = 0; i < end && cel__work(ev, 1); i++)
         cel__list_push(ev, &list, cel_of_int(i));
     return list;
 }
@@ -214,7 +215,7 @@ static struct cel_value fn_reverse(struct cel__eval *ev, const struct cel_value 
     (void)n;
     size_t size = cel__size(&args[0]);
     struct cel_value list = cel__list_new(ev, size);
-    for (size_t i = size; i > 0; i--)
+    for (size_t i = size; i > 0 && cel__work(ev, 1); i--)
         cel__list_push(ev, &list, cel__item(ev, &args[0], i - 1));
     return list;
 }
@@ -223,13 +224,11 @@ static struct cel_value fn_distinct(struct cel__eval *ev, const struct cel_value
 {
     (void)n;
     if (!pay_pairs(ev, &args[0], &args[0]))
-        return UNAFFORDABLE;
-    struct cel_value list = cel__list_new(ev, cel__size(&args[0]));
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+        return CEL__CANCELLED;
+    struct cel_value list = cel__list_new(ev, cel__size(&args[0])), item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);)
         if (!contains(ev, &list, &item))
             cel__list_push(ev, &list, item);
-    }
     return list;
 }
 
@@ -238,12 +237,11 @@ static struct cel_value fn_distinct(struct cel__eval *ev, const struct cel_value
 static struct cel_value fn_is_sorted(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
     (void)n;
-    struct cel_value previous = { 0 };
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+    struct cel_value previous = { 0 }, item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);) {
         if (!is_comparable(&item))
             return item.kind == CEL_ERROR ? item : CEL__NO_OVERLOAD;
-        struct cel_value order = i ? cel__compare(ev, &previous, &item) : cel_of_int(0);
+        struct cel_value order = i > 1 ? cel__compare(ev, &previous, &item) : cel_of_int(0);
         if (order.kind == CEL_INT && order.i > 0)
             return cel_of_bool(false);
         previous = item;
@@ -267,10 +265,9 @@ static struct cel_value add(struct cel_value x, const struct cel_value *y)
 static struct cel_value sum(struct cel__eval *ev, const struct cel_value *list,
                             struct cel_value total)
 {
-    for (size_t i = 0; i < cel__size(list) && total.kind != CEL_ERROR; i++) {
-        struct cel_value item = cel__item(ev, list, i);
+    struct cel_value item;
+    for (size_t i = 0; total.kind != CEL_ERROR && cel__list_next(ev, list, &i, &item);)
         total = add(total, &item);
-    }
     return total;
 }
 
@@ -288,12 +285,11 @@ SUM(fn_sum_duration, cel__duration(0))
 static struct cel_value extreme(struct cel__eval *ev, const struct cel_value *list, int prefer,
                                 const char *name)
 {
-    struct cel_value best = { 0 };
-    for (size_t i = 0; i < cel__size(list); i++) {
-        struct cel_value item = cel__item(ev, list, i);
+    struct cel_value best = { 0 }, item;
+    for (size_t i = 0; cel__list_next(ev, list, &i, &item);) {
         if (!is_comparable(&item))
             return item.kind == CEL_ERROR ? item : CEL__NO_OVERLOAD;
-        struct cel_value order = i ? cel__compare(ev, &best, &item) : cel_of_int(prefer);
+        struct cel_value order = i > 1 ? cel__compare(ev, &best, &item) : cel_of_int(prefer);
         if (order.kind == CEL_INT && order.i == prefer)
             best = item;
     }
@@ -315,11 +311,10 @@ static struct cel_value fn_max(struct cel__eval *ev, const struct cel_value *arg
 static struct cel_value fn_index_of(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
     (void)n;
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);)
         if (cel__is_true(cel__equal(ev, &item, &args[1])))
-            return cel_of_int((int64_t)i);
-    }
+            return cel_of_int((int64_t)i - 1);
     return cel_of_int(-1);
 }
 
@@ -327,7 +322,7 @@ static struct cel_value fn_last_index_of(struct cel__eval *ev, const struct cel_
                                          size_t n)
 {
     (void)n;
-    for (size_t i = cel__size(&args[0]); i > 0; i--) {
+    for (size_t i = cel__size(&args[0]); i > 0 && cel__work(ev, 1); i--) {
         struct cel_value item = cel__item(ev, &args[0], i - 1);
         if (cel__is_true(cel__equal(ev, &item, &args[1])))
             return cel_of_int((int64_t)i - 1);

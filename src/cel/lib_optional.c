@@ -90,9 +90,8 @@ static struct cel_value fn_last(struct cel__eval *ev, const struct cel_value *ar
 static struct cel_value fn_unwrap(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
     (void)n;
-    struct cel_value list = cel__list_new(ev, cel__size(&args[0]));
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+    struct cel_value list = cel__list_new(ev, cel__size(&args[0])), item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);) {
         if (item.kind != CEL_OPTIONAL)
             return cel__fail(ev, "value " STR_FMT " is not optional",
                              STR_ARG(cel__print(ev, &item)));

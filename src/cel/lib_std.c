@@ -63,6 +63,8 @@ static struct cel_value duration_or_overflow(bool overflow, int64_t nanos)
 static struct cel_value concat_text(struct cel__eval *ev, const struct cel_value *x,
                                     const struct cel_value *y)
 {
+    if (!cel__afford_text(ev, x->n + y->n))
+        return CEL__CANCELLED;
     char *p = arena_alloc(ev->arena, x->n + y->n, 1);
     if (x->n)
         memcpy(p, x->text, x->n);
@@ -256,18 +258,16 @@ static struct cel_value fn_greater_equals(struct cel__eval *ev, const struct cel
 static struct cel_value fn_in(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
     (void)n;
-    struct cel_value found;
+    struct cel_value found, item;
     if (args[1].kind == CEL_MAP) {
         int r = cel__map_find(ev, &args[1], &args[0], &found);
         return r < 0 || (r && found.kind == CEL_ERROR) ? found : cel_of_bool(r);
     }
     if (args[1].kind != CEL_LIST)
         return CEL__NO_OVERLOAD;
-    for (size_t i = 0; i < cel__size(&args[1]); i++) {
-        struct cel_value item = cel__item(ev, &args[1], i);
+    for (size_t i = 0; cel__list_next(ev, &args[1], &i, &item);)
         if (cel__is_true(cel__equal(ev, &item, &args[0])))
             return cel_of_bool(true);
-    }
     return cel_of_bool(false);
 }
 

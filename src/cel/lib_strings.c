@@ -6,20 +6,9 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/utf8.h"
 
 #include "base/banned.h"
-
-/* A result that grows beyond all bounds ends the evaluation as if its budget were used up. */
-static bool is_affordable(struct cel__eval *ev, size_t bytes)
-{
-    if (bytes > LIMIT_CEL_TEXT_BYTES)
-        cel__charge(ev, UINT64_MAX);
-    return !ev->exceeded;
-}
-
-#define TOO_LONG cel__error_text("text is too long")
 
 /* Where code point `i` begins; the length of `s` if there are just `i` of them. */
 static size_t offset_of(struct str s, size_t i)
@@ -109,6 +98,8 @@ static struct cel_value fn_last_index_of(struct cel__eval *ev, const struct cel_
 
 static struct cel_value map_ascii(struct cel__eval *ev, struct str s, char first, char last)
 {
+    if (!cel__afford_text(ev, s.n))
+        return CEL__CANCELLED;
     char *out = arena_alloc(ev->arena, s.n, 1);
     for (size_t i = 0; i < s.n; i++)
         out[i] = s.p[i] >= first && s.p[i] <= last ? (char)(s.p[i] ^ 0x20) : s.p[i];
@@ -159,8 +150,8 @@ static struct cel_value fn_replace(struct cel__eval *ev, const struct cel_value 
     if (!count)
         return args[0];
     if (__builtin_mul_overflow(count, new.n, &size) ||
-        __builtin_add_overflow(size, s.n - count * old.n, &size) || !is_affordable(ev, size))
-        return TOO_LONG;
+        __builtin_add_overflow(size, s.n - count * old.n, &size) || !cel__afford_text(ev, size))
+        return CEL__CANCELLED;
     char *out = arena_alloc(ev->arena, size, 1), *p = out;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -180,7 +171,7 @@ static struct cel_value fn_split(struct cel__eval *ev, const struct cel_value *a
     struct cel_value list = cel__list_new(ev, 8);
     if (!limit)
         return list;
-    while (list.n + 1 < limit) {
+    while (list.n + 1 < limit && cel__work(ev, 1)) {
         size_t hit;
         if (separator.n) {
             const char *p = memmem(s.p, s.n, separator.p, separator.n);
@@ -252,15 +243,15 @@ static struct cel_value fn_join(struct cel__eval *ev, const struct cel_value *ar
 {
     struct str separator = n == 2 ? cel__str(&args[1]) : STR("");
     autobuf out = { 0 };
-    for (size_t i = 0; i < cel__size(&args[0]); i++) {
-        struct cel_value item = cel__item(ev, &args[0], i);
+    struct cel_value item;
+    for (size_t i = 0; cel__list_next(ev, &args[0], &i, &item);) {
         if (item.kind != CEL_STRING)
             return cel__fail(ev, "join: invalid input: " STR_FMT, STR_ARG(cel__print(ev, &item)));
-        if (i)
+        if (i > 1)
             buf_str_add(&out, separator);
         buf_str_add(&out, cel__str(&item));
-        if (!is_affordable(ev, out.n))
-            return TOO_LONG;
+        if (!cel__afford_text(ev, out.n))
+            return CEL__CANCELLED;
     }
     return cel_of_string(arena_str(ev->arena, buf_str(&out)));
 }
@@ -270,6 +261,8 @@ static struct cel_value fn_quote(struct cel__eval *ev, const struct cel_value *a
     (void)n;
     static const char from[] = "\a\b\f\n\r\t\v\\\"", to[] = "abfnrtv\\\"";
     autobuf out = { 0 };
+    if (!cel__afford_text(ev, 2 * args[0].n))
+        return CEL__CANCELLED;
     buf_byte(&out, '"');
     for (size_t i = 0; i < args[0].n; i++) {
         const char *special = memchr(from, args[0].text[i], sizeof(from) - 1);

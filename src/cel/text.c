@@ -112,10 +112,10 @@ static void add_value(struct cel__eval *ev, struct buf *out, const struct cel_va
 
 static void add_list(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
 {
+    struct cel_value item;
     buf_byte(out, '[');
-    for (size_t i = 0; i < cel__size(v); i++) {
-        struct cel_value item = cel__item(ev, v, i);
-        if (i)
+    for (size_t i = 0; cel__list_next(ev, v, &i, &item);) {
+        if (i > 1)
             buf_str_add(out, STR(", "));
         add_value(ev, out, &item);
     }
@@ -155,8 +155,33 @@ static struct str opaque_text(const struct cel_value *v)
     return v->declared->name;
 }
 
+static void add_optional(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
+{
+    buf_str_add(out, v->inner ? STR("optional(") : STR("optional.none()"));
+    if (v->inner) {
+        add_value(ev, out, v->inner);
+        buf_byte(out, ')');
+    }
+}
+
+/* Parts may be shared: the text of a small value can be long, and so it is watched as it grows. */
+static void add_container(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
+{
+    if (!cel__enter(ev))
+        return;
+    if (v->kind == CEL_LIST)
+        add_list(ev, out, v);
+    else if (v->kind == CEL_MAP)
+        add_map(ev, out, v);
+    else
+        add_optional(ev, out, v);
+    cel__leave(ev);
+}
+
 static void add_value(struct cel__eval *ev, struct buf *out, const struct cel_value *v)
 {
+    if (!cel__afford_text(ev, out->n))
+        return;
     switch (v->kind) {
     case CEL_NULL:
         buf_str_add(out, STR("null"));
@@ -187,17 +212,9 @@ static void add_value(struct cel__eval *ev, struct buf *out, const struct cel_va
         buf_str_add(out, cel__duration_text(ev->arena, v->i));
         break;
     case CEL_LIST:
-        add_list(ev, out, v);
-        break;
     case CEL_MAP:
-        add_map(ev, out, v);
-        break;
     case CEL_OPTIONAL:
-        buf_str_add(out, v->inner ? STR("optional(") : STR("optional.none()"));
-        if (v->inner) {
-            add_value(ev, out, v->inner);
-            buf_byte(out, ')');
-        }
+        add_container(ev, out, v);
         break;
     default:
         buf_str_add(out, opaque_text(v));

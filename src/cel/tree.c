@@ -16,9 +16,9 @@ static int to_tree(struct cel__eval *ev, const struct cel_value *v, struct value
 static int list_to_tree(struct cel__eval *ev, const struct cel_value *v, struct value *ret,
                         struct err *err)
 {
+    struct cel_value item;
     *ret = value_array();
-    for (size_t i = 0; i < cel__size(v); i++) {
-        struct cel_value item = cel__item(ev, v, i);
+    for (size_t i = 0; cel__list_next(ev, v, &i, &item);) {
         struct value tree = value_null();
         int r = to_tree(ev, &item, &tree, err);
         if (r < 0)
@@ -89,6 +89,18 @@ static struct value bytes_to_tree(struct cel__eval *ev, const struct cel_value *
     return value_string(arena_str(ev->arena, buf_str(&text)));
 }
 
+static int container_to_tree(struct cel__eval *ev, const struct cel_value *v, struct value *ret,
+                             struct err *err)
+{
+    if (!cel__enter(ev))
+        return cel__exceeded(ev, err);
+    int r = v->kind == CEL_LIST  ? list_to_tree(ev, v, ret, err)
+            : v->kind == CEL_MAP ? map_to_tree(ev, v, ret, err)
+                                 : object_to_tree(ev, v, ret, err);
+    cel__leave(ev);
+    return r == 0 && ev->exceeded ? cel__exceeded(ev, err) : r;
+}
+
 static int to_tree(struct cel__eval *ev, const struct cel_value *v, struct value *ret,
                    struct err *err)
 {
@@ -116,14 +128,13 @@ static int to_tree(struct cel__eval *ev, const struct cel_value *v, struct value
         *ret = value_string(cel__duration_text(ev->arena, v->i));
         return 0;
     case CEL_LIST:
-        return list_to_tree(ev, v, ret, err);
     case CEL_MAP:
-        return map_to_tree(ev, v, ret, err);
+        return container_to_tree(ev, v, ret, err);
     default:
         break;
     }
     if (v->kind == CEL_OBJECT && v->form == CEL__STRUCT)
-        return object_to_tree(ev, v, ret, err);
+        return container_to_tree(ev, v, ret, err);
     if (v->kind == CEL_OPAQUE && v->declared == &cel_quantity) {
         *ret = value_string(cel__quantity_text(v));
         return 0;
@@ -134,6 +145,6 @@ static int to_tree(struct cel__eval *ev, const struct cel_value *v, struct value
 
 int cel_to_tree(struct arena *a, const struct cel_value *v, struct value *ret, struct err *err)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     return to_tree(&ev, v, ret, err);
 }

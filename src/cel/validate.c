@@ -25,7 +25,8 @@ static bool is_bad_literal(struct validator *v, const struct ast_node *n,
 {
     struct err err = ERR_INIT(v->arena);
     struct regexp *re;
-    struct cel__eval ev = { .arena = v->arena, .program = v->program, .budget = UINT64_MAX };
+    struct cel__eval ev = cel__outside(v->arena);
+    ev.program = v->program;
     if (str_eq(n->call.function, STR("matches")))
         return regexp_compile(v->arena, cel__str(&arg->literal), &re, &err) < 0;
     return cel__eval_node(&ev, n).kind == CEL_ERROR;

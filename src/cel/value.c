@@ -289,14 +289,14 @@ size_t cel_size(const struct cel_value *v)
 
 struct cel_value cel_at(struct arena *a, const struct cel_value *list, size_t i)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     return cel__item(&ev, list, i);
 }
 
 void cel_entry(struct arena *a, const struct cel_value *map, size_t i, struct cel_value *ret_key,
                struct cel_value *ret_val)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     if (map->kind == CEL_OBJECT) {
         *ret_key = cel_of_string(map->object->fields[i]);
         *ret_val = map->object->vals[i];
@@ -307,6 +307,6 @@ void cel_entry(struct arena *a, const struct cel_value *map, size_t i, struct ce
 
 bool cel_equal(struct arena *a, const struct cel_value *x, const struct cel_value *y)
 {
-    struct cel__eval ev = { .arena = a };
+    struct cel__eval ev = cel__outside(a);
     return cel__is_true(cel__equal(&ev, x, y));
 }

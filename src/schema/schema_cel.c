@@ -196,6 +196,7 @@ static struct before inside(const struct before *b, const struct value *now,
 
 struct runner {
     struct field_errors *e;
+    struct arena scratch; /* for one evaluation at a time */
     int64_t budget; /* negative: used up */
 };
 
@@ -240,7 +241,7 @@ static bool make_message(struct runner *r, const struct schema_programs *ps,
     struct cel_value v;
     uint64_t cost = 0;
     *ret = STR("");
-    int failed = cel_eval(r->e->arena, p->message, vars, CALL_BUDGET, &v, &cost, &err);
+    int failed = cel_eval(&r->scratch, p->message, vars, CALL_BUDGET, &v, &cost, &err);
     if ((int64_t)cost > r->budget || failed == -ERR_TOO_LARGE) {
         add_trouble(r, path, ps->schema,
                     failed == -ERR_TOO_LARGE
@@ -256,7 +257,7 @@ static bool make_message(struct runner *r, const struct schema_programs *ps,
     r->budget -= (int64_t)cost;
     struct str text = failed ? STR("") : str_trim(cel_text(&v));
     if (text.n <= MESSAGE_BYTES && str_find(text, '\n') < 0)
-        *ret = text;
+        *ret = arena_str(r->e->arena, text);
     return true;
 }
 
@@ -315,10 +316,14 @@ static void run_one(struct runner *r, const struct schema_programs *ps,
                     const struct value *obj, const struct cel_value *vars,
                     const struct before *before)
 {
-    struct err err = ERR_INIT(r->e->arena);
+    struct err err = ERR_INIT(&r->scratch);
     struct cel_value v;
     uint64_t cost = 0;
-    int failed = cel_eval(r->e->arena, p->check, vars, CALL_BUDGET, &v, &cost, &err);
+    int failed = cel_eval(&r->scratch, p->check, vars, CALL_BUDGET, &v, &cost, &err);
+    if (arena_spent(&r->scratch)) { /* whoever reports the faults says so */
+        r->budget = -1;
+        return;
+    }
     if (failed != -ERR_TOO_LARGE && cost > (uint64_t)r->budget) {
         add_trouble(r, path, ps->schema,
                     STR("validation failed due to running out of cost budget, no further "
@@ -355,21 +360,22 @@ static void run_list(struct runner *r, const struct schema_programs *ps,
                         "validation rules will be run"));
         r->budget = -1;
     }
-    struct arena *a = r->e->arena;
     for (size_t i = 0; i < ps->n && r->budget >= 0; i++) {
         const struct schema_program *p = &ps->list[i];
         bool optional = p->rule->optional_old_self;
         if (!p->check) {
             add_trouble(r, path, ps->schema,
-                        arena_printf(a, "rule compile error: " STR_FMT, STR_ARG(p->fault)));
+                        arena_printf(r->e->arena, "rule compile error: " STR_FMT, STR_ARG(p->fault)));
             continue;
         }
         if (p->uses_old && !old && !optional)
             continue;
-        struct cel_value vars[2] = { cel_wrap(a, obj, p->self) };
-        struct cel_value was = old ? cel_wrap(a, old, p->self) : cel_of_null();
-        vars[1] = optional ? cel_of_optional(a, old ? &was : NULL) : was;
+        struct arena *scratch = &r->scratch;
+        struct cel_value vars[2] = { cel_wrap(scratch, obj, p->self) };
+        struct cel_value was = old ? cel_wrap(scratch, old, p->self) : cel_of_null();
+        vars[1] = optional ? cel_of_optional(scratch, old ? &was : NULL) : was;
         run_one(r, ps, p, path, obj, vars, before);
+        arena_reset(scratch);
     }
 }
 
@@ -437,7 +443,10 @@ void schema_programs_run(struct field_errors *e, const struct schema_programs *p
                          const struct field_path *path, const struct value *obj,
                          const struct value *old_obj)
 {
-    struct runner r = { e, OBJECT_BUDGET };
+    struct runner r = { .e = e, .budget = OBJECT_BUDGET };
     struct before before = { old_obj ? obj : NULL, old_obj, NULL, NULL };
+    arena_init(&r.scratch);
+    arena_allow(&r.scratch, e->arena->allowance);
     run(&r, p, path, obj, old_obj, &before);
+    arena_done(&r.scratch);
 }

@@ -209,6 +209,53 @@ static void stops(void **state)
     arena_done(&a);
 }
 
+/* A small rule that would make much, over an object of a few bytes. */
+static void is_not_overwhelmed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *part, *end, *faults;
+    } rows[] = {
+        { ".map(x,x+x)", ".size() == 1", "" },
+        { ".map(x,[x,x])", ".all(x, x == x)",
+          "a: Invalid value: \"integer\": 'operation cancelled: actual cost limit exceeded': no "
+          "further validation rules will be run due to call cost exceeds limit for rule: too "
+          "much" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct arena a;
+        autobuf schema = { 0 };
+        arena_init(&a);
+        buf_printf(&schema, "{type: object, properties: {a: {type: integer, "
+                            "x-kubernetes-validations: [{message: too much, rule: '[[1]]");
+        for (int k = 0; k < 27; k++)
+            buf_printf(&schema, "%s", rows[i].part);
+        buf_printf(&schema, "%s'}]}}}", rows[i].end);
+        struct result got = run(&a, str_cstr(&a, buf_str(&schema)), "{a: 1}", NULL);
+        if (!str_eq(got.faults, str_of(rows[i].faults)))
+            fail_msg("got " STR_FMT, STR_ARG(got.faults));
+        arena_done(&a);
+    }
+}
+
+/* Rules are not blamed for what they could not finish; whoever reports says why. */
+static void gives_up(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct allowance w = { .end = ALLOWANCE_LATE };
+    arena_init(&a);
+    struct value props = parse(&a, RULE("")), now = parse(&a, "{a: 9}");
+    const struct schema_programs *p = schema_programs_compile(&a, schema_compile(&a, &props), true);
+    struct field_errors e = FIELD_ERRORS_INIT(&a);
+    struct err err = ERR_INIT(&a);
+    arena_allow(&a, &w);
+    schema_programs_run(&e, p, NULL, &now, NULL);
+    assert_int_equal(e.n, 0);
+    assert_int_equal(field_errors_report(&e, STR("g"), STR("K"), STR("n"), &err), -ERR_TIMEOUT);
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +263,8 @@ int main(void)
         cmocka_unit_test(finds),
         cmocka_unit_test(correlates),
         cmocka_unit_test(stops),
+        cmocka_unit_test(is_not_overwhelmed),
+        cmocka_unit_test(gives_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
