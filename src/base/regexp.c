@@ -222,6 +222,7 @@ struct places {
 struct machine {
     const struct regexp *re;
     struct str text;
+    const struct allowance *allowance; /* NULL: none */
     struct places now, next;
     uint32_t *stack; /* instructions still to be followed */
 };
@@ -298,6 +299,8 @@ static bool run(struct machine *m, size_t from, size_t *ret_start, size_t *ret_e
             follow(m, &m->now, 0, at, at);
         if (m->now.n == 0)
             break;
+        if (m->allowance && allowance_ended(m->allowance) != ALLOWANCE_OPEN)
+            return false;
         step = at < m->text.n ? utf8_step(m->text.p + at, m->text.n - at) : 1;
         assert(step);
         uint32_t code = at < m->text.n ? utf8_decode(m->text.p + at, step) : UINT32_MAX;
@@ -324,8 +327,8 @@ static bool run(struct machine *m, size_t from, size_t *ret_start, size_t *ret_e
 
 enum { SMALL = 128 }; /* programs of so many instructions need no heap */
 
-static bool search(const struct regexp *re, struct str text, size_t from, size_t *ret_start,
-                   size_t *ret_end, bool any)
+static bool search(const struct regexp *re, struct str text, size_t from, const struct allowance *w,
+                   size_t *ret_start, size_t *ret_end, bool any)
 {
     struct place small_dense[2 * SMALL];
     uint32_t small_words[4 * SMALL + 1] = { 0 };
@@ -339,6 +342,7 @@ static bool search(const struct regexp *re, struct str text, size_t from, size_t
     struct machine m = {
         .re = re,
         .text = text,
+        .allowance = w,
         .now = { .dense = dense, .sparse = words },
         .next = { .dense = dense + re->n, .sparse = words + re->n },
         .stack = words + 2 * (size_t)re->n,
@@ -346,14 +350,14 @@ static bool search(const struct regexp *re, struct str text, size_t from, size_t
     return run(&m, from, ret_start, ret_end, any);
 }
 
-bool regexp_match(const struct regexp *re, struct str text)
+bool regexp_match(const struct regexp *re, struct str text, const struct allowance *w)
 {
     size_t start, end;
-    return search(re, text, 0, &start, &end, true);
+    return search(re, text, 0, w, &start, &end, true);
 }
 
-bool regexp_find(const struct regexp *re, struct str text, size_t from, size_t *ret_start,
-                 size_t *ret_end)
+bool regexp_find(const struct regexp *re, struct str text, size_t from, const struct allowance *w,
+                 size_t *ret_start, size_t *ret_end)
 {
-    return search(re, text, from, ret_start, ret_end, false);
+    return search(re, text, from, w, ret_start, ret_end, false);
 }

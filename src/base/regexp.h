@@ -14,9 +14,11 @@ struct regexp;
  * in the arena and needs neither `pattern` nor anything else afterwards. */
 int regexp_compile(struct arena *a, struct str pattern, struct regexp **ret, struct err *err);
 
-/* Whether it matches anywhere in the text. */
-bool regexp_match(const struct regexp *re, struct str text);
+/* Whether it matches anywhere in the text. That takes up to LIMIT_REGEXP_INSTS steps for each
+ * character. It gives up, with false, once the allowance has ended: whoever passes one looks at it
+ * before he believes a no. NULL: none. */
+bool regexp_match(const struct regexp *re, struct str text, const struct allowance *w);
 
 /* The first match that starts at or after `from`, which is a boundary of characters. */
-bool regexp_find(const struct regexp *re, struct str text, size_t from, size_t *ret_start,
-                 size_t *ret_end);
+bool regexp_find(const struct regexp *re, struct str text, size_t from, const struct allowance *w,
+                 size_t *ret_start, size_t *ret_end);

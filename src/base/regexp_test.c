@@ -5,7 +5,10 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 static void finds(void **state)
@@ -89,8 +92,8 @@ static void finds(void **state)
         if (regexp_compile(&a, str_of(rows[i].pattern), &re, &err) < 0)
             fail_msg("%s: " STR_FMT, rows[i].pattern, STR_ARG(err.msg));
         struct str text = str_of(rows[i].text);
-        bool found = regexp_find(re, text, 0, &start, &end);
-        if (found != !!rows[i].found || found != regexp_match(re, text))
+        bool found = regexp_find(re, text, 0, NULL, &start, &end);
+        if (found != !!rows[i].found || found != regexp_match(re, text, NULL))
             fail_msg("%s in %s: %d", rows[i].pattern, rows[i].text, found);
         struct str got = str_take(str_skip(text, start), end - start);
         if (found && !str_eq(got, str_of(rows[i].found)))
@@ -149,6 +152,15 @@ static void refuses(void **state)
     arena_done(&a);
 }
 
+/* A pattern of so many thousand instructions and one. */
+static struct str thousands(struct arena *a, unsigned n)
+{
+    autobuf pattern = { 0 };
+    for (unsigned i = 0; i < n; i++)
+        buf_str_add(&pattern, STR("(.{1000})"));
+    return arena_str(a, buf_str(&pattern));
+}
+
 /* Where a backtracking matcher would take 2^n steps, and where a program would be huge. */
 static void bounded(void **state)
 {
@@ -162,18 +174,52 @@ static void bounded(void **state)
     memset(text, 'a', N);
     text[N] = 'b';
     assert_int_equal(regexp_compile(&a, STR("^(a*)*(a|aa)+c$"), &re, &err), 0);
-    assert_false(regexp_match(re, (struct str){ text, N + 1 }));
+    assert_false(regexp_match(re, (struct str){ text, N + 1 }, NULL));
 
-    struct str many = STR("");
-    for (int i = 0; i < 200; i++)
-        many = arena_printf(&a, STR_FMT "(.{1000})", STR_ARG(many));
-    assert_int_equal(regexp_compile(&a, many, &re, &err), -ERR_INVALID);
+    assert_int_equal(regexp_compile(&a, thousands(&a, LIMIT_REGEXP_INSTS / 1000 - 1), &re, &err),
+                     0);
+    assert_int_equal(regexp_compile(&a, thousands(&a, LIMIT_REGEXP_INSTS / 1000), &re, &err),
+                     -ERR_INVALID);
     assert_true(str_starts(err.msg, STR("error parsing regexp: expression too large")));
 
     err_clear(&err);
     memset(text, '(', N);
     assert_int_equal(regexp_compile(&a, (struct str){ text, N }, &re, &err), -ERR_INVALID);
     assert_true(str_starts(err.msg, STR("error parsing regexp: expression nests too deeply")));
+    arena_done(&a);
+}
+
+static void *finish(void *w)
+{
+    allowance_finish(w, ALLOWANCE_LATE);
+    return NULL;
+}
+
+/* A match that would take ten thousand million steps, whose time ends under way. */
+static void gives_up(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct regexp *re;
+    struct allowance w = { 0 };
+    pthread_t other;
+    autofree char *text = mem_alloc(N);
+    memset(text, 'a', N);
+    struct str pattern = arena_printf(&a, STR_FMT "b", STR_ARG(thousands(&a, 90)));
+    assert_int_equal(regexp_compile(&a, pattern, &re, &err), 0);
+    assert_int_equal(pthread_create(&other, NULL, finish, &w), 0);
+    assert_false(regexp_match(re, (struct str){ text, N }, &w));
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(allowance_ended(&w), ALLOWANCE_LATE);
+
+    size_t start, end;
+    assert_int_equal(regexp_compile(&a, STR("a"), &re, &err), 0);
+    assert_true(regexp_match(re, STR("a"), NULL));
+    assert_false(regexp_match(re, STR("a"), &w));
+    assert_false(regexp_find(re, STR("a"), 0, &w, &start, &end));
     arena_done(&a);
 }
 
@@ -187,21 +233,19 @@ static void goes_on(void **state)
     size_t start, end;
     assert_int_equal(regexp_compile(&a, STR("[0-9]+"), &re, &err), 0);
     struct str text = STR("a12b345");
-    assert_true(regexp_find(re, text, 0, &start, &end));
+    assert_true(regexp_find(re, text, 0, NULL, &start, &end));
     assert_true(start == 1 && end == 3);
-    assert_true(regexp_find(re, text, end, &start, &end));
+    assert_true(regexp_find(re, text, end, NULL, &start, &end));
     assert_true(start == 4 && end == 7);
-    assert_false(regexp_find(re, text, end, &start, &end));
+    assert_false(regexp_find(re, text, end, NULL, &start, &end));
     arena_done(&a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(goes_on),
+        cmocka_unit_test(finds),    cmocka_unit_test(refuses), cmocka_unit_test(bounded),
+        cmocka_unit_test(gives_up), cmocka_unit_test(goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static struct cel_value fn_find(struct cel__eval *ev, const struct cel_value *ar
     const struct regexp *re = cel__pattern(ev, &args[1], &err);
     if (!re)
         return illegal(ev, &err);
-    if (!regexp_find(re, s, 0, &start, &end))
+    if (!regexp_find(re, s, 0, ev->arena->allowance, &start, &end))
         return cel_of_string(STR(""));
     return cel_of_string(str_take(str_skip(s, start), end - start));
 }
@@ -36,8 +36,8 @@ static struct cel_value fn_find_all(struct cel__eval *ev, const struct cel_value
     const struct regexp *re = cel__pattern(ev, &args[1], &err);
     if (!re)
         return illegal(ev, &err);
-    for (size_t from = 0; list.n < limit && from <= s.n;) {
-        if (!regexp_find(re, s, from, &start, &end))
+    for (size_t from = 0; list.n < limit && from <= s.n && cel__work(ev, 1);) {
+        if (!regexp_find(re, s, from, ev->arena->allowance, &start, &end))
             break;
         if (end > start || start != last_end)
             cel__list_push(ev, &list, cel_of_string(str_take(str_skip(s, start), end - start)));

@@ -327,7 +327,9 @@ static struct cel_value fn_matches(struct cel__eval *ev, const struct cel_value 
     if (!both_text(args))
         return CEL__NO_OVERLOAD;
     const struct regexp *re = cel__pattern(ev, &args[1], &err);
-    return re ? cel_of_bool(regexp_match(re, cel__str(&args[0]))) : cel_of_error(err.msg);
+    if (!re)
+        return cel_of_error(err.msg);
+    return cel_of_bool(regexp_match(re, cel__str(&args[0]), ev->arena->allowance));
 }
 
 static struct cel_value fn_dyn(struct cel__eval *ev, const struct cel_value *args, size_t n)

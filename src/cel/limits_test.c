@@ -178,18 +178,25 @@ static void test_allowance(void **state)
 {
     (void)state;
     static const struct cel_env env;
-    struct allowance w = { .end = ALLOWANCE_LATE };
-    const struct cel_program *p;
-    struct cel_value v;
-    uint64_t cost;
-    struct err err = ERR_INIT(&arena);
-    assert_int_equal(
-        cel_compile(&arena, &env, STR("lists.range(9).all(x, x >= 0) || true"), &p, &err), 0);
-    arena_allow(&arena, &w);
-    assert_int_equal(cel_eval(&arena, p, NULL, 1000000, &v, &cost, &err), -ERR_TIMEOUT);
-    assert_true(cost < 20);
-    arena_allow(&arena, NULL);
-    assert_int_equal(cel_eval(&arena, p, NULL, 1000000, &v, &cost, &err), 0);
+    static const char *const expressions[] = {
+        "lists.range(9).all(x, x >= 0) || true",
+        "'a'.matches('a')",
+        "'a'.find('b') == ''",
+        "'a'.findAll('b') == []",
+    };
+    for (size_t i = 0; i < COUNT(expressions); i++) {
+        struct allowance w = { .end = ALLOWANCE_LATE };
+        const struct cel_program *p;
+        struct cel_value v;
+        uint64_t cost;
+        struct err err = ERR_INIT(&arena);
+        assert_int_equal(cel_compile(&arena, &env, str_of(expressions[i]), &p, &err), 0);
+        arena_allow(&arena, &w);
+        assert_int_equal(cel_eval(&arena, p, NULL, 1000000, &v, &cost, &err), -ERR_TIMEOUT);
+        assert_true(cost < 20);
+        arena_allow(&arena, NULL);
+        assert_int_equal(cel_eval(&arena, p, NULL, 1000000, &v, &cost, &err), 0);
+    }
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static bool is_of_class(struct parser *p, int32_t c, struct str pattern, struct 
     struct str text = { bytes, utf8_encode(bytes, (uint32_t)c) };
     if (!*class && regexp_compile(p->arena, pattern, class, NULL) < 0)
         return false;
-    return regexp_match(*class, text);
+    return regexp_match(*class, text, NULL);
 }
 
 static bool is_digit(struct parser *p, int32_t c)

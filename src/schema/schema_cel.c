@@ -197,7 +197,7 @@ static struct before inside(const struct before *b, const struct value *now,
 struct runner {
     struct field_errors *e;
     struct arena scratch; /* for one evaluation at a time */
-    int64_t budget; /* negative: used up */
+    int64_t budget;       /* negative: used up */
 };
 
 static const char *type_name(const struct schema *s)
@@ -364,8 +364,9 @@ static void run_list(struct runner *r, const struct schema_programs *ps,
         const struct schema_program *p = &ps->list[i];
         bool optional = p->rule->optional_old_self;
         if (!p->check) {
-            add_trouble(r, path, ps->schema,
-                        arena_printf(r->e->arena, "rule compile error: " STR_FMT, STR_ARG(p->fault)));
+            add_trouble(
+                r, path, ps->schema,
+                arena_printf(r->e->arena, "rule compile error: " STR_FMT, STR_ARG(p->fault)));
             continue;
         }
         if (p->uses_old && !old && !optional)

@@ -111,7 +111,7 @@ static bool is_credit_card(struct arena *a, struct str text)
         STR("^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}"
             "|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}"
             "|(?:2131|1800|35\\d{3})\\d{11})$");
-    if (regexp_compile(a, issued, &re, &err) < 0 || !regexp_match(re, text))
+    if (regexp_compile(a, issued, &re, &err) < 0 || !regexp_match(re, text, a->allowance))
         return false;
     unsigned sum = 0;
     for (size_t i = 0; i < text.n; i++) {
@@ -230,7 +230,7 @@ static bool is_duration(struct arena *a, struct str text)
                            "milli[a-z\\x{b5}]*|s|sec[a-z\\x{b5}]*|m|min[a-z\\x{b5}]*|h|hr|"
                            "hour[a-z\\x{b5}]*|d|day[a-z\\x{b5}]*|w|wk|week[a-z\\x{b5}]*)"
                            "(?:[^A-Za-z\\x{b5}]|$)");
-    return regexp_compile(a, words, &re, &err) == 0 && regexp_match(re, text);
+    return regexp_compile(a, words, &re, &err) == 0 && regexp_match(re, text, a->allowance);
 }
 
 #define HEX   "[0-9a-f]"
@@ -321,7 +321,7 @@ bool schema_format_is_text(const struct schema_format *f)
 bool schema_format_fits(struct arena *a, const struct schema_format *f,
                         const struct regexp *pattern, struct str text)
 {
-    if (pattern && !regexp_match(pattern, text))
+    if (pattern && !regexp_match(pattern, text, a->allowance))
         return false;
     return !f->fits || f->fits(a, text);
 }

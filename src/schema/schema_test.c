@@ -198,13 +198,34 @@ static void lists(void **state)
     arena_done(&f.a);
 }
 
+/* A text that does not match because there was no time to look is not called wrong. */
+static void gives_up(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct allowance w = { 0 };
+    start(&f, "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\","
+              "\"pattern\":\"^a$\"}}}");
+    struct value v = parse(&f.a, "{\"a\":\"b\"}");
+    struct field_errors e = FIELD_ERRORS_INIT(&f.a);
+    struct err err = ERR_INIT(&f.a);
+    arena_allow(&f.a, &w);
+    schema_validate(&e, f.s, NULL, &v, NULL);
+    assert_int_equal(field_errors_report(&e, STR("g"), STR("K"), STR("n"), &err), -ERR_INVALID);
+    allowance_finish(&w, ALLOWANCE_LATE);
+    err_clear(&err);
+    assert_int_equal(field_errors_report(&e, STR("g"), STR("K"), STR("n"), &err), -ERR_TIMEOUT);
+    struct field_errors none = FIELD_ERRORS_INIT(&f.a);
+    schema_validate(&none, f.s, NULL, &v, NULL);
+    assert_int_equal(none.n, 0);
+    arena_done(&f.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prunes),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(validates),
-        cmocka_unit_test(lists),
+        cmocka_unit_test(prunes), cmocka_unit_test(defaults), cmocka_unit_test(validates),
+        cmocka_unit_test(lists),  cmocka_unit_test(gives_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,7 +284,7 @@ static void check_string(struct checker *c, struct result *r, const struct schem
                   arena_printf(c->a,
                                "should match '" STR_FMT ", but pattern is invalid: " STR_FMT "'",
                                STR_ARG(rules->pattern), STR_ARG(rules->regexp_fault)));
-    else if (rules->pattern.n && !regexp_match(rules->regexp, text))
+    else if (rules->pattern.n && !regexp_match(rules->regexp, text, c->a->allowance))
         add_shown(c, r, path, v,
                   arena_printf(c->a, "should match '" STR_FMT "'", STR_ARG(rules->pattern)));
 }
@@ -505,6 +505,8 @@ static struct result check(struct checker *c, const struct schema *s, const stru
 {
     struct result r = { 0 };
     const struct schema_rules *rules = s->rules;
+    if (arena_spent(c->a)) /* field_errors_report() says so */
+        return r;
     bool is_null = v->type == VALUE_NULL;
     check_type(c, &r, s, path, v);
     if (!is_null) {
