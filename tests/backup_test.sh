@@ -28,6 +28,7 @@ check "another object" 201 "$(put two)"
 one=$(get one)
 two=$(get two)
 "$sampan" down --data-dir "$dir/a" >/dev/null
+rv() { sed -n 's/.*"resourceVersion":"\([0-9]*\)".*/\1/p'; }
 check "a stopped one too" 0 "$("$sampan" backup --data-dir "$dir/a" "$dir/cold"; echo $?)"
 
 check "restored" 0 "$("$sampan" restore --data-dir "$dir/b" "$dir/hot"; echo $?)"
@@ -36,6 +37,24 @@ check "not over objects" 1 "$("$sampan" restore --data-dir "$dir/b" "$dir/hot" 2
 there
 check "what was there then" "$one" "$(get one)"
 has "what came later is not" '"reason":"NotFound"' "$(get two)"
+
+# What clients remember of the lost future is nothing here.
+replace() {
+    admin -X PUT -H 'Content-Type: application/json' \
+        "$server/api/v1/namespaces/default/configmaps/$1?pretty=0" \
+        -d "{\"metadata\":{\"name\":\"$1\",\"resourceVersion\":\"$2\"},\"data\":{\"k\":\"$3\"}}"
+}
+was=$(echo "$one" | rv)
+lost=$(echo "$two" | rv)
+check "a name is used again" 201 "$(put two)"
+check "its revision is not" yes "$([ "$(get two | rv)" -gt $((lost + 1000000000)) ] && echo yes)"
+has "an old client does not overwrite it" '"reason":"Conflict"' "$(replace two "$lost" old)"
+has "nor something older by its own revision" '"reason":"Conflict"' "$(replace one "$lost" old)"
+has "what was not changed has its revision" '"k":"right"' "$(replace one "$was" right)"
+has "an old watch is too old" '"reason":"Expired"' \
+    "$(admin "$server/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$lost")"
+has "and an old list" '"reason":"Expired"' \
+    "$(admin "$server/api/v1/configmaps?resourceVersionMatch=Exact&resourceVersion=$lost&pretty=0")"
 "$sampan" down --data-dir "$dir/b" >/dev/null
 
 rm -rf "$dir/b"
@@ -45,8 +64,33 @@ there
 check "has both" "$one$two" "$(get one)$(get two)"
 "$sampan" down --data-dir "$dir/b" >/dev/null
 
-printf 'x' | dd of="$dir/cold" bs=1 seek=5000 conv=notrunc 2>/dev/null
+# flip FILE TEXT: changes the last letter of each TEXT in it.
+flip() {
+    grep -abo "$2" "$1" | cut -d: -f1 | while read -r at; do
+        printf 'X' | dd of="$1" bs=1 seek=$((at + ${#2} - 1)) conv=notrunc 2>/dev/null
+    done
+}
 rm -rf "$dir/b"
-check "a damaged one is refused" 1 "$("$sampan" restore --data-dir "$dir/b" "$dir/cold" 2>/dev/null; echo $?)"
+flip "$dir/cold" '"k":"two'
+check "a damaged one is refused" 1 "$("$sampan" restore --data-dir "$dir/b" "$dir/cold" 2>"$dir/said"; echo $?)"
+has "and says what is damaged" "configmaps/default/two" "$(cat "$dir/said")"
+check "unless that may be left out" 0 "$("$sampan" restore --skip-damaged --data-dir "$dir/b" "$dir/cold" 2>"$dir/said"; echo $?)"
+has "which is named" "left out /registry/configmaps/default/two" "$(cat "$dir/said")"
+"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
+there
+check "and the rest is there" "$one" "$(get one)"
+
+flip "$dir/b/store/view.mdb" '"k":"one'
+check "a damaged store is not backed up" 1 "$("$sampan" backup --data-dir "$dir/b" "$dir/none" 2>"$dir/said"; echo $?)"
+has "and says why" "configmaps/default/one" "$(cat "$dir/said")"
+check "there is no file" "" "$(ls "$dir" | grep none)"
+check "unless told to" 0 "$("$sampan" backup --skip-damaged --data-dir "$dir/b" "$dir/some" 2>"$dir/said"; echo $?)"
+has "what is missing is named" "left out /registry/configmaps/default/one" "$(cat "$dir/said")"
+"$sampan" down --data-dir "$dir/b" >/dev/null
+check "the same of a stopped one" 1 "$("$sampan" backup --data-dir "$dir/b" "$dir/none" 2>"$dir/said"; echo $?)"
+has "with the reason" "configmaps/default/one" "$(cat "$dir/said")"
+rm -rf "$dir/b"
+check "what was left can be restored" 0 "$("$sampan" restore --bump-revision 7 --data-dir "$dir/b" "$dir/some"; echo $?)"
+check "a number is a number" 2 "$("$sampan" restore --bump-revision x --data-dir "$dir/c" "$dir/some" 2>/dev/null; echo $?)"
 check "no file" 2 "$("$sampan" backup 2>/dev/null; echo $?)"
 finish

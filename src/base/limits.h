@@ -69,6 +69,7 @@
 #define LIMIT_STORE_VALUE_BYTES (8u << 20)
 #define LIMIT_STORE_TXN_OPS     128u
 #define LIMIT_STORE_TXN_BYTES   (16u << 20)
+#define LIMIT_BACKUP_WARNINGS   100u /* damaged objects that a backup names in its headers */
 
 /* Services: what one has is written and deleted in one transaction */
 #define LIMIT_SERVICE_NODE_PORTS 120u

@@ -13,10 +13,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "main/credentials.h"
 #include "main/instance.h"
 #include "net/fetch.h"
+#include "server/backup.h"
 #include "store/store.h"
 #include "base/banned.h"
 
@@ -24,19 +27,36 @@
 
 struct job {
     const char *dir, *file;
+    bool skips; /* what is damaged is left out, and named */
+    uint64_t bump;
 };
+
+static void on_damaged(void *arg, struct str key, struct str what)
+{
+    (void)arg;
+    fprintf(stderr, "left out " STR_FMT ": " STR_FMT "\n", STR_ARG(key), STR_ARG(what));
+}
+
+static const struct store_skip left_out = { on_damaged, NULL };
 
 /* 0, or an exit status + 1. */
 static int parse(int argc, char **argv, const char *usage, struct job *ret)
 {
     static const struct option flags[] = {
         { "data-dir", required_argument, NULL, 'd' },
+        { "skip-damaged", no_argument, NULL, 's' },
+        { "bump-revision", required_argument, NULL, 'b' },
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         if (c == 'd') {
             ret->dir = optarg;
+        } else if (c == 's') {
+            ret->skips = true;
+        } else if (c == 'b' && strcmp(argv[0], "restore") == 0) {
+            if (!str_to_u64(str_of(optarg), &ret->bump) || ret->bump == STORE_BUMP_AUTO)
+                return command_misused(argv[0]) + 1;
         } else if (c == 'h') {
             fputs(usage, stdout);
             return 1;
@@ -58,6 +78,7 @@ struct download {
     int fd;
     struct err *err;
     int result;
+    struct buf refusal; /* a Status */
 };
 
 static bool on_piece(void *arg, int status, struct str piece)
@@ -65,14 +86,43 @@ static bool on_piece(void *arg, int status, struct str piece)
     struct download *d = arg;
     if (status == 200 && d->result == 0)
         d->result = file_write_all(d->fd, piece, d->err);
+    else if (status != 200 && d->refusal.n + piece.n < LIMIT_BODY_BYTES)
+        buf_str_add(&d->refusal, piece);
     return d->result == 0;
 }
 
-static int download(struct arena *a, const char *dir, struct str address, int fd, struct err *err)
+static int refused(struct arena *a, int status, struct str body, struct err *err)
+{
+    struct value v;
+    struct str message = { 0 };
+    if (json_read(a, arena_str(a, body), NULL, &v, NULL) == 0)
+        message = value_str(value_get(&v, STR("message")));
+    return err_set(err, ERR_UNAVAILABLE, "the server answered %d: " STR_FMT, status,
+                   STR_ARG(message));
+}
+
+/* Each object that the server left out stands in a Warning, as far as there was room. */
+static void tell_left_out(const struct fetch_reply *reply)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < reply->n_headers; i++) {
+        struct str name = reply->headers[i].value;
+        if (!str_eq_nocase(reply->headers[i].name, STR("warning")))
+            continue;
+        (void)str_cut(&name, '"');
+        on_damaged(NULL, str_cut(&name, '"'), STR("damaged"));
+        n++;
+    }
+    if (n == LIMIT_BACKUP_WARNINGS)
+        fprintf(stderr, "and perhaps more; the server's log names all\n");
+}
+
+static int download(struct arena *a, const struct job *job, struct str address, int fd,
+                    struct err *err)
 {
     struct credentials c;
     int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    const struct credentials_options opt = { .dir = dir, .host = STR("127.0.0.1") };
+    const struct credentials_options opt = { .dir = job->dir, .host = STR("127.0.0.1") };
     int r = credentials_load(a, &opt, now_sec, &c, err);
     if (r < 0)
         return r;
@@ -83,16 +133,20 @@ static int download(struct arena *a, const char *dir, struct str address, int fd
     r = fetch(fetcher,
               &(struct fetch_request){
                   .method = STR("GET"),
-                  .url = arena_printf(a, "https://" STR_FMT "/sampan/v1/backup", STR_ARG(address)),
+                  .url = arena_printf(a, "https://" STR_FMT "/sampan/v1/backup%s", STR_ARG(address),
+                                      job->skips ? "?" BACKUP_SKIP : ""),
                   .timeout_ms = BACKUP_TIMEOUT_MS,
                   .on_piece = on_piece,
                   .arg = &d },
               a, &reply, err);
     fetcher_free(fetcher);
     if (d.result < 0)
-        return d.result;
-    if (r == 0 && reply.status != 200)
-        r = err_set(err, ERR_UNAVAILABLE, "the server answered %d", reply.status);
+        r = d.result;
+    else if (r == 0 && reply.status != 200)
+        r = refused(a, reply.status, buf_str(&d.refusal), err);
+    else if (r == 0)
+        tell_left_out(&reply);
+    buf_done(&d.refusal);
     return r;
 }
 
@@ -104,7 +158,7 @@ static int backup_running(struct arena *a, const struct job *job, struct str add
     autoclose int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(err, errno, "write %s", part);
-    int r = download(a, job->dir, address, fd, err);
+    int r = download(a, job, address, fd, err);
     if (r == 0 && fsync(fd) < 0)
         r = err_errno(err, errno, "write %s", part);
     if (r == 0 && renameat2(AT_FDCWD, part, AT_FDCWD, job->file, RENAME_NOREPLACE) < 0)
@@ -124,7 +178,7 @@ static int backup_stopped(struct arena *a, const struct job *job, struct err *er
     int r = store_open(&(struct store_options){ .engine = STORE_LMDB, .dir = dir }, &store, err);
     if (r < 0)
         return r;
-    r = store_backup(store, job->file, err);
+    r = store_backup(store, job->file, job->skips ? &left_out : NULL, err);
     store_close(store);
     return r;
 }
@@ -149,7 +203,8 @@ static int restore(struct arena *a, const struct job *job, struct err *err)
     autoclose int lock_fd = instance_claim(job->dir, err);
     if (lock_fd < 0)
         return lock_fd;
-    return store_restore(job->file, str_cstr(a, arena_printf(a, "%s/store", job->dir)), err);
+    struct store_restore_options opt = { job->bump, job->skips ? &left_out : NULL };
+    return store_restore(job->file, str_cstr(a, arena_printf(a, "%s/store", job->dir)), &opt, err);
 }
 
 /* ---- Both ---- */
@@ -157,7 +212,7 @@ static int restore(struct arena *a, const struct job *job, struct err *err)
 static int run(int argc, char **argv, const char *usage,
                int (*act)(struct arena *a, const struct job *job, struct err *err))
 {
-    struct job job = { 0 };
+    struct job job = { .bump = STORE_BUMP_AUTO };
     int end = parse(argc, argv, usage, &job);
     if (end)
         return end - 1;
@@ -179,15 +234,23 @@ static int run(int argc, char **argv, const char *usage,
 int cmd_backup(int argc, char **argv)
 {
     return run(argc, argv,
-               "Usage: sampan backup [--data-dir DIR] FILE\n"
-               "Writes all objects of the control plane in DIR, running or not, to FILE.\n",
+               "Usage: sampan backup [--data-dir DIR] [--skip-damaged] FILE\n"
+               "Writes all objects of the control plane in DIR, running or not, to FILE. Each is\n"
+               "checked: a damaged one ends it, and there is no FILE.\n\n"
+               "  --skip-damaged  go on without what is damaged, and name each\n",
                backup);
 }
 
 int cmd_restore(int argc, char **argv)
 {
-    return run(argc, argv,
-               "Usage: sampan restore [--data-dir DIR] FILE\n"
-               "Makes DIR, which has no objects yet, from what `sampan backup` wrote to FILE.\n",
-               restore);
+    return run(
+        argc, argv,
+        "Usage: sampan restore [--data-dir DIR] [--skip-damaged] [--bump-revision N] FILE\n"
+        "Makes DIR, which has no objects yet, from what `sampan backup` wrote to FILE.\n"
+        "Revisions go on far above those that clients have seen since the backup, so that\n"
+        "what they remember conflicts or is too old, and is never taken for something new.\n\n"
+        "  --skip-damaged     go on without what is damaged in FILE, and name each\n"
+        "  --bump-revision N  go on N above the backup; else 1000000000, and not below\n"
+        "                     the time in milliseconds\n",
+        restore);
 }

@@ -5,11 +5,43 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/limits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/reply.h"
 #include "base/banned.h"
 
-enum { PIECE_BYTES = 256 << 10 };
+enum { PIECE_BYTES = 256 << 10, N_PLAIN_HEADERS = 2 };
+
+/* A backup on its way, and what it goes without. */
+struct job {
+    struct api *api;
+    struct arena *arena;
+    struct http_header headers[N_PLAIN_HEADERS + LIMIT_BACKUP_WARNINGS];
+    size_t n_headers;
+};
+
+/* The key of something damaged may be anything: a header has text. */
+static struct str printable(struct arena *a, struct str text)
+{
+    char *p = arena_dup(a, text.p, text.n);
+    for (size_t i = 0; i < text.n; i++)
+        if (p[i] < ' ' || p[i] > '~' || p[i] == '"' || p[i] == '\\')
+            p[i] = '?';
+    return (struct str){ p, text.n };
+}
+
+static void on_damaged(void *arg, struct str key, struct str what)
+{
+    struct job *j = arg;
+    struct str name = printable(j->arena, key);
+    log_error("a damaged object is left out of the backup", LOG_STR("key", name),
+              LOG_STR("err", what));
+    if (j->n_headers < sizeof(j->headers) / sizeof(j->headers[0]))
+        j->headers[j->n_headers++] =
+            (struct http_header){ STR("warning"),
+                                  arena_printf(j->arena, "299 - \"" STR_FMT "\"", STR_ARG(name)) };
+}
 
 static void free_piece(void *piece)
 {
@@ -23,13 +55,9 @@ static void give_up(struct http_exchange *x, void *arg)
 }
 
 /* The rest of the file, piece by piece, as fast as the client takes it. */
-static void send_file(struct http_exchange *x, int fd)
+static void send_file(struct http_exchange *x, const struct job *j, int fd)
 {
-    const struct http_header headers[] = {
-        { STR("content-type"), STR("application/octet-stream") },
-        { STR("x-content-type-options"), STR("nosniff") },
-    };
-    http_send_begin(x, 200, headers, sizeof(headers) / sizeof(headers[0]));
+    http_send_begin(x, 200, j->headers, j->n_headers);
     int r = 0;
     ssize_t n = 1;
     while (r == 0 && n > 0) {
@@ -47,14 +75,16 @@ static void send_file(struct http_exchange *x, int fd)
         http_send_end(x, NULL, 0);
 }
 
-static int make_file(struct api *api, struct arena *a, struct err *err)
+static int make_file(struct job *j, bool skips, struct err *err)
 {
-    struct str folder = arena_printf(a, "%s/backup.XXXXXX", api->scratch_dir);
+    struct arena *a = j->arena;
+    struct store_skip skip = { on_damaged, j };
+    struct str folder = arena_printf(a, "%s/backup.XXXXXX", j->api->scratch_dir);
     char *dir = arena_dup(a, str_cstr(a, folder), folder.n + 1);
     if (!mkdtemp(dir))
         return err_errno(err, errno, "make a folder for the backup");
     const char *file = str_cstr(a, arena_printf(a, "%s/backup", dir));
-    int fd = store_backup(api->store, file, err);
+    int fd = store_backup(j->api->store, file, skips ? &skip : NULL, err);
     if (fd == 0) {
         fd = open(file, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
@@ -68,11 +98,20 @@ static int make_file(struct api *api, struct arena *a, struct err *err)
 static void run(struct http_exchange *x, void *arg)
 {
     struct err err = ERR_INIT(http_arena(x));
-    autoclose int fd = make_file(arg, http_arena(x), &err);
+    struct job *j = arena_new(http_arena(x), struct job);
+    *j = (struct job){
+        .api = arg,
+        .arena = http_arena(x),
+        .headers = { { STR("content-type"), STR("application/octet-stream") },
+                     { STR("x-content-type-options"), STR("nosniff") } },
+        .n_headers = N_PLAIN_HEADERS,
+    };
+    bool skips = str_eq(http_request_of(x)->query, STR(BACKUP_SKIP));
+    autoclose int fd = make_file(j, skips, &err);
     if (fd < 0)
         reply_error(x, &err);
     else
-        send_file(x, fd);
+        send_file(x, j, fd);
 }
 
 void backup_serve(struct api *api, struct http_exchange *x)

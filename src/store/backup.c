@@ -1,9 +1,10 @@
 /* backup.c - one file that holds the whole store, and a folder made from it.
  *
- * The file is a compact copy of the view, made after a checkpoint, and a trailer with its length
- * and checksum. It has the history of the view, but no log; a restored store begins its history
- * at the revision of the backup and has an identity of its own, so that no old log can pass for
- * its. Restoring builds the folder beside its place and moves it there in one step. */
+ * The file is a view with all objects and no history, made after a checkpoint, and a trailer with
+ * its length and checksum. A restored store has an identity of its own, so that no old log can pass
+ * for its, and begins far above the revision of the backup, with nothing below: what clients of the
+ * lost store have seen since can neither be watched from nor be the version of anything again.
+ * Restoring builds the folder beside its place and moves it there in one step. */
 #include "store/internal.h"
 
 #include <endian.h>
@@ -40,8 +41,8 @@ static int sync_parent(const char *path, struct err *err)
     return file_sync_dir(dirname(copy), err);
 }
 
-/* The checksum of the first `n` bytes; copies them to `to` unless that is -1. */
-static int sum_bytes(int fd, uint64_t n, int to, uint32_t *ret, struct err *err)
+/* The checksum of the first `n` bytes. */
+static int sum_bytes(int fd, uint64_t n, uint32_t *ret, struct err *err)
 {
     autofree char *piece = mem_alloc(PIECE);
     uint32_t crc = 0;
@@ -55,9 +56,6 @@ static int sum_bytes(int fd, uint64_t n, int to, uint32_t *ret, struct err *err)
         if (got == 0)
             return err_set(err, ERR_DAMAGED, "the file ends too early");
         crc = crc32c(crc, piece, (size_t)got);
-        int r = to < 0 ? 0 : file_write_all(to, (struct str){ piece, (size_t)got }, err);
-        if (r < 0)
-            return r;
         off += (uint64_t)got;
     }
     *ret = crc;
@@ -73,7 +71,7 @@ static int add_trailer(int fd, struct err *err)
         return err_errno(err, errno, "look");
     uint64_t n = (uint64_t)st.st_size;
     uint32_t crc;
-    int r = sum_bytes(fd, n, -1, &crc, err);
+    int r = sum_bytes(fd, n, &crc, err);
     if (r < 0)
         return r;
     char trailer[TRAILER_BYTES] = { 0 };
@@ -91,26 +89,41 @@ static int add_trailer(int fd, struct err *err)
     return file_write_all(fd, (struct str){ trailer, sizeof(trailer) }, err);
 }
 
-static int write_backup(struct store *s, const char *tmp, struct err *err)
+static int seal_backup(const char *tmp, struct err *err)
 {
-    autoclose int fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    autoclose int fd = open(tmp, O_RDWR | O_CLOEXEC);
     if (fd < 0)
-        return err_errno(err, errno, "make %s", tmp);
-    int r = view_copy(s->view, fd, err);
-    if (r == 0)
-        r = add_trailer(fd, err);
+        return err_errno(err, errno, "open");
+    int r = add_trailer(fd, err);
     if (r == 0 && fsync(fd) < 0)
         r = err_errno(err, errno, "sync");
-    return r < 0 ? err_wrap(err, "%s", tmp) : 0;
+    return r;
 }
 
-int store_backup(struct store *s, const char *file, struct err *err)
+static int write_backup(struct store *s, const char *tmp, const struct store_skip *skip,
+                        struct err *err)
+{
+    struct view_reader *reader;
+    int r = view_reader_begin(s->view, &reader, err);
+    if (r < 0)
+        return r;
+    struct view_meta meta = *view_reader_meta(reader);
+    meta.floor = meta.rev;
+    (void)unlink(tmp);
+    r = store__transfer(s->view, reader, tmp, &meta, skip, err);
+    view_reader_end(reader);
+    if (r == 0 && (r = seal_backup(tmp, err)) < 0)
+        (void)err_wrap(err, "%s", tmp);
+    return r;
+}
+
+int store_backup(struct store *s, const char *file, const struct store_skip *skip, struct err *err)
 {
     int r = store__checkpoint(s, 0, err);
     if (r < 0)
         return r;
     autofree char *tmp = join(file, ".tmp");
-    r = write_backup(s, tmp, err);
+    r = write_backup(s, tmp, skip, err);
     if (r == 0 && renameat2(AT_FDCWD, tmp, AT_FDCWD, file, RENAME_NOREPLACE) < 0)
         r = errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is there already", file)
                             : err_errno(err, errno, "rename %s", tmp);
@@ -148,44 +161,53 @@ static int check_trailer(int fd, uint64_t *ret_n, uint32_t *ret_crc, struct err 
     return 0;
 }
 
-static int copy_view(int fd, const char *to_path, struct err *err)
+/* The trailer, and whether its checksum is that of the rest. */
+static int check_whole(const char *file, struct err *err)
 {
+    autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, errno, "open");
     uint64_t n = 0;
     uint32_t crc = 0, found = 0;
     int r = check_trailer(fd, &n, &crc, err);
-    if (r < 0)
-        return r;
-    autoclose int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (to < 0)
-        return err_errno(err, errno, "make %s", to_path);
-    r = sum_bytes(fd, n, to, &found, err);
+    if (r == 0)
+        r = sum_bytes(fd, n, &found, err);
     if (r == 0 && found != crc)
         r = err_set(err, ERR_DAMAGED, "the checksum of the backup is wrong");
-    if (r == 0 && fsync(to) < 0)
-        r = err_errno(err, errno, "sync %s", to_path);
     return r;
 }
 
-/* A new identity, and no history below the revision. */
-static int begin_anew(struct view *v, struct view_meta *meta, struct err *err)
+/* Where a store goes on that was restored from a backup at `rev`. */
+static int bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err)
 {
-    int r = store__check_view(v, meta, err);
+    bool is_auto = bump == STORE_BUMP_AUTO;
+    uint64_t now_ms = (uint64_t)(clock_wall_ns(&clock_system) / NS_PER_MS);
+    if (__builtin_add_overflow(rev, is_auto ? STORE_BUMP : bump, ret) || *ret > INT64_MAX / 2)
+        return err_set(err, ERR_INVALID,
+                       "a revision %" PRIu64 " above that of the backup, %" PRIu64 ", is too large",
+                       bump, rev);
+    if (is_auto && *ret < now_ms)
+        *ret = now_ms;
+    return 0;
+}
+
+static int fill_view(struct view *from, const char *to, const struct store_restore_options *opt,
+                     struct view_meta *ret, struct err *err)
+{
+    struct view_reader *reader;
+    int r = view_reader_begin(from, &reader, err);
     if (r < 0)
         return r;
-    r = store__new_id(&meta->store_id, err);
-    if (r < 0)
-        return r;
-    meta->floor = meta->rev;
-    struct view_write *w = NULL;
-    r = view_write_begin(v, 1 << 20, &w, err);
-    if (r < 0)
-        return r;
-    r = view_write_prune(w, meta->floor, err);
-    if (r < 0) {
-        view_write_abort(w);
-        return r;
-    }
-    return view_write_commit(w, meta, err);
+    struct view_meta meta = { 0 };
+    r = bumped(view_reader_meta(reader)->rev, opt->bump, &meta.rev, err);
+    if (r == 0)
+        r = store__new_id(&meta.store_id, err);
+    meta.floor = meta.rev;
+    if (r == 0)
+        r = store__transfer(from, reader, to, &meta, opt->skip, err);
+    view_reader_end(reader);
+    *ret = meta;
+    return r;
 }
 
 static int make_log(const char *dir, const struct view_meta *meta, struct err *err)
@@ -202,19 +224,23 @@ static int make_log(const char *dir, const struct view_meta *meta, struct err *e
     return r;
 }
 
-static int fill_folder(int fd, const char *dir, struct err *err)
+/* A file whose sum is wrong is read all the same: which object is it? */
+static int fill_folder(const char *file, const char *dir, const struct store_restore_options *opt,
+                       struct err *err)
 {
-    autofree char *path = join(dir, "/view.mdb");
-    int r = copy_view(fd, path, err);
-    if (r < 0)
-        return r;
-    struct view *v;
+    struct err whole = ERR_INIT(err ? err->arena : NULL);
+    int is_whole = check_whole(file, err ? &whole : NULL);
+    struct view *from;
     struct view_meta meta;
-    r = view_open(&(struct view_options){ .path = path }, &v, err);
+    int r = view_open(&(struct view_options){ .path = file, .is_read_only = true }, &from, err);
     if (r < 0)
         return r;
-    r = begin_anew(v, &meta, err);
-    view_close(v);
+    autofree char *path = join(dir, "/view.mdb");
+    r = fill_view(from, path, opt, &meta, err);
+    view_close(from);
+    if (r == 0 && is_whole < 0 && !opt->skip)
+        r = err_set(err, (enum err_code) - is_whole, STR_FMT " (each object in it is whole)",
+                    STR_ARG(whole.msg));
     if (r == 0)
         r = make_log(dir, &meta, err);
     return r < 0 ? r : file_sync_dir(dir, err);
@@ -231,11 +257,9 @@ static void remove_folder(const char *dir)
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-int store_restore(const char *file, const char *dir, struct err *err)
+int store_restore(const char *file, const char *dir, const struct store_restore_options *opt,
+                  struct err *err)
 {
-    autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(err, errno, "open %s", file);
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
         n--;
@@ -244,7 +268,7 @@ int store_restore(const char *file, const char *dir, struct err *err)
     autofree char *tmp = join(plain, ".restoring");
     remove_folder(tmp); /* what an earlier try left behind */
     int r = file_private_dir(tmp, err);
-    if (r == 0 && (r = fill_folder(fd, tmp, err)) < 0)
+    if (r == 0 && (r = fill_folder(file, tmp, opt, err)) < 0)
         (void)err_wrap(err, "restore %s", file);
     if (r == 0 && rename(tmp, plain) < 0)
         r = errno == ENOTEMPTY || errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is not empty", dir)

@@ -24,19 +24,27 @@ enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000 };
 
 /* ---- A sealed table into the view ---- */
 
+static struct view_entry entry_of(const struct memnode *n)
+{
+    struct view_entry e = { memnode_key(n), memnode_value(n), n->create_rev, n->rev, 0, 0 };
+    e.crc = view_entry_sum(&e);
+    return e;
+}
+
 /* What `n` replaced: an older version in the same table, or the one in the view. */
 static int version_before(struct view_write *w, const struct memnode *n, struct view_entry *ret,
                           struct err *err)
 {
     const struct memnode *older = memnode_next(n);
     if (older && str_eq(memnode_key(older), memnode_key(n))) {
-        *ret = (struct view_entry){
-            memnode_key(older), memnode_value(older), older->create_rev, older->rev, 0, 0
-        };
+        *ret = entry_of(older);
         return 0;
     }
     int r = view_write_get(w, memnode_key(n), ret, err);
-    if (r == 0 || (r > 0 && ret->mod_rev != n->prev_rev))
+    bool is_other = r > 0 && ret->mod_rev != n->prev_rev;
+    if (is_other && view_entry_sum(ret) != ret->crc)
+        return 0; /* damaged, and so it stays: who reads this history will be told */
+    if (r == 0 || is_other)
         return err_set(err, ERR_DAMAGED,
                        "the view has lost version %" PRIu64 " of key \"" STR_FMT "\"", n->prev_rev,
                        STR_ARG(memnode_key(n)));
@@ -80,9 +88,13 @@ static int write_newest(struct view_write *w, const struct memtable *t, struct e
 {
     const struct memnode *n = memtable_seek(t, STR(""));
     for (; n; n = memtable_next_key(t, n)) {
-        struct view_entry e = { memnode_key(n), memnode_value(n), n->create_rev, n->rev, 0, 0 };
-        int r =
-            n->type == STORE_PUT ? view_write_put(w, &e, err) : view_write_delete(w, e.key, err);
+        int r;
+        if (n->type == STORE_PUT) {
+            struct view_entry e = entry_of(n);
+            r = view_write_put(w, &e, err);
+        } else {
+            r = view_write_delete(w, memnode_key(n), err);
+        }
         if (r < 0)
             return r;
     }

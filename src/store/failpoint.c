@@ -48,6 +48,10 @@ static struct point points[] = {
     { .name = "compact-begun" },
     { .name = "compact-unlinked" },
     { .name = "compact-synced" },
+    /* A new file for the view. */
+    { .name = "replace-copied" },
+    { .name = "replace-named" },
+    { .name = "replace-done" },
     /* Recovery. */
     { .name = "recover-cut" },
     { .name = "recover-replayed" },
@@ -60,6 +64,7 @@ static struct point points[] = {
     { .name = "wal-prepare" },
     { .name = "view-commit" },
     { .name = "view-panic" },
+    { .name = "replace-copy" },
 };
 
 static struct point *find(const char *name)

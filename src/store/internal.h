@@ -119,8 +119,15 @@ int store__snap_before(struct store_snap *snap, struct str key, uint64_t rev, ui
 void store__snap_drop_idle(struct store *s);
 
 /* ---- verify.c ---- */
-/* Every entry of the view; what its state row says goes to `*ret`. */
-int store__check_view(struct view *v, struct view_meta *ret, struct err *err);
+/* An entry of a view that goes up to `newest`: its checksum, and whether it can be. */
+int store__check_entry(struct view *v, const struct view_entry *e, uint64_t newest,
+                       struct err *err);
+
+/* ---- transfer.c ---- */
+/* All objects that `reader` sees into a new file at `to`, whose state row will be `meta`; its count
+ * of keys is filled in. Damaged ones as in store_backup(). */
+int store__transfer(struct view *from, struct view_reader *reader, const char *to,
+                    struct view_meta *meta, const struct store_skip *skip, struct err *err);
 
 /* ---- watch.c ---- */
 void store__feeds_wake(struct store *s); /* thread: any of the store's */

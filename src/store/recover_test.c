@@ -414,13 +414,13 @@ static void verify_reads_everything(void **state)
     char dir[128], seg[256], view[160];
     for (int i = 0; i < 100; i++)
         (void)put(f, i % 2 ? "a" : "b", "a value to be flipped");
-    assert_int_equal(store_verify(f->dir, &f->err), -ERR_CONFLICT);
+    assert_int_equal(store_verify(f->dir, NULL, &f->err), -ERR_CONFLICT);
     f->s = store_close(f->s);
-    assert_int_equal(store_verify(f->dir, &f->err), 0);
+    assert_int_equal(store_verify(f->dir, NULL, &f->err), 0);
     crash_copy(f, dir);
     last_segment(dir, seg);
     flip(seg, size_of(seg) / 2, 4);
-    assert_int_equal(store_verify(dir, &f->err), -ERR_DAMAGED);
+    assert_int_equal(store_verify(dir, NULL, &f->err), -ERR_DAMAGED);
     assert_true(says(f, ".log"));
     crash_copy(f, dir);
     (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
@@ -431,11 +431,11 @@ static void verify_reads_everything(void **state)
     int n_found = 0; /* some copies are on pages that are free by now */
     for (; at; at = memmem(at + 1, (size_t)(bytes.p + bytes.n - at - 1), "flipped", 7)) {
         flip(view, at - bytes.p, 1);
-        n_found += store_verify(dir, &f->err) == -ERR_DAMAGED;
+        n_found += store_verify(dir, NULL, &f->err) == -ERR_DAMAGED;
         flip(view, at - bytes.p, 1);
     }
     assert_true(n_found >= 2);
-    assert_int_equal(store_verify(dir, &f->err), 0);
+    assert_int_equal(store_verify(dir, NULL, &f->err), 0);
     assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
     remove_tree(dir);
 }
@@ -472,6 +472,8 @@ static void a_second_process_is_refused(void **state)
 
 /* ---- Backup ---- */
 
+static const struct store_restore_options as_it_was = { .bump = 0 };
+
 static void a_backup_restores(void **state)
 {
     struct fixture *f = *state;
@@ -482,14 +484,14 @@ static void a_backup_restores(void **state)
     (void)snprintf(file, sizeof(file), "%s/backup", f->dir);
     (void)snprintf(dir, sizeof(dir), "%s-restored", f->dir);
     (void)snprintf(bad, sizeof(bad), "%s.bad", file);
-    assert_int_equal(store_backup(f->s, file, &f->err), 0);
-    assert_int_equal(store_backup(f->s, file, &f->err), -ERR_EXISTS);
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), -ERR_EXISTS);
     (void)put(f, "c", "later");
-    assert_int_equal(store_restore(file, dir, &f->err), 0);
-    assert_int_equal(store_restore(file, dir, &f->err), -ERR_EXISTS);
+    assert_int_equal(store_restore(file, dir, &as_it_was, &f->err), 0);
+    assert_int_equal(store_restore(file, dir, &as_it_was, &f->err), -ERR_EXISTS);
     (void)snprintf(tmp, sizeof(tmp), "%s.restoring", dir);
     assert_int_equal(size_of(tmp), -1);
-    assert_int_equal(store_verify(dir, &f->err), 0);
+    assert_int_equal(store_verify(dir, NULL, &f->err), 0);
     struct store *first = f->s;
     assert_int_equal(open_dir(f, dir, &f->s), 0);
     assert_string_equal(list(f, "", 0), "a=2 b=1");
@@ -504,14 +506,137 @@ static void a_backup_restores(void **state)
     for (off_t at = 0; at < size; at += at < 200 || at > size - 100 ? 1 : 997) {
         copy_file(file, bad);
         flip(bad, at, 0x10);
-        assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+        assert_int_equal(store_restore(bad, dir, &as_it_was, &f->err), -ERR_DAMAGED);
         assert_int_equal(size_of(dir), -1);
     }
     copy_file(file, bad);
     assert_int_equal(truncate(bad, size - 1), 0);
-    assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+    assert_int_equal(store_restore(bad, dir, &as_it_was, &f->err), -ERR_DAMAGED);
     assert_int_equal(truncate(bad, 0), 0);
-    assert_int_equal(store_restore(bad, dir, &f->err), -ERR_DAMAGED);
+    assert_int_equal(store_restore(bad, dir, &as_it_was, &f->err), -ERR_DAMAGED);
+}
+
+/* Flips a bit of the first place where `text` stands in the file; false if it does not. */
+static bool flip_text(struct fixture *f, const char *path, const char *text)
+{
+    autobuf bytes = { 0 };
+    assert_int_equal(file_read(path, SIZE_MAX, &bytes, &f->err), 0);
+    char *at = memmem(bytes.p, bytes.n, text, strlen(text));
+    if (at)
+        flip(path, at - bytes.p, 1);
+    return at;
+}
+
+static void note_damaged(void *arg, struct str key, struct str what)
+{
+    assert_true(what.n > 0);
+    buf_printf(arg, STR_FMT " ", STR_ARG(key));
+}
+
+static void fill_words(struct fixture *f)
+{
+    (void)put(f, "one", "the first value");
+    (void)put(f, "three", "the third value");
+    (void)put(f, "two", "the second value");
+    fixture_checkpoint(f);
+}
+
+/* The store runs on; the file is changed under it. */
+static void a_backup_sums_what_it_writes(void **state)
+{
+    struct fixture *f = *state;
+    char file[128], tmp[160], view[128], dir[128];
+    (void)snprintf(file, sizeof(file), "%s/backup", f->dir);
+    (void)snprintf(tmp, sizeof(tmp), "%s.tmp", file);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", f->dir);
+    (void)snprintf(dir, sizeof(dir), "%s-restored", f->dir);
+    fill_words(f);
+    assert_true(flip_text(f, view, "third"));
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), -ERR_DAMAGED);
+    assert_true(says(f, "\"three\""));
+    assert_int_equal(size_of(file), -1);
+    assert_int_equal(size_of(tmp), -1);
+
+    autobuf left_out = { 0 };
+    struct store_skip skip = { note_damaged, &left_out };
+    assert_int_equal(store_backup(f->s, file, &skip, &f->err), 0);
+    assert_true(str_eq(buf_str(&left_out), STR("three ")));
+    assert_int_equal(store_restore(file, dir, &as_it_was, &f->err), 0);
+    assert_int_equal(store_verify(dir, NULL, &f->err), 0);
+    struct store *first = f->s;
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), "one=the first value two=the second value");
+    store_close(f->s);
+    f->s = first;
+    remove_tree(dir);
+    assert_true(put(f, "three", "new") > 0); /* the same bit again would do, too */
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
+}
+
+static void a_damaged_backup_names_the_object(void **state)
+{
+    struct fixture *f = *state;
+    char file[128], dir[128];
+    (void)snprintf(file, sizeof(file), "%s/backup", f->dir);
+    (void)snprintf(dir, sizeof(dir), "%s-restored", f->dir);
+    fill_words(f);
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
+    assert_true(flip_text(f, file, "first value"));
+    assert_true(flip_text(f, file, "second value"));
+    assert_int_equal(store_restore(file, dir, &as_it_was, &f->err), -ERR_DAMAGED);
+    assert_true(says(f, "\"one\""));
+    assert_int_equal(size_of(dir), -1);
+
+    autobuf left_out = { 0 };
+    struct store_skip skip = { note_damaged, &left_out };
+    struct store_restore_options opt = { .skip = &skip };
+    assert_int_equal(store_restore(file, dir, &opt, &f->err), 0);
+    assert_true(str_eq(buf_str(&left_out), STR("one two ")));
+    assert_int_equal(store_verify(dir, NULL, &f->err), 0);
+    struct store *first = f->s;
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), "three=the third value");
+    store_close(f->s);
+    f->s = first;
+    remove_tree(dir);
+}
+
+/* Revisions that clients have seen since the backup are not given out again. */
+static void a_restored_store_begins_far_above(void **state)
+{
+    struct fixture *f = *state;
+    char file[128], dir[128];
+    struct store_snap *snap;
+    (void)snprintf(file, sizeof(file), "%s/backup", f->dir);
+    (void)snprintf(dir, sizeof(dir), "%s-restored", f->dir);
+    int64_t rev = put(f, "a", "kept");
+    assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
+    int64_t lost = put(f, "a", "lost");
+    const uint64_t bumps[] = { 0, 1000, STORE_BUMP, STORE_BUMP_AUTO };
+    for (size_t i = 0; i < sizeof(bumps) / sizeof(bumps[0]); i++) {
+        struct store_restore_options opt = { .bump = bumps[i] };
+        assert_int_equal(store_restore(file, dir, &opt, &f->err), 0);
+        struct store *first = f->s;
+        assert_int_equal(open_dir(f, dir, &f->s), 0);
+        uint64_t begin = store_rev(f->s);
+        if (bumps[i] == STORE_BUMP_AUTO)
+            assert_true(begin > (uint64_t)rev + 1000 * STORE_BUMP); /* the time is later */
+        else
+            assert_int_equal(begin, (uint64_t)rev + bumps[i]);
+        assert_int_equal(store_floor(f->s), begin);
+        if (bumps[i])
+            assert_int_equal(store_snap_begin(f->s, (uint64_t)lost, &snap, &f->err), -ERR_EXPIRED);
+        assert_int_equal(put_if(f, "a", "by a client of old", (uint64_t)lost), -ERR_CONFLICT);
+        assert_int_equal(put_if(f, "a", "by one that is right", (uint64_t)rev), begin + 1);
+        fixture_checkpoint(f);
+        f->s = store_close(f->s);
+        assert_int_equal(store_verify(dir, NULL, &f->err), 0);
+        f->s = first;
+        remove_tree(dir);
+    }
+    struct store_restore_options far = { .bump = INT64_MAX };
+    assert_int_equal(store_restore(file, dir, &far, &f->err), -ERR_INVALID);
 }
 
 /* ---- A disk that fails ---- */
@@ -565,7 +690,7 @@ static void a_failed_sync_is_survived(void **state)
         assert_string_equal(list(f, "", (uint64_t)rev), "a=acknowledged");
     }
     f->s = store_close(f->s);
-    assert_int_equal(store_verify(f->dir, &f->err), 0);
+    assert_int_equal(store_verify(f->dir, NULL, &f->err), 0);
     assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
     remove_tree(dir);
 }
@@ -699,7 +824,7 @@ static int fill_a_disk(struct fixture *f)
     if (r != last + 1)
         return 4;
     store_close(f->s);
-    if (store_verify(dir, &f->err) < 0)
+    if (store_verify(dir, NULL, &f->err) < 0)
         return 5;
     if (open_dir(f, dir, &f->s) < 0 || store_rev(f->s) != (uint64_t)last + 1)
         return 6;
@@ -753,8 +878,8 @@ static void a_backup_is_of_one_moment(void **state)
         (void)snprintf(file, sizeof(file), "%s/backup%d", f->dir, i);
         (void)snprintf(dir, sizeof(dir), "%s-restored%d", f->dir, i);
         uint64_t least = store_rev(f->s);
-        assert_int_equal(store_backup(f->s, file, &f->err), 0);
-        assert_int_equal(store_restore(file, dir, &f->err), 0);
+        assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
+        assert_int_equal(store_restore(file, dir, &as_it_was, &f->err), 0);
         struct fixture other = *f;
         assert_int_equal(open_dir(&other, dir, &other.s), 0);
         assert_true(store_rev(other.s) >= least);
@@ -790,6 +915,9 @@ int main(void)
         TEST(an_open_folder_is_refused),
         TEST(a_second_process_is_refused),
         TEST(a_backup_restores),
+        TEST(a_backup_sums_what_it_writes),
+        TEST(a_damaged_backup_names_the_object),
+        TEST(a_restored_store_begins_far_above),
         TEST(a_full_disk_is_survived),
         TEST(a_failed_sync_is_survived),
         TEST(a_failed_preparation_is_survived),

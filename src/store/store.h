@@ -161,12 +161,35 @@ bool store_feed_poll(struct store_feed *f);
 
 /* Drops history below `rev`; snapshots and watches from `rev` on still work. Blocks. */
 int store_compact(struct store *s, uint64_t rev, struct err *err);
-/* A consistent copy in one new file while writes go on. Blocks. */
-int store_backup(struct store *s, const char *file, struct err *err);
+
+/* Who wants to go on without objects whose bytes are not what was written hears of each. */
+struct store_skip {
+    void (*on_damaged)(void *arg, struct str key, struct str what);
+    void *arg;
+};
+
+/* A consistent copy in one new file while writes go on. Each object is summed on its way: one that
+ * is damaged is left out if there is a `skip`, else it ends the backup with ERR_DAMAGED, which
+ * names it, and there is no file. Blocks. */
+int store_backup(struct store *s, const char *file, const struct store_skip *skip, struct err *err);
+
+struct store_restore_options {
+    uint64_t bump; /* how far above the backup's revision the new store begins */
+    const struct store_skip *skip;
+};
+/* Far enough that no revision which clients of the lost store have seen is given out again; with
+ * STORE_BUMP_AUTO also not below the clock's milliseconds, so that the same backup can be restored
+ * twice. */
+#define STORE_BUMP      UINT64_C(1000000000)
+#define STORE_BUMP_AUTO UINT64_MAX
+
 /* Makes `dir` (absent or empty) from a backup, after checking all of it. Blocks. */
-int store_restore(const char *file, const char *dir, struct err *err);
-/* Reads every byte of a store that is not open; ERR_DAMAGED names the first bad place. */
-int store_verify(const char *dir, struct err *err);
+int store_restore(const char *file, const char *dir, const struct store_restore_options *opt,
+                  struct err *err);
+
+/* Reads every byte of a store that is not open; ERR_DAMAGED names the first bad place. `all`,
+ * unless it is NULL, hears of each damaged object before. */
+int store_verify(const char *dir, const struct store_skip *all, struct err *err);
 
 struct store_stats {
     uint64_t rev, floor;

@@ -5,8 +5,9 @@
  * that are synced whole. Any number of threads read, each through a reader of its own.
  *
  * Only view_impl.h includes lmdb.h. LMDB believes its file, so mdbcheck.h looks at it
- * first; each entry carries a checksum of its own besides. Readers must be short: they pin pages,
- * and growing the map has to wait until none is open. */
+ * first; each entry carries a checksum of its own besides. A reader should be short, because it
+ * pins pages; it never keeps the writer from anything: when the file must be opened anew or
+ * replaced, old readers keep what they have. */
 #pragma once
 
 #include "store/store.h"
@@ -35,11 +36,14 @@ struct view_entry {
 int view_create(const char *path, const struct view_meta *meta, bool sync, struct err *err);
 struct view_options {
     const char *path;
+    bool is_read_only; /* nobody writes to the file; nothing is locked */
     bool is_volatile; /* never synced, and removed from its folder at once: gone with the process */
     size_t map_bytes; /* address space to begin with; 0: VIEW_MAP_BYTES */
 };
 
-#define VIEW_MAP_BYTES ((size_t)256 << 20)
+/* Of address space, not of memory: more than most views will ever need. */
+#define VIEW_MAP_BYTES ((size_t)16 << 30)
+#define VIEW_NEXT      ".next" /* behind the name of a file that is to take another's place */
 
 /* Checks the structure of the whole file first. */
 int view_open(const struct view_options *opt, struct view **ret, struct err *err);
@@ -48,8 +52,8 @@ uint64_t view_bytes(struct view *v);
 
 /* ---- Reading ---- */
 
-/* Waits while the map grows. ERR_UNAVAILABLE if there are too many readers, ERR_IO while the file
- * cannot be opened again after it failed. */
+/* ERR_UNAVAILABLE if there are too many readers, ERR_IO while the file cannot be opened again after
+ * it failed. */
 int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err);
 struct view_reader *view_reader_end(struct view_reader *r);
 const struct view_meta *view_reader_meta(const struct view_reader *r);
@@ -66,15 +70,18 @@ int view_seek_old(struct view_reader *r, uint64_t super_rev, struct view_entry *
                   struct err *err);
 int view_next_old(struct view_reader *r, struct view_entry *ret, struct err *err);
 
+/* What its checksum should be. */
+uint32_t view_entry_sum(const struct view_entry *e);
 /* ERR_DAMAGED names the key and the file. */
 int view_entry_check(struct view *v, const struct view_entry *e, struct err *err);
 
 /* ---- Writing: one thread ---- */
 
-/* `room`: how many bytes the transaction may add; the map is grown first if it must be. After an
- * error that LMDB does not go on from, the file is opened anew first. */
+/* `room`: how many bytes the transaction may add. If the map is too small, or LMDB did not go on
+ * after an error, a copy takes the file's place first. */
 int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, struct err *err);
 int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err);
+/* Entries are written with the checksum they carry, so that damage stays damage. */
 int view_write_put(struct view_write *w, const struct view_entry *e, struct err *err);
 int view_write_delete(struct view_write *w, struct str key, struct err *err);
 /* In the order of super_rev and key, above all that is there. */
@@ -86,5 +93,12 @@ void view_write_abort(struct view_write *w);
 /* Did the map overflow? Then the next begin gets a larger one and the caller tries again. */
 bool view_is_full(struct view *v);
 
-/* A compact copy of what is committed, into an empty file. */
-int view_copy(struct view *v, int fd, struct err *err);
+/* ---- Keeping it small: the same thread, between transactions ---- */
+
+/* Replaces a file of which more than half is free by a compact copy: 1, 0 if it is well as it is.
+ */
+int view_shrink(struct view *v, struct err *err);
+/* Opens the file anew if nobody reads: LMDB keeps a copy of each page it ever changed. */
+void view_refresh(struct view *v);
+/* Lets go of the file's pages that were touched; who needs one finds it in the page cache. */
+void view_let_go(struct view *v);

@@ -56,7 +56,7 @@ static void put64(char *p, uint64_t v)
     memcpy(p, &v, sizeof(v));
 }
 
-static uint32_t entry_crc(const struct view_entry *e)
+uint32_t view_entry_sum(const struct view_entry *e)
 {
     char head[16];
     put64(head, e->create_rev);
@@ -71,7 +71,7 @@ MDB_val view__entry_encode(struct buf *b, const struct view_entry *e)
     char head[ENTRY_BYTES];
     put64(head, e->create_rev);
     put64(head + 8, e->mod_rev);
-    uint32_t crc = htole32(entry_crc(e));
+    uint32_t crc = htole32(e->crc);
     memcpy(head + 16, &crc, sizeof(crc));
     buf_reset(b);
     buf_add(b, head, sizeof(head));
@@ -79,21 +79,20 @@ MDB_val view__entry_encode(struct buf *b, const struct view_entry *e)
     return (MDB_val){ b->n, b->p };
 }
 
-int view__entry_decode(const struct view *v, MDB_val key, MDB_val data, struct view_entry *ret,
-                       struct err *err)
+void view__entry_decode(MDB_val key, MDB_val data, struct view_entry *ret)
 {
-    if (data.mv_size < ENTRY_BYTES)
-        return err_set(err, ERR_DAMAGED, "%s: the entry of key \"%.*s\" is too short", v->path,
-                       (int)key.mv_size, (const char *)key.mv_data);
     const char *p = data.mv_data;
-    ret->key = (struct str){ key.mv_data, key.mv_size };
+    *ret = (struct view_entry){ .key = { key.mv_data, key.mv_size } };
+    if (data.mv_size < ENTRY_BYTES) {
+        ret->value = (struct str){ p, data.mv_size };
+        ret->crc = ~view_entry_sum(ret);
+        return;
+    }
     ret->value = (struct str){ p + ENTRY_BYTES, data.mv_size - ENTRY_BYTES };
     ret->create_rev = get64(p);
     ret->mod_rev = get64(p + 8);
-    ret->super_rev = 0;
     memcpy(&ret->crc, p + 16, sizeof(ret->crc));
     ret->crc = le32toh(ret->crc);
-    return 1;
 }
 
 int view__old_decode(const struct view *v, MDB_val key, MDB_val data, struct view_entry *ret,
@@ -104,9 +103,9 @@ int view__old_decode(const struct view *v, MDB_val key, MDB_val data, struct vie
     uint64_t super_rev;
     memcpy(&super_rev, key.mv_data, sizeof(super_rev));
     MDB_val plain = { key.mv_size - 8, (char *)key.mv_data + 8 };
-    int r = view__entry_decode(v, plain, data, ret, err);
+    view__entry_decode(plain, data, ret);
     ret->super_rev = be64toh(super_rev);
-    return r;
+    return 1;
 }
 
 MDB_val view__old_key(char text[static VIEW__OLD_KEY_BYTES], uint64_t super_rev, struct str key)
@@ -126,7 +125,7 @@ MDB_val view__val(struct str s)
 
 int view_entry_check(struct view *v, const struct view_entry *e, struct err *err)
 {
-    if (entry_crc(e) == e->crc)
+    if (view_entry_sum(e) == e->crc)
         return 0;
     return err_set(err, ERR_DAMAGED, "%s: the value of key \"" STR_FMT "\" is damaged", v->path,
                    STR_ARG(e->key));
@@ -137,7 +136,7 @@ int view_entry_check(struct view *v, const struct view_entry *e, struct err *err
 enum { META_BYTES = 44 };
 static const char meta_name[] = "state";
 
-int view__meta_put(const struct view *v, MDB_txn *txn, const struct view_meta *m)
+int view__meta_put(MDB_txn *txn, MDB_dbi dbi, const struct view_meta *m)
 {
     char row[META_BYTES] = { VIEW_FORMAT };
     put64(row + 8, m->store_id);
@@ -148,13 +147,14 @@ int view__meta_put(const struct view *v, MDB_txn *txn, const struct view_meta *m
     memcpy(row + 40, &crc, sizeof(crc));
     MDB_val key = { sizeof(meta_name) - 1, (void *)(uintptr_t)meta_name };
     MDB_val data = { sizeof(row), row };
-    return mdb_put(txn, v->meta, &key, &data, 0);
+    return mdb_put(txn, dbi, &key, &data, 0);
 }
 
-int view__meta_get(const struct view *v, MDB_txn *txn, struct view_meta *ret, struct err *err)
+int view__meta_get(const struct view_gen *g, MDB_txn *txn, struct view_meta *ret, struct err *err)
 {
+    const struct view *v = g->v;
     MDB_val key = { sizeof(meta_name) - 1, (void *)(uintptr_t)meta_name }, data;
-    int rc = mdb_get(txn, v->meta, &key, &data);
+    int rc = mdb_get(txn, g->meta, &key, &data);
     if (rc)
         return view__error(v, rc, "read the state row of", err);
     const char *row = data.mv_data;

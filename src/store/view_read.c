@@ -11,58 +11,60 @@
 
 enum { WALK_BYTES = 64 << 10 };
 
-static int reader_new(struct view *v, struct view_reader **ret, struct err *err)
+static int reader_new(struct view_gen *g, struct view_reader **ret, struct err *err)
 {
     struct view_reader *r = mem_new(struct view_reader);
-    r->v = v;
-    int rc = mdb_txn_begin(v->env, NULL, MDB_RDONLY, &r->txn);
+    r->gen = g;
+    int rc = mdb_txn_begin(g->env, NULL, MDB_RDONLY, &r->txn);
     if (!rc)
-        rc = mdb_cursor_open(r->txn, v->cur, &r->cur);
+        rc = mdb_cursor_open(r->txn, g->cur, &r->cur);
     if (!rc)
-        rc = mdb_cursor_open(r->txn, v->old, &r->old);
+        rc = mdb_cursor_open(r->txn, g->old, &r->old);
     if (rc) {
         if (r->cur)
             mdb_cursor_close(r->cur);
         if (r->txn)
             mdb_txn_abort(r->txn);
         free(r);
-        return view__error(v, rc, "read", err);
+        return view__error(g->v, rc, "read", err);
     }
     *ret = r;
     return 0;
+}
+
+static int read_error(const struct view_reader *r, int rc, struct err *err)
+{
+    return view__error(r->gen->v, rc, "read", err);
 }
 
 static int reader_renew(struct view_reader *r, struct err *err)
 {
     int rc = mdb_txn_renew(r->txn);
     if (rc)
-        return view__error(r->v, rc, "read", err);
+        return read_error(r, rc, err);
     rc = mdb_cursor_renew(r->txn, r->cur);
     if (!rc)
         rc = mdb_cursor_renew(r->txn, r->old);
     if (!rc)
         return 0;
     mdb_txn_reset(r->txn);
-    return view__error(r->v, rc, "read", err);
+    return read_error(r, rc, err);
 }
 
 int view_reader_begin(struct view *v, struct view_reader **ret, struct err *err)
 {
-    struct view_reader *reader = view__enter(v);
-    if (!v->env) {
-        view__leave(v, NULL);
-        return err_set(err, ERR_IO, "%s could not be opened again", v->path);
-    }
-    int r = reader ? reader_renew(reader, err) : reader_new(v, &reader, err);
+    struct view_reader *reader;
+    struct view_gen *g = view__enter(v, &reader);
+    int r = reader ? reader_renew(reader, err) : reader_new(g, &reader, err);
     if (r < 0) {
-        view__leave(v, reader);
+        view__leave(g, reader);
         return r;
     }
     assert(reader);
     reader->walked = 0;
     size_t id = mdb_txn_id(reader->txn);
     if (id != reader->txn_id) {
-        r = view__meta_get(v, reader->txn, &reader->meta, err);
+        r = view__meta_get(g, reader->txn, &reader->meta, err);
         if (r < 0) {
             view_reader_end(reader);
             return r;
@@ -100,7 +102,7 @@ struct view_reader *view_reader_end(struct view_reader *r)
     if (r) {
         let_go(r);
         mdb_txn_reset(r->txn);
-        view__leave(r->v, r);
+        view__leave(r->gen, r);
     }
     return NULL;
 }
@@ -113,12 +115,13 @@ const struct view_meta *view_reader_meta(const struct view_reader *r)
 int view_get(struct view_reader *r, struct str key, struct view_entry *ret, struct err *err)
 {
     MDB_val k = view__val(key), data;
-    int rc = mdb_get(r->txn, r->v->cur, &k, &data);
+    int rc = mdb_get(r->txn, r->gen->cur, &k, &data);
     if (rc == MDB_NOTFOUND)
         return 0;
     if (rc)
-        return view__error(r->v, rc, "read", err);
-    return view__entry_decode(r->v, k, data, ret, err);
+        return read_error(r, rc, err);
+    view__entry_decode(k, data, ret);
+    return 1;
 }
 
 int view_get_old(struct view_reader *r, uint64_t super_rev, struct str key, struct view_entry *ret,
@@ -126,12 +129,12 @@ int view_get_old(struct view_reader *r, uint64_t super_rev, struct str key, stru
 {
     char text[VIEW__OLD_KEY_BYTES];
     MDB_val k = view__old_key(text, super_rev, key), data;
-    int rc = mdb_get(r->txn, r->v->old, &k, &data);
+    int rc = mdb_get(r->txn, r->gen->old, &k, &data);
     if (rc == MDB_NOTFOUND)
         return 0;
     if (rc)
-        return view__error(r->v, rc, "read", err);
-    int res = view__old_decode(r->v, k, data, ret, err);
+        return read_error(r, rc, err);
+    int res = view__old_decode(r->gen->v, k, data, ret, err);
     ret->key = key; /* `text` ends with this call */
     return res;
 }
@@ -144,9 +147,10 @@ static int step(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct view_
     if (rc == MDB_NOTFOUND)
         return 0;
     if (rc)
-        return view__error(r->v, rc, "read", err);
+        return read_error(r, rc, err);
     note_walk(r, &data);
-    return view__entry_decode(r->v, k, data, ret, err);
+    view__entry_decode(k, data, ret);
+    return 1;
 }
 
 static int step_old(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct view_entry *ret,
@@ -157,9 +161,9 @@ static int step_old(struct view_reader *r, MDB_val k, MDB_cursor_op op, struct v
     if (rc == MDB_NOTFOUND)
         return 0;
     if (rc)
-        return view__error(r->v, rc, "read", err);
+        return read_error(r, rc, err);
     note_walk(r, &data);
-    return view__old_decode(r->v, k, data, ret, err);
+    return view__old_decode(r->gen->v, k, data, ret, err);
 }
 
 int view_seek(struct view_reader *r, struct str key, struct view_entry *ret, struct err *err)

@@ -56,6 +56,7 @@ static int put_one(struct view_fixture *f, const char *key, size_t n, uint64_t r
     memset(value, 'v', n);
     uint64_t rev = f->meta.rev + 1;
     struct view_entry e = { str_of(key), { value, n }, rev, rev, 0, 0 };
+    e.crc = view_entry_sum(&e);
     r = view_write_put(w, &e, &f->err);
     if (r < 0) {
         view_write_abort(w);
@@ -130,32 +131,147 @@ static void readers_go_on_while_it_grows(void **state)
         (void)pthread_join(threads[i], NULL);
 }
 
-static void an_open_reader_keeps_the_map(void **state)
+/* ---- Nobody waits for a reader ---- */
+
+static void expect_there(struct view_fixture *f, struct view_reader *reader, const char *key,
+                         int there)
 {
-    struct view_fixture *f = *state;
-    struct view_reader *reader;
-    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
-    assert_int_equal(put_one(f, "a", 1000, 10 << 20), -ERR_UNAVAILABLE);
-    view_reader_end(reader);
-    assert_int_equal(put_one(f, "a", 1000, 10 << 20), 0);
+    struct view_entry e;
+    assert_int_equal(view_get(reader, str_of(key), &e, &f->err), there);
+    if (there)
+        assert_int_equal(view_entry_check(f->v, &e, &f->err), 0);
 }
 
-static void a_panic_is_mended(void **state)
+/* Through everything that the writer does, a reader sees what it saw when it began. */
+static void write_a_lot(struct view_fixture *f, struct view_reader *reader)
+{
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(put_one(f, "a", 5000, 0), 0);
+        expect_there(f, reader, "b", 0);
+    }
+}
+
+static void a_reader_does_not_hold_up_growing(void **state)
+{
+    struct view_fixture *f = *state;
+    struct view_reader *reader, *later;
+    assert_int_equal(put_one(f, "a", 1000, 0), 0);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    assert_int_equal(put_one(f, "b", 1000, 10 << 20), 0);
+    assert_int_equal(view_reader_begin(f->v, &later, &f->err), 0);
+    expect_there(f, later, "b", 1);
+    write_a_lot(f, reader);
+    assert_int_equal(put_one(f, "c", 1000, 40 << 20), 0); /* and once more */
+    expect_there(f, reader, "a", 1);
+    expect_there(f, reader, "b", 0);
+    expect_there(f, later, "c", 0);
+    view_reader_end(reader);
+    view_reader_end(later);
+}
+
+static void a_reader_does_not_hold_up_mending(void **state)
+{
+    struct view_fixture *f = *state;
+    struct view_reader *reader, *later;
+    assert_int_equal(put_one(f, "a", 100, 0), 0);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    failpoint_arm("view-panic", EIO, 1, 1);
+    assert_int_equal(put_one(f, "b", 100, 0), -ERR_IO);
+    assert_int_equal(view_reader_begin(f->v, &later, &f->err), 0);
+    expect_there(f, later, "a", 1);
+    assert_int_equal(put_one(f, "c", 100, 0), 0);
+    write_a_lot(f, reader);
+    expect_there(f, reader, "a", 1);
+    expect_there(f, reader, "c", 0);
+    view_reader_end(reader);
+    view_reader_end(later);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    expect_there(f, reader, "b", 0);
+    expect_there(f, reader, "c", 1);
+    view_reader_end(reader);
+}
+
+static void a_failed_mending_is_tried_again(void **state)
 {
     struct view_fixture *f = *state;
     struct view_reader *reader;
-    struct view_entry e;
     assert_int_equal(put_one(f, "a", 100, 0), 0);
     failpoint_arm("view-panic", EIO, 1, 1);
+    failpoint_arm("replace-copy", ENOSPC, 1, 2);
     assert_int_equal(put_one(f, "b", 100, 0), -ERR_IO);
-    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
-    assert_int_equal(put_one(f, "b", 100, 0), -ERR_UNAVAILABLE); /* not under a reader */
-    assert_int_equal(view_get(reader, STR("a"), &e, &f->err), 1);
-    view_reader_end(reader);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(put_one(f, "b", 100, 0), -ERR_NO_SPACE);
+        assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0); /* reading goes on */
+        expect_there(f, reader, "a", 1);
+        view_reader_end(reader);
+    }
     assert_int_equal(put_one(f, "b", 100, 0), 0);
+}
+
+/* ---- Keeping it small ---- */
+
+static void delete_all(struct view_fixture *f, int n)
+{
+    struct view_write *w;
+    char key[16];
+    assert_int_equal(view_write_begin(f->v, 1 << 20, &w, &f->err), 0);
+    for (int i = 0; i < n; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(view_write_delete(w, str_of(key), &f->err), 0);
+    }
+    f->meta.rev++;
+    f->meta.keys -= (uint64_t)n;
+    assert_int_equal(view_write_commit(w, &f->meta, &f->err), 0);
+}
+
+static void an_empty_file_shrinks(void **state)
+{
+    struct view_fixture *f = *state;
+    struct view_reader *reader;
+    char key[16];
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(put_one(f, key, 100000, 200000), 0);
+    }
+    assert_int_equal(put_one(f, "stays", 1000, 0), 0);
+    assert_int_equal(view_shrink(f->v, &f->err), 0); /* it is full */
     assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
-    assert_int_equal(view_get(reader, STR("a"), &e, &f->err), 1);
-    assert_int_equal(view_get(reader, STR("b"), &e, &f->err), 1);
+    delete_all(f, 100);
+    assert_true(view_bytes(f->v) > 10000000);
+    failpoint_arm("replace-copy", EIO, 1, 1);
+    assert_int_equal(view_shrink(f->v, &f->err), -ERR_IO);
+    assert_true(view_bytes(f->v) > 10000000);
+    assert_int_equal(view_shrink(f->v, &f->err), 1);
+    assert_true(view_bytes(f->v) < 100000);
+    assert_int_equal(view_shrink(f->v, &f->err), 0);
+    expect_there(f, reader, "k99", 1); /* what was read stays readable */
+    view_reader_end(reader);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    expect_there(f, reader, "k99", 0);
+    expect_there(f, reader, "stays", 1);
+    view_reader_end(reader);
+    f->v = view_close(f->v);
+    assert_int_equal(view_open(&(struct view_options){ .path = f->path }, &f->v, &f->err), 0);
+    assert_int_equal(put_one(f, "again", 1000, 0), 0);
+}
+
+static void it_is_opened_anew_when_nobody_reads(void **state)
+{
+    struct view_fixture *f = *state;
+    struct view_reader *reader;
+    assert_int_equal(put_one(f, "a", 2000000, 3000000), 0);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    view_refresh(f->v);
+    assert_int_equal(put_one(f, "b", 100, 0), 0);
+    view_let_go(f->v);
+    expect_there(f, reader, "a", 1);
+    expect_there(f, reader, "b", 0);
+    view_reader_end(reader);
+    view_refresh(f->v);
+    assert_int_equal(put_one(f, "c", 100, 0), 0);
+    assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
+    expect_there(f, reader, "a", 1);
+    expect_there(f, reader, "c", 1);
     view_reader_end(reader);
 }
 
@@ -167,8 +283,11 @@ int main(void)
         TEST(the_map_grows_when_asked),
         TEST(a_full_map_grows_at_the_next_try),
         TEST(readers_go_on_while_it_grows),
-        TEST(an_open_reader_keeps_the_map),
-        TEST(a_panic_is_mended),
+        TEST(a_reader_does_not_hold_up_growing),
+        TEST(a_reader_does_not_hold_up_mending),
+        TEST(a_failed_mending_is_tried_again),
+        TEST(an_empty_file_shrinks),
+        TEST(it_is_opened_anew_when_nobody_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* view_write.c - the view's one writer, and the copy that a backup is. */
+/* view_write.c - the view's one writer. */
 #include "store/view_impl.h"
 
 #include <stdlib.h>
@@ -31,11 +31,11 @@ int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, str
         return r;
     struct view_write *w = mem_new(struct view_write);
     w->v = v;
-    int rc = mdb_txn_begin(v->env, NULL, 0, &w->txn);
+    int rc = mdb_txn_begin(v->gen->env, NULL, 0, &w->txn);
     if (!rc)
-        rc = mdb_cursor_open(w->txn, v->cur, &w->cur);
+        rc = mdb_cursor_open(w->txn, v->gen->cur, &w->cur);
     if (!rc)
-        rc = mdb_cursor_open(w->txn, v->old, &w->old);
+        rc = mdb_cursor_open(w->txn, v->gen->old, &w->old);
     if (rc) {
         r = write_error(w, rc, err);
         if (w->txn)
@@ -50,15 +50,19 @@ int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, str
 int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err)
 {
     MDB_val k = view__val(key), data;
-    int rc = mdb_get(w->txn, w->v->cur, &k, &data);
+    int rc = mdb_get(w->txn, w->v->gen->cur, &k, &data);
     if (rc == MDB_NOTFOUND)
         return 0;
-    return rc ? write_error(w, rc, err) : view__entry_decode(w->v, k, data, ret, err);
+    if (rc)
+        return write_error(w, rc, err);
+    view__entry_decode(k, data, ret);
+    return 1;
 }
 
 int view_write_put(struct view_write *w, const struct view_entry *e, struct err *err)
 {
     MDB_val k = view__val(e->key), data = view__entry_encode(&w->scratch, e);
+    w->v->written_bytes += data.mv_size;
     int rc = mdb_cursor_put(w->cur, &k, &data, 0);
     return rc ? write_error(w, rc, err) : 0;
 }
@@ -66,7 +70,7 @@ int view_write_put(struct view_write *w, const struct view_entry *e, struct err 
 int view_write_delete(struct view_write *w, struct str key, struct err *err)
 {
     MDB_val k = view__val(key);
-    int rc = mdb_del(w->txn, w->v->cur, &k, NULL);
+    int rc = mdb_del(w->txn, w->v->gen->cur, &k, NULL);
     return rc && rc != MDB_NOTFOUND ? write_error(w, rc, err) : 0;
 }
 
@@ -75,6 +79,7 @@ int view_write_old(struct view_write *w, const struct view_entry *e, struct err 
     char text[VIEW__OLD_KEY_BYTES];
     MDB_val k = view__old_key(text, e->super_rev, e->key),
             data = view__entry_encode(&w->scratch, e);
+    w->v->written_bytes += data.mv_size;
     int rc = mdb_cursor_put(w->old, &k, &data, MDB_APPEND);
     return rc ? write_error(w, rc, err) : 0;
 }
@@ -98,13 +103,26 @@ int view_write_prune(struct view_write *w, uint64_t floor, struct err *err)
 
 static void write_free(struct view_write *w)
 {
+    if (w->v->is_panic)
+        view__save_readers(w->v);
     buf_done(&w->scratch);
     free(w);
 }
 
+/* LMDB answers a failed commit with the error it met, and only the next transaction with whether it
+ * has given up. */
+static void look_for_panic(struct view *v)
+{
+    MDB_txn *probe;
+    if (mdb_txn_begin(v->gen->env, NULL, MDB_RDONLY, &probe) == 0)
+        mdb_txn_abort(probe);
+    else
+        v->is_panic = true;
+}
+
 int view_write_commit(struct view_write *w, const struct view_meta *meta, struct err *err)
 {
-    int rc = view__meta_put(w->v, w->txn, meta);
+    int rc = view__meta_put(w->txn, w->v->gen->meta, meta);
     if (!rc)
         rc = FAILPOINT("view-commit");
     if (!rc && FAILPOINT("view-panic"))
@@ -118,6 +136,8 @@ int view_write_commit(struct view_write *w, const struct view_meta *meta, struct
     int r = rc ? write_error(w, rc, err) : 0;
     if (r == 0)
         view__count_bytes(w->v);
+    else
+        look_for_panic(w->v);
     write_free(w);
     return r;
 }
@@ -131,15 +151,4 @@ void view_write_abort(struct view_write *w)
 bool view_is_full(struct view *v)
 {
     return v->is_full;
-}
-
-int view_copy(struct view *v, int fd, struct err *err)
-{
-    struct view_reader *reader; /* keeps the map in its place while LMDB reads by itself */
-    int r = view_reader_begin(v, &reader, err);
-    if (r < 0)
-        return r;
-    int rc = mdb_env_copyfd2(v->env, fd, MDB_CP_COMPACT);
-    view_reader_end(reader);
-    return rc ? view__error(v, rc, "copy", err) : 0;
 }
