@@ -43,6 +43,7 @@ static const struct err_row rows[ERR_CODE_COUNT] = {
     [ERR_NO_SPACE] = ROW(500, "InternalError"),
     [ERR_IO] = ROW(500, "InternalError"),
     [ERR_DAMAGED] = ROW(500, "InternalError"),
+    [ERR_STORE_READ] = ROW(500, "StoreReadError"),
 };
 
 static __attribute__((format(printf, 3, 0))) void set_message(struct err *err, enum err_code code,

@@ -30,9 +30,10 @@ enum err_code {
     ERR_UNIMPLEMENTED,
     ERR_UNAVAILABLE,
     ERR_SERVER_TIMEOUT,
-    ERR_NO_SPACE, /* the disk is full: nothing was written, try again later */
-    ERR_IO,       /* the disk failed: nothing was acknowledged */
-    ERR_DAMAGED,  /* stored bytes do not match their checksum; never served */
+    ERR_NO_SPACE,   /* the disk is full: nothing was written, try again later */
+    ERR_IO,         /* the disk failed: nothing was acknowledged */
+    ERR_DAMAGED,    /* stored bytes do not match their checksum; never served */
+    ERR_STORE_READ, /* a list that meets such; names them */
     ERR_CODE_COUNT,
 };
 

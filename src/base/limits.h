@@ -65,11 +65,13 @@
 #define LIMIT_FIELD_MANAGERS   1000u /* entries of managedFields that are read */
 
 /* Store */
-#define LIMIT_STORE_KEY_BYTES   480u
-#define LIMIT_STORE_VALUE_BYTES (8u << 20)
-#define LIMIT_STORE_TXN_OPS     128u
-#define LIMIT_STORE_TXN_BYTES   (16u << 20)
-#define LIMIT_BACKUP_WARNINGS   100u /* damaged objects that a backup names in its headers */
+#define LIMIT_STORE_KEY_BYTES    480u
+#define LIMIT_STORE_VALUE_BYTES  (8u << 20)
+#define LIMIT_STORE_TXN_OPS      128u
+#define LIMIT_STORE_TXN_BYTES    (16u << 20)
+#define LIMIT_STORE_DAMAGED_KEYS 1000u /* that are remembered by name; more are not counted */
+#define LIMIT_LIST_DAMAGED       100u /* that a list which fails because of them names; as upstream */
+#define LIMIT_BACKUP_WARNINGS    100u /* damaged objects that a backup names in its headers */
 
 /* Services: what one has is written and deleted in one transaction */
 #define LIMIT_SERVICE_NODE_PORTS 120u

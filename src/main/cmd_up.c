@@ -440,7 +440,11 @@ int cmd_up(int argc, char **argv)
     if (r == 0)
         r = serve(&up, &a, lock_fd, say_fd, &err);
     if (r < 0)
-        fprintf(stderr, "sampan up: " STR_FMT "\n", STR_ARG(err.msg));
+        fprintf(stderr, "sampan up: " STR_FMT "%s\n", STR_ARG(err.msg),
+                err.code == ERR_DAMAGED
+                    ? "\n'sampan check' names what is damaged, and with --repair "
+                      "takes it out; 'sampan restore' brings a backup back"
+                    : "");
     arena_done(&a);
     return r < 0 ? 1 : 0;
 }

@@ -13,6 +13,7 @@ int cmd_down(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* Exit status for a wrong command line, after a pointer to --help on standard error. */

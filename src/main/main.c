@@ -12,6 +12,7 @@ static const struct command commands[] = {
     { "status", "say whether it runs, and where", cmd_status },
     { "backup", "write all of its objects to a file", cmd_backup },
     { "restore", "make a data folder from such a file", cmd_restore },
+    { "check", "read all data, and name or take out what is damaged", cmd_check },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

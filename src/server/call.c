@@ -110,9 +110,24 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
         answer(c, status, &bytes);
 }
 
+static void send_success(struct call *c, struct value details, bool says_code)
+{
+    struct value status = value_object();
+    (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
+    (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
+    (void)value_add(c->arena, &status, STR("metadata"), value_object());
+    (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
+    (void)value_add(c->arena, &status, STR("details"), details);
+    if (says_code)
+        (void)value_add(c->arena, &status, STR("code"), value_int(200));
+    autobuf bytes = { 0 };
+    encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
+    answer(c, 200, &bytes);
+}
+
 void call_success(struct call *c, struct str name, struct str uid)
 {
-    struct value status = value_object(), details = value_object();
+    struct value details = value_object();
     if (name.n)
         (void)value_add(c->arena, &details, STR("name"), value_string(name));
     if (c->req.resource->group.n)
@@ -120,14 +135,15 @@ void call_success(struct call *c, struct str name, struct str uid)
     (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->plural));
     if (uid.n)
         (void)value_add(c->arena, &details, STR("uid"), value_string(uid));
-    (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
-    (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
-    (void)value_add(c->arena, &status, STR("metadata"), value_object());
-    (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
-    (void)value_add(c->arena, &status, STR("details"), details);
-    autobuf bytes = { 0 };
-    encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
-    answer(c, 200, &bytes);
+    send_success(c, details, false);
+}
+
+void call_deleted_unread(struct call *c, struct str name)
+{
+    struct value details = value_object();
+    (void)value_add(c->arena, &details, STR("name"), value_string(name));
+    (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->type->name));
+    send_success(c, details, true);
 }
 
 /* ---- Which verb ---- */

@@ -57,6 +57,8 @@ void call_fail(struct call *c, const struct err *err);
 void call_object(struct call *c, int status, const struct kind_type *type, struct value *obj);
 /* `kind: Status`, successful, about one object. */
 void call_success(struct call *c, struct str name, struct str uid);
+/* The same of an object that nobody could read. */
+void call_deleted_unread(struct call *c, struct str name);
 
 /* The headers that every answer in this form begins with, for those who stream theirs; warnings
  * included. In the arena. */

@@ -14,6 +14,8 @@ void verb_delete(struct call *c)
         r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);
     if (r < 0)
         call_fail(c, &err);
+    else if (value_is(&obj, VALUE_NULL))
+        call_deleted_unread(c, c->req.name);
     else if (!gone || kind_shows_deleted(c->stored) || str_eq(c->stored->plural, STR("namespaces")))
         call_object(c, 200, c->stored->type, &obj);
     else

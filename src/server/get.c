@@ -1,4 +1,5 @@
 /* One object by its name. */
+#include "server/corrupt.h"
 #include "server/custom_page.h"
 #include "server/encode.h"
 #include "server/errors.h"
@@ -50,7 +51,7 @@ static int read_object(struct got *g, struct buf *out, struct err *err)
     if (r < 0)
         return r;
     struct str key = stored_key(c->arena, c->stored, c->req.ns, c->req.name);
-    r = store_snap_get(snap, key, &g->entry, err);
+    r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &g->entry, err), err);
     if (r == 0) {
         r = error_not_found(err, c->req.resource, c->req.name);
     } else if (r == 1 && custom_page_wanted(custom_version_of(c->stored), &g->entry)) {
@@ -58,6 +59,7 @@ static int read_object(struct got *g, struct buf *out, struct err *err)
         g->entry.value = arena_str(c->arena, g->entry.value);
     } else if (r == 1) {
         r = encode_entry(out, c->arena, &g->encoder, &g->entry, err);
+        r = corrupt_object(c->api->store, key, g->entry.mod_rev, r, err);
     }
     store_snap_end(snap);
     return r;

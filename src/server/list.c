@@ -19,6 +19,8 @@
 #include "api/columns.h"
 #include "net/accept.h"
 #include "net/gzip.h"
+#include "net/loop.h"
+#include "server/corrupt.h"
 #include "server/custom_page.h"
 #include "server/extent.h"
 #include "server/list_counts.h"
@@ -98,6 +100,16 @@ static void list_done(struct list *l)
     l->gzip = gzip_free(l->gzip);
 }
 
+/* On a worker. */
+static void name_corrupt(struct http_exchange *x, void *arg)
+{
+    struct call *c = arg;
+    struct err err = ERR_INIT(c->arena);
+    (void)x;
+    (void)corrupt_list(c, stored_key(c->arena, c->stored, c->req.ns, STR("")), &err);
+    call_fail(c, &err);
+}
+
 static void list_fail(struct list *l, const struct err *err)
 {
     struct call *c = l->c;
@@ -108,8 +120,12 @@ static void list_fail(struct list *l, const struct err *err)
         http_abort(c->x);
     else if (has_acted)
         call_success(c, STR(""), STR("")); /* whatever it was: nothing is refused any more */
-    else
+    else if (err->code != ERR_DAMAGED)
         call_fail(c, err);
+    else if (loop_is_mine(http_loop(c->x)))
+        (void)http_to_worker(c->x, call_workers(c), name_corrupt, c);
+    else
+        name_corrupt(c->x, c);
 }
 
 /* ---- Sending ---- */

@@ -79,6 +79,7 @@ static void store_metrics(struct buf *out, const struct store_stats *s)
     gauge(out, "sampan_store_view_bytes", "Size of the view on disk.", s->view_bytes);
     gauge(out, "sampan_store_memory_bytes", "Changes in memory that the view does not have yet.",
           s->memory_bytes);
+    gauge(out, "sampan_store_damaged_objects", "Objects that were found damaged.", s->damaged);
     gauge(out, "sampan_store_failing", "1 while writes cannot be made durable.", s->failing != 0);
 }
 

@@ -10,6 +10,7 @@
 #include "api/typed.h"
 #include "api/validate.h"
 #include "server/caller.h"
+#include "server/corrupt.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/service_claim.h"
@@ -34,7 +35,7 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
         return r;
     struct store_entry e;
     struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
-    r = store_snap_get(snap, key, &e, err);
+    r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &e, err), err);
     if (r == 1) {
         e.key = key;
         e.value = ret->bytes = arena_str(c->arena, e.value);
@@ -44,7 +45,7 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
     if (r <= 0)
         return r;
     r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
-    return r < 0 ? r : 1;
+    return r < 0 ? corrupt_object(c->api->store, key, e.mod_rev, r, err) : 1;
 }
 
 const struct kind_resource *registry__resource(struct str group, struct str plural)

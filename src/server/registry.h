@@ -42,6 +42,7 @@ struct registry_update {
 int registry_update(struct call *c, struct str name, struct registry_update *u, struct value *ret,
                     struct err *err);
 
-/* Deletes or marks for deletion. `*ret_gone` says which; `ret` is the object as it was last. */
+/* Deletes or marks for deletion. `*ret_gone` says which; `ret` is the object as it was last, or
+ * null if nobody could read it. */
 int registry_delete(struct call *c, struct str name, const struct delete_options *o,
                     struct value *ret, bool *ret_gone, struct err *err);

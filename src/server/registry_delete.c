@@ -197,6 +197,26 @@ static int check_may_go(struct call *c, struct str name, struct err *err)
     return 0;
 }
 
+/* What cannot be read goes as it is: nobody can know what holds it, or whether it is the one that
+ * was meant. Nor which keys besides belong to it. */
+static int remove_unreadable(struct call *c, struct str name, const struct delete_options *o,
+                             struct value *ret, bool *ret_gone, struct err *err)
+{
+    struct store_op op = {
+        .type = STORE_DELETE,
+        .key = stored_key(c->arena, c->stored, c->req.ns, name),
+        .expect_rev = STORE_ANY,
+    };
+    struct store_txn t = { .ops = &op, .n_ops = 1 };
+    err_clear(err);
+    *ret = value_null();
+    *ret_gone = true;
+    int r = o->dry_run ? 0 : store_commit(c->api->store, &t, err);
+    if (r == 0)
+        registry__written(c, name, true);
+    return r;
+}
+
 /* 0; 1 if somebody was faster; or an error. */
 static int try_delete(struct call *c, struct str name, const struct delete_options *o,
                       struct value *ret, bool *ret_gone, struct err *err)
@@ -206,6 +226,8 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     int r = check_may_go(c, name, err);
     if (r == 0)
         r = registry_get(c, name, &now, err);
+    if (r == -ERR_DAMAGED && o->ignore_read_error)
+        return remove_unreadable(c, name, o, ret, ret_gone, err);
     if (r == 0)
         r = registry__check_preconditions(c, name, o, &now, err);
     if (r < 0)

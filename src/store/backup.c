@@ -177,8 +177,7 @@ static int check_whole(const char *file, struct err *err)
     return r;
 }
 
-/* Where a store goes on that was restored from a backup at `rev`. */
-static int bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err)
+int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err)
 {
     bool is_auto = bump == STORE_BUMP_AUTO;
     uint64_t now_ms = (uint64_t)(clock_wall_ns(&clock_system) / NS_PER_MS);
@@ -199,7 +198,7 @@ static int fill_view(struct view *from, const char *to, const struct store_resto
     if (r < 0)
         return r;
     struct view_meta meta = { 0 };
-    r = bumped(view_reader_meta(reader)->rev, opt->bump, &meta.rev, err);
+    r = store__bumped(view_reader_meta(reader)->rev, opt->bump, &meta.rev, err);
     if (r == 0)
         r = store__new_id(&meta.store_id, err);
     meta.floor = meta.rev;
@@ -210,7 +209,7 @@ static int fill_view(struct view *from, const char *to, const struct store_resto
     return r;
 }
 
-static int make_log(const char *dir, const struct view_meta *meta, struct err *err)
+int store__make_log(const char *dir, const struct view_meta *meta, struct err *err)
 {
     autofree char *log_dir = join(dir, "/log");
     int r = file_private_dir(log_dir, err);
@@ -242,7 +241,7 @@ static int fill_folder(const char *file, const char *dir, const struct store_res
         r = err_set(err, (enum err_code) - is_whole, STR_FMT " (each object in it is whole)",
                     STR_ARG(whole.msg));
     if (r == 0)
-        r = make_log(dir, &meta, err);
+        r = store__make_log(dir, &meta, err);
     return r < 0 ? r : file_sync_dir(dir, err);
 }
 

@@ -101,7 +101,7 @@ static int write_newest(struct view_write *w, const struct memtable *t, struct e
     return 0;
 }
 
-static uint64_t keys_after(const struct memtable *t, uint64_t keys)
+uint64_t store__keys_after(const struct memtable *t, uint64_t keys)
 {
     for (const struct memnode *n = memtable_first_change(t); n; n = memnode_next_change(n))
         keys += n->type == STORE_DELETE ? UINT64_MAX : n->prev_rev == 0;
@@ -123,7 +123,7 @@ static int write_all(struct view_write *w, const struct memtable *t, const struc
     return r;
 }
 
-static int write_view(struct store *s, const struct memtable *t, const struct view_meta *meta,
+int store__write_view(struct view *v, const struct memtable *t, const struct view_meta *meta,
                       struct err *err)
 {
     uint64_t room = (t ? 4 * (uint64_t)memtable_bytes(t) : 0) + (4 << 20);
@@ -131,7 +131,7 @@ static int write_view(struct store *s, const struct memtable *t, const struct vi
     do {
         err_clear(err);
         struct view_write *w;
-        r = view_write_begin(s->view, room, &w, err);
+        r = view_write_begin(v, room, &w, err);
         if (r < 0)
             return r;
         r = write_all(w, t, meta, err);
@@ -139,7 +139,7 @@ static int write_view(struct store *s, const struct memtable *t, const struct vi
             view_write_abort(w);
         else
             r = view_write_commit(w, meta, err);
-    } while (r < 0 && view_is_full(s->view));
+    } while (r < 0 && view_is_full(v));
     return r;
 }
 
@@ -202,18 +202,19 @@ static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *er
     bool has_news = t && memtable_end(t) > meta.rev;
     if (has_news) {
         meta.rev = memtable_end(t);
-        meta.keys = keys_after(t, meta.keys);
+        meta.keys = store__keys_after(t, meta.keys);
     }
     meta.floor = choose_floor(s, meta.rev, floor_asked);
     bool floor_rises = meta.floor > atomic_load(&s->floor);
     if (has_news || meta.floor > s->view_meta.floor)
-        r = write_view(s, has_news ? t : NULL, &meta, err);
+        r = store__write_view(s->view, has_news ? t : NULL, &meta, err);
     if (r < 0)
         return r;
     (void)FAILPOINT("checkpoint-committed");
     s->view_meta = meta;
     atomic_store_explicit(&s->floor, meta.floor, memory_order_release);
     if (t) {
+        store__damage_replaced(s, t);
         atomic_fetch_add_explicit(&s->n_checkpoints, 1, memory_order_relaxed);
         forget_sealed(s);
     }

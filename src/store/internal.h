@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/map.h"
 #include "store/medium.h"
 #include "store/memtable.h"
 #include "store/view.h"
@@ -79,6 +80,10 @@ struct store {
     pthread_mutex_t snaps_lock; /* guards the list */
     struct store_snap *idle_snaps;
 
+    pthread_mutex_t damaged_lock; /* guards the map */
+    struct map damaged;           /* by key */
+    _Atomic size_t n_damaged;
+
     struct store__commit *commit;
     struct view_meta view_meta; /* the keeper's own: what it wrote last */
     pthread_t commit_thread, keeper_thread;
@@ -94,6 +99,8 @@ int store__lock_dir(const char *dir, struct err *err);
 int store__recover(struct store *s, const struct store_options *opt, struct err *err);
 int store__view_path(char *ret, size_t n, const char *dir, struct err *err);
 int store__new_id(uint64_t *ret, struct err *err);
+/* Puts the changes of a record into `t`, and says by how many keys it has more. */
+int64_t store__replay_record(struct memtable *t, const struct record *rec);
 
 /* ---- commit.c ---- */
 struct store__commit *store__commit_new(void);
@@ -105,12 +112,18 @@ void *store__keeper_main(void *arg);
 /* Everything that is published now will be in the view; the floor rises to `floor` if that is
  * higher. Blocks. */
 int store__checkpoint(struct store *s, uint64_t floor, struct err *err);
+/* A sealed table, or NULL, into the view, whose state row will be `meta`. */
+int store__write_view(struct view *v, const struct memtable *t, const struct view_meta *meta,
+                      struct err *err);
+/* How many keys there are when `t` comes to `keys` of them. */
+uint64_t store__keys_after(const struct memtable *t, uint64_t keys);
 
 /* ---- snap.c ---- */
 const struct store__layers *store__snap_layers(const struct store_snap *snap);
 struct view_reader *store__snap_reader(const struct store_snap *snap);
 uint64_t store__snap_floor(const struct store_snap *snap);
-/* Like store_snap_get(), but the value is not looked at: it may be damaged. */
+/* Like store_snap_get(), but the value is not looked at: it may be damaged. Revisions that cannot
+ * be are made such that can, so that what is damaged can be replaced and deleted. */
 int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry *ret,
                      struct err *err);
 /* What stood at `key` before the change at `rev` that replaced version `prev_rev`. */
@@ -118,10 +131,21 @@ int store__snap_before(struct store_snap *snap, struct str key, uint64_t rev, ui
                        struct store_entry *ret, struct err *err);
 void store__snap_drop_idle(struct store *s);
 
+/* ---- damage.c ---- */
+/* The view now has what is in `t`. */
+void store__damage_replaced(struct store *s, const struct memtable *t);
+void store__damage_done(struct store *s);
+
 /* ---- verify.c ---- */
 /* An entry of a view that goes up to `newest`: its checksum, and whether it can be. */
 int store__check_entry(struct view *v, const struct view_entry *e, uint64_t newest,
                        struct err *err);
+
+/* ---- backup.c ---- */
+/* Where a store goes on of which the changes after `rev` were lost. */
+int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err);
+/* The log of a new store in DIR/log. */
+int store__make_log(const char *dir, const struct view_meta *meta, struct err *err);
 
 /* ---- transfer.c ---- */
 /* All objects that `reader` sees into a new file at `to`, whose state row will be `meta`; its count

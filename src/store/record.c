@@ -42,7 +42,7 @@ static uint64_t get64(const char *p)
 }
 
 /* Segment header: magic 8, format 4, zero 4, store 8, seed 8, first 8, previous 8, made 8,
- * zero 4, checksum 4. */
+ * length 4, checksum 4. */
 void record_segment_write(const struct record_segment *h, char ret[static RECORD_SEGMENT_BYTES])
 {
     memset(ret, 0, RECORD_SEGMENT_BYTES);
@@ -53,6 +53,7 @@ void record_segment_write(const struct record_segment *h, char ret[static RECORD
     put64(ret + 32, h->first_rev);
     put64(ret + 40, h->prev_first_rev);
     put64(ret + 48, (uint64_t)h->made_ns);
+    put32(ret + 56, h->made_bytes);
     put32(ret + 60, crc32c(0, ret, 60));
 }
 
@@ -68,6 +69,7 @@ bool record_segment_read(struct str bytes, struct record_segment *ret)
     ret->first_rev = get64(p + 32);
     ret->prev_first_rev = get64(p + 40);
     ret->made_ns = (int64_t)get64(p + 48);
+    ret->made_bytes = get32(p + 56);
     return true;
 }
 

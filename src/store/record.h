@@ -26,6 +26,7 @@ struct record_segment {
     uint64_t first_rev;      /* what earlier segments say from here on is void */
     uint64_t prev_first_rev; /* of the segment before; 0 for the first ever */
     int64_t made_ns;         /* wall time; no record of an earlier segment is younger */
+    uint32_t made_bytes;     /* how long the file was made, before anything was in it; 0: unknown */
 };
 
 void record_segment_write(const struct record_segment *h, char ret[static RECORD_SEGMENT_BYTES]);

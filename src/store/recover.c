@@ -98,18 +98,23 @@ struct replay {
     struct memtable *table;
 };
 
-static void on_record(const struct record *rec, void *arg)
+int64_t store__replay_record(struct memtable *t, const struct record *rec)
 {
-    struct replay *rp = arg;
     struct str ops = rec->ops;
     struct record_op op;
     int64_t keys = 0;
     while (record_op_next(&ops, &op)) {
-        memtable_add(rp->table, &(struct memtable_change){ op.type, rec->rev, op.create_rev,
-                                                           op.prev_rev, op.key, op.value });
+        memtable_add(t, &(struct memtable_change){ op.type, rec->rev, op.create_rev, op.prev_rev,
+                                                   op.key, op.value });
         keys += op.type == STORE_DELETE ? -1 : op.prev_rev == 0;
     }
-    rp->s->keys += (uint64_t)keys;
+    return keys;
+}
+
+static void on_record(const struct record *rec, void *arg)
+{
+    struct replay *rp = arg;
+    rp->s->keys += (uint64_t)store__replay_record(rp->table, rec);
 }
 
 static int open_log(struct store *s, struct memtable *table, struct err *err)

@@ -77,6 +77,33 @@ static off_t size_of(const char *path)
     return stat(path, &st) < 0 ? -1 : st.st_size;
 }
 
+/* Where the good records of a segment end. */
+static off_t end_of(const char *path)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    autobuf bytes = { 0 };
+    struct record_segment head;
+    struct record rec;
+    size_t need;
+    assert_int_equal(file_read(path, SIZE_MAX, &bytes, &err), 0);
+    assert_true(record_segment_read(buf_str(&bytes), &head));
+    struct str rest = str_skip(buf_str(&bytes), RECORD_SEGMENT_BYTES);
+    while (record_read(rest, head.seed, &rec, &need) == RECORD_GOOD)
+        rest = str_skip(rest, rec.bytes);
+    arena_done(&a);
+    return (off_t)(bytes.n - rest.n);
+}
+
+/* Zeros from `at` on, as long as the file is: what a crash leaves of a write that it cut short. */
+static void tear(const char *path, off_t at)
+{
+    off_t size = size_of(path);
+    assert_int_equal(truncate(path, at), 0);
+    assert_int_equal(truncate(path, size), 0);
+}
+
 static void flip(const char *path, off_t at, unsigned char bits)
 {
     autoclose int fd = open(path, O_RDWR);
@@ -130,27 +157,51 @@ static void a_torn_tail_is_cut_off(void **state)
         (void)put(f, "a", "12345678");
     crash_copy(f, dir);
     last_segment(dir, seg);
-    off_t before = size_of(seg);
+    off_t before = end_of(seg);
     (void)put(f, "b", "last");
     crash_copy(f, dir);
     last_segment(dir, seg);
-    off_t after = size_of(seg);
+    off_t after = end_of(seg);
     assert_true(before < after);
     (void)snprintf(whole, sizeof(whole), "%s-whole", dir);
     copy_tree(dir, whole);
     for (off_t n = before; n <= after; n++) {
         copy_tree(whole, dir);
-        assert_int_equal(truncate(seg, n), 0);
-        assert_int_equal(rev_of(f, dir), n == after ? 7 : 6);
-        assert_int_equal(rev_of(f, dir), n == after ? 7 : 6);
-        copy_tree(whole, dir); /* the same with zeros instead of nothing */
-        assert_int_equal(truncate(seg, n), 0);
-        assert_int_equal(truncate(seg, after + 4096), 0);
+        tear(seg, n);
         uint64_t rev = rev_of(f, dir);
         assert_true(rev == 6 || (rev == 7 && n > after - 8)); /* the padding is zeros */
+        assert_int_equal(rev_of(f, dir), rev);
     }
     remove_tree(dir);
     remove_tree(whole);
+}
+
+/* No crash makes a segment shorter than it was made. */
+static void a_log_that_was_cut_off_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256];
+    for (int i = 0; i < 200; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        (void)put(f, key, "12345678");
+    }
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t size = size_of(seg), end = end_of(seg);
+    const off_t cuts[] = { end / 2, end - 1, end, size - 1, RECORD_SEGMENT_BYTES };
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        crash_copy(f, dir);
+        assert_int_equal(truncate(seg, cuts[i]), 0);
+        struct store *s;
+        assert_int_equal(open_dir(f, dir, &s), -ERR_DAMAGED);
+        assert_true(says(f, ".log was cut off"));
+        assert_int_equal(store_verify(dir, NULL, &f->err), -ERR_DAMAGED);
+        assert_int_equal(size_of(seg), cuts[i]); /* nothing was changed */
+    }
+    crash_copy(f, dir);
+    assert_int_equal(rev_of(f, dir), 201);
+    remove_tree(dir);
 }
 
 static void a_cut_store_goes_on(void **state)
@@ -161,7 +212,7 @@ static void a_cut_store_goes_on(void **state)
     (void)put(f, "a", "2");
     crash_copy(f, dir);
     last_segment(dir, seg);
-    assert_int_equal(truncate(seg, size_of(seg) - 1), 0);
+    tear(seg, end_of(seg) - 9);
     struct store *whole = f->s;
     assert_int_equal(open_dir(f, dir, &f->s), 0);
     assert_string_equal(list(f, "", 0), "a=1");
@@ -184,7 +235,7 @@ static void damage_in_the_log_is_named(void **state)
         (void)put(f, "a", "12345678");
     crash_copy(f, dir);
     last_segment(dir, seg);
-    off_t last = size_of(seg);
+    off_t last = end_of(seg);
     (void)put(f, "b", "last");
     crash_copy(f, dir);
     /* Kept as it is: in a slow run the living store moves on to a checkpoint meanwhile. */
@@ -192,7 +243,7 @@ static void damage_in_the_log_is_named(void **state)
     copy_tree(dir, whole);
     last_segment(dir, seg);
     (void)snprintf(name, sizeof(name), "%s/log/", dir);
-    off_t end = size_of(seg);
+    off_t end = end_of(seg);
     for (off_t at = 0; at < end; at++) {
         flip(seg, at, (unsigned char)(1 << at % 8));
         struct store *s = NULL;
@@ -300,7 +351,7 @@ static void a_hole_is_judged_by_what_follows(void **state)
             if (i == 2)
                 memset(bytes.p + at, 0, bytes.n - at); /* the hole */
         }
-        assert_int_equal(pwrite(fd, bytes.p, bytes.n, size_of(seg)), bytes.n);
+        assert_int_equal(pwrite(fd, bytes.p, bytes.n, end_of(seg)), bytes.n);
         struct store *s;
         int r = open_dir(f, dir, &s);
         assert_int_equal(r, later ? -ERR_DAMAGED : 0);
@@ -419,7 +470,7 @@ static void verify_reads_everything(void **state)
     assert_int_equal(store_verify(f->dir, NULL, &f->err), 0);
     crash_copy(f, dir);
     last_segment(dir, seg);
-    flip(seg, size_of(seg) / 2, 4);
+    flip(seg, end_of(seg) / 2, 4);
     assert_int_equal(store_verify(dir, NULL, &f->err), -ERR_DAMAGED);
     assert_true(says(f, ".log"));
     crash_copy(f, dir);
@@ -516,15 +567,18 @@ static void a_backup_restores(void **state)
     assert_int_equal(store_restore(bad, dir, &as_it_was, &f->err), -ERR_DAMAGED);
 }
 
-/* Flips a bit of the first place where `text` stands in the file; false if it does not. */
+/* Flips a bit wherever `text` stands in the file, also on pages that are free by now. */
 static bool flip_text(struct fixture *f, const char *path, const char *text)
 {
     autobuf bytes = { 0 };
     assert_int_equal(file_read(path, SIZE_MAX, &bytes, &f->err), 0);
-    char *at = memmem(bytes.p, bytes.n, text, strlen(text));
-    if (at)
+    bool any = false;
+    for (char *at = bytes.p;
+         (at = memmem(at, (size_t)(bytes.p + bytes.n - at), text, strlen(text))); at++) {
         flip(path, at - bytes.p, 1);
-    return at;
+        any = true;
+    }
+    return any;
 }
 
 static void note_damaged(void *arg, struct str key, struct str what)
@@ -637,6 +691,100 @@ static void a_restored_store_begins_far_above(void **state)
     }
     struct store_restore_options far = { .bump = INT64_MAX };
     assert_int_equal(store_restore(file, dir, &far, &f->err), -ERR_INVALID);
+}
+
+/* ---- Repair ---- */
+
+/* Each name that was told, once more as text. */
+static const char *repaired(struct fixture *f, const char *dir)
+{
+    autobuf taken_out = { 0 };
+    struct store_skip told = { note_damaged, &taken_out };
+    if (store_repair(dir, &told, &f->err) < 0)
+        fail_msg("repair: " STR_FMT, STR_ARG(f->err.msg));
+    if (store_verify(dir, NULL, &f->err) < 0)
+        fail_msg("verify: " STR_FMT, STR_ARG(f->err.msg));
+    return str_cstr(&f->arena, buf_str(&taken_out));
+}
+
+static void expect_list(struct fixture *f, const char *dir, const char *expect, uint64_t least_rev)
+{
+    struct store *first = f->s;
+    assert_int_equal(open_dir(f, dir, &f->s), 0);
+    assert_string_equal(list(f, "", 0), expect);
+    assert_true(store_rev(f->s) >= least_rev);
+    assert_true(put(f, "after", "all") > 0);
+    store_close(f->s);
+    f->s = first;
+}
+
+static void a_repair_takes_damaged_objects_out(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], view[160], kept[160];
+    fill_words(f);
+    (void)put(f, "two", "the second value, changed"); /* the history has what was there before */
+    fixture_checkpoint(f);
+    crash_copy(f, dir);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
+    assert_string_equal(repaired(f, dir), ""); /* nothing to do is nothing done */
+    assert_true(flip_text(f, view, "third value"));
+    autobuf named = { 0 };
+    struct store_skip all = { note_damaged, &named };
+    assert_int_equal(store_verify(dir, &all, &f->err), -ERR_DAMAGED);
+    assert_true(str_eq(buf_str(&named), STR("three ")));
+    assert_string_equal(repaired(f, dir), "three ");
+    (void)snprintf(kept, sizeof(kept), "%s/damaged.1/1", dir);
+    autobuf bytes = { 0 };
+    assert_int_equal(file_read(kept, SIZE_MAX, &bytes, &f->err), 0);
+    assert_true(str_starts(buf_str(&bytes), STR("three\nthe ")));
+    expect_list(f, dir, "one=the first value two=the second value, changed", 0);
+    remove_tree(dir);
+}
+
+/* The revision in an entry's head is damaged, too: it may be of the future, or none. */
+static void damaged_revisions_can_be_deleted(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], view[160];
+    fill_words(f);
+    crash_copy(f, dir);
+    (void)snprintf(view, sizeof(view), "%s/view.mdb", dir);
+    autobuf bytes = { 0 };
+    assert_int_equal(file_read(view, SIZE_MAX, &bytes, &f->err), 0);
+    for (char *at = bytes.p; (at = memmem(at, (size_t)(bytes.p + bytes.n - at), "the first", 9));
+         at++)
+        flip(view, at - bytes.p - 6, 0xff); /* of the revision that last changed it */
+    assert_string_equal(repaired(f, dir), "one ");
+    expect_list(f, dir, "three=the third value two=the second value", 0);
+    remove_tree(dir);
+}
+
+static void a_repair_goes_on_with_what_is_left_of_the_log(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256], moved[160];
+    (void)put(f, "a", "1");
+    (void)put(f, "b", "2");
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t end = end_of(seg);
+    (void)put(f, "c", "3");
+    (void)put(f, "d", "4");
+    for (int i = 0; i < 2; i++) {
+        crash_copy(f, dir);
+        if (i == 0)
+            assert_int_equal(truncate(seg, end), 0);
+        else
+            flip(seg, end + 20, 1);
+        struct store *s;
+        assert_int_equal(open_dir(f, dir, &s), -ERR_DAMAGED);
+        assert_string_equal(repaired(f, dir), "the log ");
+        (void)snprintf(moved, sizeof(moved), "%s/damaged.1/log", dir);
+        assert_true(size_of(moved) >= 0);
+        expect_list(f, dir, "a=1 b=2", STORE_BUMP); /* as after a restore */
+    }
+    remove_tree(dir);
 }
 
 /* ---- A disk that fails ---- */
@@ -905,6 +1053,7 @@ int main(void)
     suite_engine = STORE_LMDB;
     const struct CMUnitTest tests[] = {
         TEST(a_torn_tail_is_cut_off),
+        TEST(a_log_that_was_cut_off_is_refused),
         TEST(a_cut_store_goes_on),
         TEST(damage_in_the_log_is_named),
         TEST(a_missing_segment_is_named),
@@ -918,6 +1067,9 @@ int main(void)
         TEST(a_backup_sums_what_it_writes),
         TEST(a_damaged_backup_names_the_object),
         TEST(a_restored_store_begins_far_above),
+        TEST(a_repair_takes_damaged_objects_out),
+        TEST(damaged_revisions_can_be_deleted),
+        TEST(a_repair_goes_on_with_what_is_left_of_the_log),
         TEST(a_full_disk_is_survived),
         TEST(a_failed_sync_is_survived),
         TEST(a_failed_preparation_is_survived),

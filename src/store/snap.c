@@ -204,13 +204,21 @@ static bool is_behind_view(const struct store_snap *snap)
     return snap->rev < view_reader_meta(snap->reader)->rev;
 }
 
+static int check_entry(struct store_snap *snap, const struct view_entry *e, struct err *err)
+{
+    int r = view_entry_check(snap->s->view, e, err);
+    if (r < 0 && !e->super_rev) /* not of the history */
+        store_note_damaged(snap->s, e->key, STR("its checksum is wrong"));
+    return r;
+}
+
 /* Is this entry of the view too new for the snapshot? 1, 0, or ERR_DAMAGED: before an entry is
  * passed over because of its revision, that revision has to be believed. */
 static int is_too_new(struct store_snap *snap, const struct view_entry *e, struct err *err)
 {
     if (e->mod_rev <= snap->rev)
         return 0;
-    int r = view_entry_check(snap->s->view, e, err);
+    int r = check_entry(snap, e, err);
     return r < 0 ? r : 1;
 }
 
@@ -240,11 +248,11 @@ static int find_key(struct store_snap *snap, struct str key, bool is_checked,
         entry_from_node(n, ret);
         return 1;
     }
-    struct view_entry e;
+    struct view_entry e = { 0 };
     int r = find_in_view(snap, key, &e, err);
-    if (r > 0 && is_checked && view_entry_check(snap->s->view, &e, err) < 0)
-        return -ERR_DAMAGED;
-    if (r > 0)
+    if (r > 0 && is_checked && check_entry(snap, &e, err) < 0)
+        r = -ERR_DAMAGED;
+    if (r > 0 || (r == -ERR_DAMAGED && e.key.p))
         entry_from_view(&e, ret);
     return r;
 }
@@ -258,7 +266,15 @@ int store_snap_get(struct store_snap *snap, struct str key, struct store_entry *
 int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry *ret,
                      struct err *err)
 {
-    return find_key(snap, key, false, ret, err);
+    *ret = (struct store_entry){ 0 };
+    int r = find_key(snap, key, false, ret, err);
+    if (r == -ERR_DAMAGED && ret->key.p)
+        r = 1; /* it is there */
+    if (r > 0 && (ret->mod_rev == 0 || ret->mod_rev > snap->rev))
+        ret->mod_rev = snap->rev;
+    if (r > 0 && (ret->create_rev == 0 || ret->create_rev > ret->mod_rev))
+        ret->create_rev = ret->mod_rev;
+    return r;
 }
 
 int store__snap_before(struct store_snap *snap, struct str key, uint64_t rev, uint64_t prev_rev,
@@ -395,19 +411,21 @@ static int advance(struct store_snap *snap, int which, struct err *err)
 }
 
 /* What a source says about its key. */
-enum verdict { ABSENT, PRESENT, UNKNOWN };
+enum verdict { ABSENT, PRESENT, UNKNOWN, DAMAGED };
 
-static int judge(struct store_snap *snap, int which, struct view_entry *ret_view,
-                 struct store_entry *ret, struct err *err)
+static enum verdict judge(struct store_snap *snap, int which, bool is_checked,
+                          struct store_entry *ret, struct err *err)
 {
     struct source *src = &snap->sources[which];
     if (which == CUR || which == UNDO) {
-        *ret_view = which == CUR ? src->entry : snap->undo[src->at];
-        int r = is_too_new(snap, ret_view, err);
-        if (r != 0)
-            return r < 0 ? r : UNKNOWN;
-        entry_from_view(ret_view, ret);
-        return PRESENT;
+        const struct view_entry *e = which == CUR ? &src->entry : &snap->undo[src->at];
+        int too_new = is_too_new(snap, e, err);
+        entry_from_view(e, ret);
+        if (too_new > 0)
+            return UNKNOWN;
+        if (!is_checked)
+            return PRESENT;
+        return too_new < 0 || check_entry(snap, e, err) < 0 ? DAMAGED : PRESENT;
     }
     const struct memnode *n = src->node;
     if (n->rev > snap->rev)
@@ -441,27 +459,21 @@ static int range_step(struct store_snap *snap, bool is_checked, struct store_ent
         return r;
     struct str key = { 0 };
     while (smallest_key(snap, &key)) {
-        int verdict = UNKNOWN, judge_i = -1;
-        struct view_entry e = { 0 };
-        struct store_entry entry;
+        enum verdict verdict = UNKNOWN;
         for (int i = 0; i < N_SOURCES; i++) {
             struct source *src = &snap->sources[i];
             if (!src->is_on || !str_eq(src->key, key))
                 continue;
-            if (verdict == UNKNOWN) {
-                verdict = judge(snap, i, &e, &entry, err);
-                judge_i = i;
-            }
-            r = verdict < 0 ? verdict : advance(snap, i, err);
+            if (verdict == UNKNOWN)
+                verdict = judge(snap, i, is_checked, ret, err);
+            r = advance(snap, i, err);
             if (r < 0)
                 return r;
         }
-        if (verdict != PRESENT)
-            continue;
-        if (judge_i >= CUR && is_checked && view_entry_check(snap->s->view, &e, err) < 0)
+        if (verdict == DAMAGED)
             return -ERR_DAMAGED;
-        *ret = entry;
-        return 1;
+        if (verdict == PRESENT)
+            return 1;
     }
     return 0;
 }

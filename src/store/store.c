@@ -112,6 +112,7 @@ static void init_locks(struct store *s)
     (void)pthread_cond_init(&s->rev_moved, &mono);
     (void)pthread_mutex_init(&s->feeds_lock, NULL);
     (void)pthread_mutex_init(&s->snaps_lock, NULL);
+    (void)pthread_mutex_init(&s->damaged_lock, NULL);
     (void)pthread_condattr_destroy(&mono);
 }
 
@@ -142,6 +143,8 @@ static void store_free(struct store *s)
     view_close(s->view);
     mem_cleanup_close(&s->lock_fd);
     store__commit_free(s->commit);
+    store__damage_done(s);
+    (void)pthread_mutex_destroy(&s->damaged_lock);
     (void)pthread_mutex_destroy(&s->snaps_lock);
     (void)pthread_mutex_destroy(&s->feeds_lock);
     (void)pthread_cond_destroy(&s->rev_moved);
@@ -270,6 +273,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .log_bytes = wal_bytes(&s->wal),
         .view_bytes = view_bytes(s->view),
         .memory_bytes = memtable_bytes(l->active) + (l->sealed ? memtable_bytes(l->sealed) : 0),
+        .damaged = s->n_damaged,
         .failing = s->failing,
     };
     store__layers_unref(l);

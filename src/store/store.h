@@ -95,13 +95,14 @@ int store_snap_begin(struct store *s, uint64_t rev, struct store_snap **ret, str
 struct store_snap *store_snap_end(struct store_snap *snap);
 uint64_t store_snap_rev(const struct store_snap *snap);
 
-/* 1 and `*ret`, 0 if absent, or ERR_DAMAGED. */
+/* 1 and `*ret`, 0 if absent, or ERR_DAMAGED, which the store notes. */
 int store_snap_get(struct store_snap *snap, struct str key, struct store_entry *ret,
                    struct err *err);
 
 /* Keys that start with `prefix` and are not below `start` (empty: from the beginning), in byte
  * order. One range at a time per snapshot. */
 void store_range_begin(struct store_snap *snap, struct str prefix, struct str start);
+/* After ERR_DAMAGED `ret->key` says whose bytes they are, and the next step goes on behind it. */
 int store_range_next(struct store_snap *snap, struct store_entry *ret, struct err *err);
 /* How many keys a range would give. Does not touch values. */
 int store_count(struct store_snap *snap, struct str prefix, struct str start, uint64_t *ret,
@@ -191,6 +192,11 @@ int store_restore(const char *file, const char *dir, const struct store_restore_
  * unless it is NULL, hears of each damaged object before. */
 int store_verify(const char *dir, const struct store_skip *all, struct err *err);
 
+/* Makes a store that is not open and is damaged one that can be used, without what cannot be read.
+ * `told` hears of each object, and of the log if its end is lost: then revisions go on as after a
+ * restore. What is taken out is kept in DIR/damaged.N. ERR_DAMAGED if it is beyond that. Blocks. */
+int store_repair(const char *dir, const struct store_skip *told, struct err *err);
+
 struct store_stats {
     uint64_t rev, floor;
     uint64_t keys;            /* live keys, as of the last checkpoint and what came after */
@@ -198,6 +204,12 @@ struct store_stats {
     uint64_t checkpoints;
     uint64_t log_bytes, view_bytes; /* on disk */
     uint64_t memory_bytes;          /* of changes that are not in the view yet */
+    uint64_t damaged;               /* objects that were found damaged and are still there */
     int failing;                    /* 0, or the negative code writers get at the moment */
 };
 void store_stats(struct store *s, struct store_stats *ret);
+
+/* The bytes of an object were as they were written, but nobody can make sense of them. What the
+ * store finds damaged by itself it notes by itself: each is logged once and counted until it is
+ * written anew or deleted. Any thread. */
+void store_note_damaged(struct store *s, struct str key, struct str what);

@@ -78,6 +78,8 @@ static int check_old(struct check *c)
             e.super_rev > meta->floor && e.super_rev <= meta->rev && e.mod_rev < e.super_rev;
         int is_good = fits ? store__check_entry(c->v, &e, meta->rev, &what)
                            : bad_entry(&e, "does not belong into the history", &what);
+        if (is_good < 0)
+            (void)err_wrap(&what, "a version that was replaced");
         if (is_good < 0 && found(c, e.key, &what) < 0)
             return -ERR_DAMAGED;
         r = view_next_old(c->reader, &e, c->err);

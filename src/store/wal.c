@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -76,6 +77,32 @@ static int write_at(int fd, struct str bytes, uint64_t off)
     return 0;
 }
 
+/* Piece by piece, so that a commit never waits for all of it. */
+static int write_zeros(int fd, uint64_t off, uint64_t end)
+{
+    enum { PIECE = 1 << 20 };
+    autofree char *zeros = mem_zalloc(PIECE);
+    int errnum = 0;
+    for (; off < end && !errnum; off += PIECE) {
+        size_t n = end - off < PIECE ? (size_t)(end - off) : PIECE;
+        errnum = write_at(fd, (struct str){ zeros, n }, off);
+        if (!errnum && fdatasync(fd) < 0)
+            errnum = errno;
+    }
+    return errnum;
+}
+
+int wal__clear(int fd, uint64_t off, uint64_t end)
+{
+    if (off >= end)
+        return 0;
+    /* A hole needs no space, also on a disk that is full; not every file system has them. */
+    if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)(end - off)) ==
+        0)
+        return 0;
+    return errno == EOPNOTSUPP ? write_zeros(fd, off, end) : errno;
+}
+
 /* ---- A new segment ---- */
 
 static void add_segment(struct wal *w, struct wal_segment *seg)
@@ -110,11 +137,15 @@ static uint64_t previous_first_rev(struct wal *w, uint64_t first_rev)
 static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_ns,
                         struct record_segment *ret, struct err *err)
 {
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_errno(err, errno, "look at a new log segment in %s", w->dir);
     struct record_segment head = {
         .store_id = w->store_id,
         .first_rev = first_rev,
         .prev_first_rev = previous_first_rev(w, first_rev),
         .made_ns = now_ns,
+        .made_bytes = (uint32_t)st.st_size,
     };
     if (getrandom(&head.seed, sizeof(head.seed), 0) != sizeof(head.seed))
         return err_errno(err, errno, "random numbers");
@@ -162,13 +193,32 @@ static int place_segment(struct wal *w, int fd, const char *tmp, uint64_t first_
     return 0;
 }
 
+/* How much goes into a segment before the next one begins. */
+static uint64_t limit_of(const struct wal *w, bool is_prepared)
+{
+    bool is_plain = w->medium->durable && !is_prepared;
+    return is_plain && w->segment_bytes > WAL_PLAIN_BYTES ? WAL_PLAIN_BYTES : w->segment_bytes;
+}
+
+/* One that was not prepared has its length, too, though there is nothing behind it yet. */
+static int make_plain(struct wal *w, struct err *err)
+{
+    int fd = w->medium->make(w->dir, new_name, err);
+    if (fd >= 0 && w->medium->durable && ftruncate(fd, (off_t)limit_of(w, false)) < 0) {
+        int r = err_errno(err, errno, "make a log segment in %s", w->dir);
+        (void)close(fd);
+        return r;
+    }
+    return fd;
+}
+
 static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *err)
 {
     autoclose int fd = take_prepared(w);
     bool is_prepared = fd >= 0;
     const char *tmp = is_prepared ? prepared_name : new_name;
     if (!is_prepared)
-        fd = w->medium->make(w->dir, tmp, err);
+        fd = make_plain(w, err);
     struct record_segment head;
     int r = fd < 0 ? fd : place_segment(w, fd, tmp, first_rev, now_ns, &head, err);
     end_placing(w);
@@ -185,9 +235,7 @@ static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, stru
     seg->bytes = RECORD_SEGMENT_BYTES;
     seg->is_marked = true;
     add_segment(w, seg);
-    w->tail_limit = w->segment_bytes;
-    if (w->medium->durable && !is_prepared && w->segment_bytes > WAL_PLAIN_BYTES)
-        w->tail_limit = WAL_PLAIN_BYTES;
+    w->tail_limit = limit_of(w, is_prepared);
     w->tail_is_broken = false;
     return 0;
 }
@@ -232,9 +280,9 @@ int wal_append(struct wal *w, uint64_t rev, struct str group, struct err *err)
     assert(!w->tail_is_broken);
     int errnum = write_at(tail->fd, group, tail->bytes);
     if (errnum) {
-        /* The rest of the file is as before or garbage that the next group overwrites; cutting it
-         * off gives the space back. If even that fails, the segment is given up. */
-        if (ftruncate(tail->fd, (off_t)tail->bytes) < 0)
+        /* What was written of the group must not be there when a shorter one takes its place; and a
+         * full disk needs the space. If that cannot be, the segment is given up. */
+        if (wal__clear(tail->fd, tail->bytes, tail->bytes + group.n) != 0)
             w->tail_is_broken = true;
         return err_errno(err, errnum, "write the log in %s", w->dir);
     }
@@ -261,23 +309,6 @@ bool wal_wants_next(struct wal *w)
     return wants;
 }
 
-/* Piece by piece, so that a commit never waits for all of it. */
-static int fill_with_zeros(int fd, uint64_t bytes)
-{
-    enum { PIECE = 1 << 20 };
-    autofree char *zeros = mem_zalloc(PIECE);
-    int errnum = 0;
-    for (uint64_t off = 0; off < bytes && !errnum; off += PIECE) {
-        size_t n = bytes - off < PIECE ? (size_t)(bytes - off) : PIECE;
-        errnum = write_at(fd, (struct str){ zeros, n }, off);
-        if (!errnum && fdatasync(fd) < 0)
-            errnum = errno;
-        if (!errnum)
-            errnum = FAILPOINT("wal-prepare");
-    }
-    return errnum;
-}
-
 int wal_prepare_next(struct wal *w, struct err *err)
 {
     (void)pthread_mutex_lock(&w->lock);
@@ -290,7 +321,9 @@ int wal_prepare_next(struct wal *w, struct err *err)
     autoclose int fd = w->medium->make(w->dir, prepared_name, err);
     if (fd < 0)
         return fd;
-    int errnum = fill_with_zeros(fd, w->segment_bytes);
+    int errnum = write_zeros(fd, 0, w->segment_bytes);
+    if (!errnum)
+        errnum = FAILPOINT("wal-prepare");
     if (errnum)
         (void)ftruncate(fd, 0); /* the space is needed elsewhere now */
     (void)FAILPOINT("prepare-filled");

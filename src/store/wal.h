@@ -1,9 +1,11 @@
 /* wal.h - the redo log: segments of records, which are the history too.
  *
- * The committing thread appends groups; each group is one write and one sync. When a write falls
- * short the tail is cut back and goes on later; when a sync fails, nobody knows what the disk
- * holds, so that file is never synced again: the log goes on in a new segment that declares
- * everything from its first revision on in older segments void.
+ * The committing thread appends groups; each group is one write and one sync. A segment's file has
+ * its length from the beginning and never becomes shorter while it is the last, so that one which
+ * is was cut off by somebody else. When a write falls short its place is cleared and used later;
+ * when a sync fails, nobody knows what the disk holds, so that file is never synced again: the log
+ * goes on in a new segment that declares everything from its first revision on in older segments
+ * void.
  *
  * Readers of history take a reference to a segment and read by themselves; they ask only for
  * revisions that are published. The list of segments is guarded by `lock`, a leaf. */
@@ -88,6 +90,10 @@ int wal_open(struct wal *w, struct wal_replay *replay, struct err *err);
 /* Reads all of it and changes nothing; on_record gets every record. */
 int wal_check(struct wal *w, struct wal_replay *replay, struct err *err);
 
+/* What can be read of a log that wal_open() refuses, up to the first place that cannot; changes
+ * nothing. */
+int wal_salvage(struct wal *w, struct wal_replay *replay, struct err *err);
+
 /* Chooses the segment for a group that starts at `rev` and says what its records are seeded with.
  * Thread: commit. */
 int wal_reserve(struct wal *w, uint64_t rev, int64_t now_ns, uint64_t *ret_seed, struct err *err);
@@ -121,5 +127,8 @@ void wal_reader_done(struct wal_reader *r);
 int wal_reader_next(struct wal_reader *r, struct record *ret, struct err *err);
 
 struct wal_segment *wal_segment_unref(struct wal_segment *seg);
-/* Shared by wal.c, wal_open.c and wal_reader.c. Under wal.lock, or before threads exist. */
+/* Shared by wal.c, wal_open.c and wal_reader.c. */
+/* Makes zeros of what stands from `off` on, up to `end`: 0 or an errno. The length stays. */
+int wal__clear(int fd, uint64_t off, uint64_t end);
+/* Under wal.lock, or before threads exist. */
 void wal__add_mark(struct wal_segment *seg, uint64_t rev, uint64_t off);

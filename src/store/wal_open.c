@@ -61,6 +61,17 @@ static int read_head(struct wal *w, const char *name, uint64_t first_rev, struct
     return 0;
 }
 
+/* A crash leaves the last segment as long as it was made, or longer. */
+static int check_length(struct wal *w, const struct wal_segment *seg, struct err *err)
+{
+    if (seg->bytes >= seg->head.made_bytes)
+        return 0;
+    return err_set(err, ERR_DAMAGED,
+                   SEG_FMT " was cut off: it has %" PRIu64 " bytes and was made with %" PRIu32
+                           "; acknowledged writes may be missing",
+                   SEG_ARG(w, seg), seg->bytes, seg->head.made_bytes);
+}
+
 static int add_file(struct wal *w, const char *name, uint64_t first_rev, struct err *err)
 {
     autofree char *path = NULL;
@@ -83,7 +94,16 @@ static int by_first_rev(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int list_segments(struct wal *w, bool may_change, struct err *err)
+/* Those whose headers cannot be believed are left out, instead of being a reason to stop. */
+static void drop_unreadable(struct wal *w, struct err *err)
+{
+    wal_segment_unref(w->segments[--w->n_segments]);
+    err_clear(err);
+}
+
+enum care { MAY_CHANGE, MAY_NOT_CHANGE, TAKES_WHAT_IS_THERE };
+
+static int list_segments(struct wal *w, enum care care, struct err *err)
 {
     DIR *d = opendir(w->dir);
     if (!d)
@@ -94,7 +114,11 @@ static int list_segments(struct wal *w, bool may_change, struct err *err)
         uint64_t first_rev;
         if (parse_name(ent->d_name, &first_rev))
             r = add_file(w, ent->d_name, first_rev, err);
-        else if (may_change && str_ends(str_of(ent->d_name), STR(".tmp")))
+        if (r < 0 && care == TAKES_WHAT_IS_THERE) {
+            drop_unreadable(w, err);
+            r = 0;
+        }
+        if (care == MAY_CHANGE && str_ends(str_of(ent->d_name), STR(".tmp")))
             (void)unlinkat(dirfd(d), ent->d_name, 0);
     }
     (void)closedir(d);
@@ -179,8 +203,10 @@ static int replay_all(struct wal *w, bool every, struct wal_replay *replay, uint
         if (r < 0)
             return r;
         if (is_last)
+            r = check_length(w, seg, err);
+        if (r == 0 && is_last)
             r = judge_tail(w, seg, *ret_end, replay->last_rev + 1, err);
-        else if (replay->last_rev + 1 != end_rev)
+        if (r == 0 && !is_last && replay->last_rev + 1 != end_rev)
             r = damaged_at(w, seg, *ret_end, replay->last_rev + 1, err);
         if (r < 0)
             return r;
@@ -199,10 +225,11 @@ static int replay_all(struct wal *w, bool every, struct wal_replay *replay, uint
 static int settle_tail(struct wal *w, uint64_t end, struct err *err)
 {
     struct wal_segment *tail = w->segments[w->n_segments - 1];
-    if (ftruncate(tail->fd, (off_t)end) < 0)
-        return err_errno(err, errno, "cut " SEG_FMT, SEG_ARG(w, tail));
+    int errnum = wal__clear(tail->fd, end, tail->bytes);
+    if (errnum)
+        return err_errno(err, errnum, "clear the end of " SEG_FMT, SEG_ARG(w, tail));
     (void)FAILPOINT("recover-cut");
-    int errnum = w->medium->sync(tail->fd);
+    errnum = w->medium->sync(tail->fd);
     if (errnum)
         return err_errno(err, errnum, "sync " SEG_FMT, SEG_ARG(w, tail));
     tail->bytes = end;
@@ -214,7 +241,7 @@ static int settle_tail(struct wal *w, uint64_t end, struct err *err)
 int wal_open(struct wal *w, struct wal_replay *replay, struct err *err)
 {
     uint64_t end = 0;
-    int r = list_segments(w, true, err);
+    int r = list_segments(w, MAY_CHANGE, err);
     if (r == 0)
         r = check_chain(w, replay, err);
     if (r == 0)
@@ -227,10 +254,32 @@ int wal_open(struct wal *w, struct wal_replay *replay, struct err *err)
 int wal_check(struct wal *w, struct wal_replay *replay, struct err *err)
 {
     uint64_t end = 0;
-    int r = list_segments(w, false, err);
+    int r = list_segments(w, MAY_NOT_CHANGE, err);
     if (r == 0)
         r = check_chain(w, replay, err);
     if (r == 0)
         r = replay_all(w, true, replay, &end, err);
+    return r;
+}
+
+int wal_salvage(struct wal *w, struct wal_replay *replay, struct err *err)
+{
+    uint64_t next_rev = replay->applied_rev + 1;
+    int r = list_segments(w, TAKES_WHAT_IS_THERE, err);
+    for (size_t i = 0; r == 0 && i < w->n_segments; i++) {
+        struct wal_segment *seg = w->segments[i];
+        bool is_last = i + 1 == w->n_segments;
+        uint64_t end_rev = is_last ? UINT64_MAX : w->segments[i + 1]->head.first_rev, end;
+        if (end_rev <= next_rev)
+            continue;
+        if (seg->head.first_rev > next_rev)
+            break;
+        r = replay_segment(w, seg, end_rev, replay, &end, err);
+        if (replay->last_rev + 1 > next_rev)
+            next_rev = replay->last_rev + 1;
+        if (replay->last_rev + 1 != end_rev)
+            break;
+    }
+    replay->last_rev = next_rev - 1;
     return r;
 }

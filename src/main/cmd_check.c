@@ -1,0 +1,95 @@
+/* check: is every byte of a control plane's data what was written? And if not, can it go on? */
+#include "main/command.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "main/instance.h"
+#include "store/store.h"
+#include "base/banned.h"
+
+struct job {
+    const char *dir;
+    bool repairs;
+};
+
+static const char usage[] =
+    "Usage: sampan check [--data-dir DIR] [--repair]\n"
+    "Reads all data of the control plane in DIR, which must not run, and names what is damaged.\n\n"
+    "  --repair  take out what is damaged, and name it; it is kept in DIR/store/damaged.N\n\n"
+    "Ends with 0 if all is well or was made so, and with 1 if not. What a repair takes out is gone "
+    "for\n"
+    "clients; a backup, brought back by `sampan restore`, may have it.\n";
+
+/* 0, or an exit status + 1. */
+static int parse(int argc, char **argv, struct job *ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "repair", no_argument, NULL, 'r' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        if (c == 'd') {
+            ret->dir = optarg;
+        } else if (c == 'r') {
+            ret->repairs = true;
+        } else if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        } else {
+            return command_misused(argv[0]) + 1;
+        }
+    }
+    return argc == optind ? 0 : command_misused(argv[0]) + 1;
+}
+
+static void on_damaged(void *arg, struct str key, struct str what)
+{
+    const struct job *job = arg;
+    printf("%s " STR_FMT ": " STR_FMT "\n", job->repairs ? "taken out" : "damaged", STR_ARG(key),
+           STR_ARG(what));
+}
+
+static int check(struct arena *a, struct job *job, struct err *err)
+{
+    struct instance in = { 0 };
+    int r = instance_look(a, job->dir, &in, err);
+    if (r < 0)
+        return r;
+    if (in.running)
+        return err_set(err, ERR_CONFLICT, "it runs as process %ld; stop it first", in.pid);
+    autoclose int lock_fd = instance_claim(job->dir, err);
+    if (lock_fd < 0)
+        return lock_fd;
+    const char *dir = str_cstr(a, arena_printf(a, "%s/store", job->dir));
+    struct store_skip told = { on_damaged, job };
+    if (job->repairs)
+        r = store_repair(dir, &told, err);
+    return r < 0 ? r : store_verify(dir, job->repairs ? NULL : &told, err);
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct job job = { 0 };
+    int end = parse(argc, argv, &job);
+    if (end)
+        return end - 1;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r;
+    job.dir = instance_dir(&a, job.dir);
+    if (job.dir)
+        r = check(&a, &job, &err);
+    else
+        r = err_set(&err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
+    if (r < 0)
+        fprintf(stderr, "sampan check: " STR_FMT "\n", STR_ARG(err.msg));
+    else
+        puts("all is well");
+    arena_done(&a);
+    return r < 0 ? 1 : 0;
+}
