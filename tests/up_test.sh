@@ -23,10 +23,12 @@ check "and its code" 404 "$(code anonymous "$server/livez/nope")"
 check "livez has no shutdown check" 404 "$(code anonymous "$server/livez/shutdown")"
 check "readyz?verbose" "[+]ping ok
 [+]etcd ok
+[+]damaged-objects ok
 [+]shutdown ok
 readyz check passed" "$(anonymous "$server/readyz?verbose")"
 check "readyz?verbose&exclude" "[+]ping ok
 [+]etcd excluded: ok
+[+]damaged-objects ok
 [+]shutdown ok
 readyz check passed" "$(anonymous "$server/readyz?verbose&exclude=etcd")"
 has "version" '"gitVersion": "v1.' "$(anonymous "$server/version")"

@@ -105,8 +105,6 @@ static const struct refused refused[] = {
       "for dual-stack services" },
     { "istio-istio/samples/tcp-echo/tcp-echo-ipv6.yaml", 0,
       "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster" },
-    { "kubernetes-kubernetes/hack/testdata/deployment-label-change2.yaml", 0,
-      "resourceVersion should not be set on objects to be created" },
     { "kubernetes-kubernetes/hack/testdata/kubernetes-service.yaml", 0,
       "services \"kubernetes\" already exists" },
     { "kubernetes-website/content/en/examples/policy/high-priority-pod.yaml", 0,
