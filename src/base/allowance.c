@@ -35,7 +35,8 @@ int allowance_error(const struct allowance *w, struct err *err)
     switch (allowance_ended(w)) {
     case ALLOWANCE_GONE: /* nobody reads the answer */
     case ALLOWANCE_LATE:
-        return err_set(err, ERR_TIMEOUT, "request did not complete within the allotted timeout");
+        return err_set(err, ERR_TIMEOUT,
+                       "Timeout: request did not complete within the allotted timeout");
     case ALLOWANCE_STOPPING:
         return err_set(err, ERR_UNAVAILABLE, "the server is shutting down");
     case ALLOWANCE_TOO_LARGE:

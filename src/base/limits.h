@@ -22,12 +22,17 @@
 #define LIMIT_HANDSHAKE_MS       10000u
 #define LIMIT_READ_HEADER_MS     32000u
 #define LIMIT_IDLE_MS            90000u
+#define LIMIT_BODY_MS            30000u /* from the head of a request to the end of its body */
+#define LIMIT_REQUEST_MS         60000u /* to the end of the answer, watches excepted; as upstream */
+#define LIMIT_HALF_CLOSED_MS     2000u  /* for the answer, after the client has closed its side */
 #define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
+#define LIMIT_WRITE_STALL_BYTES  4096u  /* taken meanwhile; less counts as nothing */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
-#define LIMIT_COLLECTED_BYTES \
-    (64u << 20)                      /* of all bodies being collected on one loop; past it 429 */
+#define LIMIT_COLLECTED_BYTES    (64u << 20) /* of all bodies being collected, half by one client */
 #define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
+#define LIMIT_REQUEST_MEMORY     (256u << 20) /* that one request takes on a worker; past it 413 */
+#define LIMIT_REQUEST_MEMORY_ALL (320u << 20) /* that all take; past it 429 */
 
 /* HTTP/2 */
 #define LIMIT_H2_STREAMS        100u

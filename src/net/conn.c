@@ -15,8 +15,7 @@
 #include "base/banned.h"
 
 enum {
-    FLUSH_ROUNDS = 16,       /* buffers written before others get their turn */
-    STALL_LEAST_BYTES = 512, /* what a slow reader must take within the stall time */
+    FLUSH_ROUNDS = 16, /* buffers written before others get their turn */
     LINGER_BYTES = 8 << 20,
     LINGER_MS = 2000,
 };
@@ -29,10 +28,11 @@ static void take_turn(struct loop *l, struct loop_msg *m);
 
 /* ---- Start and end ---- */
 
-void conn_peer_unref(struct conn_peer *p)
+void conn_peer_unref(struct http_home *h, struct conn_peer *p)
 {
     if (--p->refs)
         return;
+    share_unref(h->shares, p->share);
     arena_done(&p->arena);
     free(p);
 }
@@ -73,7 +73,7 @@ static void free_conn(struct conn *c)
     struct http_server *server = c->home->server;
     tls_conn_free(c->tls);
     buf_done(&c->pending);
-    conn_peer_unref(c->peer);
+    conn_peer_unref(c->home, c->peer);
     TAILQ_REMOVE(&c->home->conns, c, link);
     count_add(&c->home->count.connections_closed, 1);
     free(c);
@@ -108,6 +108,7 @@ static void use_driver(struct conn *c, const struct conn_driver *driver)
 {
     c->phase = CONN_OPEN;
     c->driver = driver;
+    c->peer->share = shares_find(c->home->shares, &c->peer->peer);
     driver->open(c);
     if (c->home->draining && c->phase == CONN_OPEN)
         driver->drain(c);
@@ -219,7 +220,7 @@ static void watch_stall(struct conn *c)
 {
     if (!c->unsent && !c->pending.n) {
         c->stalled_ns = 0;
-    } else if (!c->stalled_ns || c->sent - c->stalled_sent >= STALL_LEAST_BYTES) {
+    } else if (!c->stalled_ns || c->sent - c->stalled_sent >= c->home->limits->write_stall_bytes) {
         c->stalled_ns = loop_now_ns(c->home->loop);
         c->stalled_sent = c->sent;
     }

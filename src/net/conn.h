@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "net/exchange.h"
+#include "net/share.h"
 #include "net/tls_conn.h"
 
 enum { CONN_BUFFER_BYTES = 64 << 10, CONN_SPARE_EXCHANGES = 64, CONN_SPARE_ARENA_BYTES = 64 << 10 };
@@ -32,7 +33,11 @@ struct http_home {
     const struct http_handler *handler;
     struct conn_list conns, handshaking; /* the latter oldest first */
     size_t n_handshaking, most_handshaking;
-    size_t collected;                 /* bytes of bodies that are not complete or not answered */
+    struct exchange_list
+        timed; /* that have a deadline, or something unsent; see exchange_clock.c */
+    struct loop_timer tick;
+    struct allowance_pool *memory;    /* the server's */
+    struct shares *shares;            /* likewise */
     char *read_buffer, *write_buffer; /* CONN_BUFFER_BYTES each, made when first needed */
     struct http_exchange *spare;      /* for reuse, linked by link.tqe_next */
     size_t n_spare;
@@ -47,10 +52,11 @@ struct http_home {
 struct conn_peer {
     size_t refs;
     struct http_peer peer;
-    struct arena arena; /* of the certificate's names */
+    struct share *share; /* once it is known who it is */
+    struct arena arena;  /* of the certificate's names */
     char address[64];
 };
-void conn_peer_unref(struct conn_peer *p);
+void conn_peer_unref(struct http_home *h, struct conn_peer *p);
 
 enum conn_phase {
     CONN_HANDSHAKE,

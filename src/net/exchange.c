@@ -84,10 +84,10 @@ static void leave_conn(struct http_exchange *x)
     x->conn = NULL;
 }
 
-static void drop_body(struct http_exchange *x)
+void exchange_drop_body(struct http_exchange *x)
 {
-    if (!x->body_streamed)
-        x->home->collected -= x->body.n;
+    if (!x->body_streamed && x->body.n)
+        share_collected(x->home->shares, x->peer->share, x->body.n);
     buf_done(&x->body);
 }
 
@@ -104,9 +104,13 @@ static void exchange_free(struct http_exchange *x)
     if (x->over)
         x->over(x->over_arg, x, x->status);
     exchange_drop(x);
+    exchange_clock_leave(x);
     leave_conn(x);
-    conn_peer_unref(x->peer);
-    drop_body(x);
+    exchange_drop_body(x);
+    conn_peer_unref(h, x->peer);
+    arena_allow(&x->arena, NULL);
+    if (x->late)
+        arena_done(&x->late_arena);
     if (x->has_gate) {
         pthread_mutex_destroy(&x->gate.lock);
         pthread_cond_destroy(&x->gate.moved);
@@ -160,10 +164,16 @@ static void open_gate(struct http_exchange *x)
 
 void exchange_lost(struct http_exchange *x)
 {
+    exchange_drop(x);
+    exchange_give_up(x);
+}
+
+void exchange_give_up(struct http_exchange *x)
+{
     if (http_is_gone(x))
         return;
+    allowance_finish(&x->allowance, ALLOWANCE_GONE);
     atomic_store(&x->gone, true);
-    exchange_drop(x);
     open_gate(x);
     if (x->ended)
         return;
@@ -190,6 +200,7 @@ bool http_is_gone(const struct http_exchange *x)
 static void queue_moved(struct http_exchange *x, size_t n)
 {
     x->unsent -= n;
+    x->taken += n;
     if (x->conn)
         x->conn->unsent -= n;
     if (x->has_gate) {
@@ -232,6 +243,7 @@ void exchange_queue(struct http_exchange *x, struct http_bytes bytes)
     x->end = &s->next;
     x->unsent += bytes.s.n;
     x->conn->unsent += bytes.s.n;
+    exchange_clock_join(x);
 }
 
 size_t exchange_take(struct http_exchange *x, char *to, size_t cap)
@@ -348,6 +360,8 @@ void exchange_head_done(struct http_exchange *x, bool has_body)
         return;
     }
     x->body_streamed = h->on_head && h->on_head(h->arg, x) == HTTP_BODY_STREAM;
+    if (x->ended)
+        return;
     bool too_long =
         x->content_length >= 0 && (uint64_t)x->content_length > x->home->limits->body_bytes;
     if (!x->body_streamed && has_body && too_long) {
@@ -355,36 +369,38 @@ void exchange_head_done(struct http_exchange *x, bool has_body)
         return;
     }
     x->body_wanted = !x->body_streamed;
+    if (!x->body_streamed)
+        http_set_time(x, has_body ? x->home->limits->body_ms : x->home->limits->request_ms);
     if (!has_body || x->body_streamed)
         hand_over(x);
     else
         x->conn->driver->want_body(x);
 }
 
-/* Is there room for `n` more bytes, in the body and in all bodies together? */
-static int collect_status(const struct http_exchange *x, size_t n)
+/* Counts `n` more bytes, unless there is no room for them in the body, or in all bodies together;
+ * then that is a status. */
+static int collect(struct http_exchange *x, size_t n)
 {
     const struct http_limits *l = x->home->limits;
     if (x->body.n + n > l->body_bytes)
         return 413;
-    return x->home->collected + n > l->collected_bytes ? 429 : 0;
+    bool room =
+        share_collect(x->home->shares, x->peer->share, n, l->collected_bytes, l->body_bytes);
+    return room ? 0 : 429;
 }
 
 bool exchange_body(struct http_exchange *x, struct str piece)
 {
     if (x->ended || http_is_gone(x))
         return false;
-    int status = x->body_streamed ? 0 : collect_status(x, piece.n);
+    int status = x->body_streamed ? 0 : collect(x, piece.n);
     if (status) {
-        drop_body(x);
         exchange_refuse(x, status);
         return false;
     }
     buf_str_add(&x->body, piece);
-    if (!x->body_streamed) {
-        x->home->collected += piece.n;
+    if (!x->body_streamed)
         return true;
-    }
     x->unconsumed += piece.n;
     if (x->body_wanted)
         exchange_queue_turn(x);
@@ -401,6 +417,7 @@ void exchange_body_end(struct http_exchange *x)
         return;
     }
     x->req.body = buf_str(&x->body);
+    http_set_time(x, x->home->limits->request_ms);
     hand_over(x);
 }
 

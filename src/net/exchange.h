@@ -3,7 +3,10 @@
  * An exchange is freed when two things have happened, in either order: its holder has ended it,
  * and its driver has let go of it (exchange_release). Callbacks to the holder are never made from
  * inside one of the holder's own calls: they wait for the exchange's turn at the end of the
- * loop's. All of it runs on the connection's loop, except where a worker is named. */
+ * loop's. All of it runs on the connection's loop, except where a worker is named.
+ *
+ * An exchange that takes too long is answered by the loop (`late`), while a worker may still have
+ * its arena: such an answer lies elsewhere. */
 #pragma once
 
 #include <pthread.h>
@@ -47,6 +50,16 @@ struct http_exchange {
     atomic_bool gone;
     bool turn_queued, released, told_gone;
     bool counted; /* in the connection's n_exchanges */
+
+    /* Time; see exchange_clock.c. */
+    TAILQ_ENTRY(http_exchange) timed_link;
+    bool is_timed;
+    int64_t deadline_ns; /* 0: none */
+    int64_t stalled_ns;  /* since when less was taken than must be; 0: nothing is unsent */
+    uint64_t taken, stalled_taken;
+    bool late; /* it was answered for its holder */
+    struct arena late_arena;
+    struct allowance allowance; /* of the arena, while a worker has it */
 
     /* The request. */
     bool head_method;       /* HEAD: the reply has no body */
@@ -116,8 +129,17 @@ void exchange_head_done(struct http_exchange *x, bool has_body);
  * limit and has been answered); the driver then decides what becomes of the rest. */
 bool exchange_body(struct http_exchange *x, struct str piece);
 void exchange_body_end(struct http_exchange *x);
-/* Answers with a plain text of the status, on behalf of the handler. */
+void exchange_drop_body(struct http_exchange *x);
+/* Answers with no more than the status says, on behalf of the handler. */
 void exchange_refuse(struct http_exchange *x, int status);
+
+/* Such an answer, in upstream's form where it has one; in the arena. */
+struct exchange_refusal {
+    struct http_header headers[4];
+    size_t n_headers;
+    struct str body;
+};
+struct exchange_refusal exchange_refusal(struct arena *a, const struct http_limits *l, int status);
 
 struct str exchange_status_words(int status);
 
@@ -128,14 +150,35 @@ void exchange_drop(struct http_exchange *x); /* releases all that is queued */
 size_t exchange_take(struct http_exchange *x, char *to, size_t cap);
 static inline bool exchange_all_taken(const struct http_exchange *x)
 {
-    return x->ended && !x->first;
+    return (x->ended || x->late) && !x->first;
+}
+/* Nothing is left to be done for the client. */
+static inline bool exchange_all_sent(const struct http_exchange *x)
+{
+    return x->released || (exchange_all_taken(x) && !x->head.n);
+}
+/* For what a driver makes of a reply. */
+static inline struct arena *exchange_reply_arena(struct http_exchange *x)
+{
+    return x->late ? &x->late_arena : &x->arena;
 }
 
 void exchange_queue_turn(struct http_exchange *x);
 void exchange_ended(struct http_exchange *x);
-/* The client has gone: the holder is told, what is queued is dropped. */
+/* Nobody wants to know any more what the holder makes; it is told so. */
+void exchange_give_up(struct http_exchange *x);
+/* The client has gone: the same, and what is queued is dropped. */
 void exchange_lost(struct http_exchange *x);
 /* The driver no longer knows the exchange. */
 void exchange_release(struct http_exchange *x);
 /* The connection is no more. */
 void exchange_orphan(struct http_exchange *x);
+
+/* ---- The clock ---- */
+
+void exchange_clock_init(struct http_home *h);
+/* It has a deadline or something unsent from now on. */
+void exchange_clock_join(struct http_exchange *x);
+void exchange_clock_leave(struct http_exchange *x);
+/* The client has said all, and is perhaps gone: it has to be answered soon. */
+void exchange_hurry(struct http_exchange *x);

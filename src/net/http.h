@@ -61,7 +61,8 @@ enum http_body_mode {
 
 struct http_handler {
     void *arg;
-    /* The head is complete. May be NULL: every body is collected. */
+    /* The head is complete. May be NULL: every body is collected. Whoever answers here, on the
+     * loop, has said all: the body is not read, and on_request does not come. */
     enum http_body_mode (*on_head)(void *arg, struct http_exchange *x);
     void (*on_request)(void *arg, struct http_exchange *x);
 };
@@ -103,6 +104,15 @@ struct http_events {
 void http_listen_to(struct http_exchange *x, const struct http_events *events);
 bool http_is_gone(const struct http_exchange *x); /* any thread */
 
+/* When the answer must be complete, in milliseconds after the request came; 0: never, as of a
+ * watch. Where nobody says so it is LIMIT_REQUEST_MS, for requests whose body is collected. When
+ * that has passed, the client is answered 504, or cut off if its answer has begun; to the holder,
+ * who still ends x, it is as if the client had gone. */
+void http_set_time(struct http_exchange *x, int64_t ms);
+
+/* The connection ends with this exchange: a GOAWAY (HTTP/2) or Connection: close. */
+void http_close_after(struct http_exchange *x);
+
 /* Called once, on the loop, when the exchange is over and nothing else will happen to it; its
  * arena still stands. `status` is what was answered, 0 if nothing was. For counting. */
 void http_when_over(struct http_exchange *x,
@@ -115,8 +125,10 @@ void http_body_consumed(struct http_exchange *x, size_t n);
 
 /* ---- Replying from a worker ---- */
 
-/* Runs `run(x, arg)` on a worker, which then has the exchange. Answers 429 itself and returns
- * false if the workers' queue is full. */
+/* Runs `run(x, arg)` on a worker, which then has the exchange; its arena has an allowance from then
+ * on (base/allowance.h), which ends when the client goes or the time is over. Answers 429 itself
+ * and returns false if the workers' queue is full, or the memory for requests is used up. If the
+ * client goes before a worker has time for it, `run` is never called and the exchange ended. */
 bool http_to_worker(struct http_exchange *x, struct workers *w,
                     void (*run)(struct http_exchange *x, void *arg), void *arg);
 
@@ -154,8 +166,10 @@ void http_tunnel_close(struct http_exchange *x);             /* sends what is qu
 /* Named after the constants in base/limits.h, which are the defaults; tests choose small ones. */
 struct http_limits {
     size_t body_bytes, collected_bytes, header_bytes, header_count, request_line_bytes;
-    size_t connections, handshakes, pipeline, write_buffer_bytes;
-    int64_t handshake_ms, read_header_ms, idle_ms, write_stall_ms, drain_ms;
+    size_t connections, handshakes, pipeline, write_buffer_bytes, write_stall_bytes;
+    size_t request_memory, request_memory_all;
+    int64_t handshake_ms, read_header_ms, body_ms, request_ms, half_closed_ms, idle_ms;
+    int64_t write_stall_ms, drain_ms;
     size_t h2_streams, h2_window_bytes, h2_frame_bytes, h2_continuations, h2_settings;
     size_t h2_resets, h2_resets_per_sec, h2_control_frames, h2_ack_queue;
 };

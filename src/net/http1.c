@@ -203,7 +203,7 @@ static bool must_wait(struct conn *c)
             conn_resume(c);
             return true;
         }
-        return x && !x->ended;
+        return x && !x->ended && !x->late;
     case AT_LENGTH:
     case AT_CHUNKS:
         return x->body_streamed && !x->ended && x->unconsumed >= c->home->limits->h2_window_bytes;
@@ -300,6 +300,8 @@ static void http1_on_eof(struct conn *c)
         conn_close(c);
         return;
     }
+    if (x && !x->ended)
+        exchange_hurry(x);
     h->eof = c->eof; /* else there may be more in the socket, which we do not read now */
     finish_if_over(c);
 }

@@ -110,7 +110,7 @@ void http1_write_head(struct http_exchange *x, int status, const struct http_hea
                       size_t n, int64_t length)
 {
     size_t cap = headers_size(headers, n) + HEAD_EXTRA_BYTES;
-    char *start = arena_alloc(&x->arena, cap, 1), *to = start;
+    char *start = arena_alloc(exchange_reply_arena(x), cap, 1), *to = start;
     bool switching = status == 101;
     to = put_status(to, status);
     bool said_length = length < 0 && has_length(headers, n);

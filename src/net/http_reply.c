@@ -40,8 +40,10 @@ static bool has_close(const struct http_header *headers, size_t n)
 static void begin(struct http_exchange *x, int status, const struct http_header *headers, size_t n,
                   int64_t length)
 {
-    assert(!x->began && !x->ended);
+    assert((!x->began || x->late) && !x->ended);
     assert(status >= 200 && status <= 999);
+    if (x->late)
+        return;
     x->began = true;
     x->status = status;
     if (http_is_gone(x))
@@ -118,10 +120,17 @@ void http_abort(struct http_exchange *x)
 {
     loop_assert_owner(x->home->loop);
     bool gone = http_is_gone(x);
-    exchange_drop(x);
+    if (!x->late)
+        exchange_drop(x);
     exchange_ended(x);
     if (!gone)
         x->conn->driver->abort(x);
+}
+
+void http_close_after(struct http_exchange *x)
+{
+    loop_assert_owner(x->home->loop);
+    x->close_after = true;
 }
 
 void http_listen_to(struct http_exchange *x, const struct http_events *events)
@@ -205,12 +214,64 @@ struct str exchange_status_words(int status)
     return str_of(status_words(status));
 }
 
+/* ---- Refusals ---- */
+
+static struct str refusal_status(struct arena *a, int status, struct str message,
+                                 const char *reason)
+{
+    return arena_printf(a,
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+                        "\"status\":\"Failure\",\"message\":\"" STR_FMT "\",%s\"code\":%d}\n",
+                        STR_ARG(message), reason, status);
+}
+
+/* Upstream: what its HTTP library refuses is a text, what the API does a Status, and who comes when
+ * there are too many gets a text again. */
+struct exchange_refusal exchange_refusal(struct arena *a, const struct http_limits *l, int status)
+{
+    static const struct http_header plain = { STR("content-type"),
+                                              STR("text/plain; charset=utf-8") },
+                                    json = { STR("content-type"), STR("application/json") },
+                                    nosniff = { STR("x-content-type-options"), STR("nosniff") },
+                                    retry = { STR("retry-after"), STR("1") };
+    switch (status) {
+    case 413:
+        return (struct exchange_refusal){
+            { json },
+            1,
+            refusal_status(a, status,
+                           arena_printf(a, "Request entity too large: limit is %zu", l->body_bytes),
+                           "\"reason\":\"RequestEntityTooLarge\",")
+        };
+    case 421:
+        return (struct exchange_refusal){
+            { json }, 1, refusal_status(a, status, exchange_status_words(status), "")
+        };
+    case 429:
+        return (struct exchange_refusal){ { plain, nosniff, retry },
+                                          3,
+                                          STR("Too many requests, please try again later.\n") };
+    case 504:
+        return (struct exchange_refusal){
+            { json },
+            1,
+            refusal_status(a, status,
+                           STR("Timeout: request did not complete within the allotted timeout"),
+                           "\"reason\":\"Timeout\",\"details\":{},")
+        };
+    default:
+        return (struct exchange_refusal){
+            { plain }, 1, arena_printf(a, "%d %s\n", status, status_words(status))
+        };
+    }
+}
+
 void exchange_refuse(struct http_exchange *x, int status)
 {
-    static const struct http_header plain[] = { { { "content-type", 12 }, { "text/plain", 10 } } };
-    struct str text = arena_printf(&x->arena, "%d %s\n", status, status_words(status));
+    struct exchange_refusal refusal = exchange_refusal(&x->arena, x->home->limits, status);
     x->refused = true;
-    http_reply(x, status, plain, 1, HTTP_BYTES(text));
+    exchange_drop_body(x);
+    http_reply(x, status, refusal.headers, refusal.n_headers, HTTP_BYTES(refusal.body));
 }
 
 /* ---- Tunnels ---- */
@@ -224,6 +285,7 @@ void http_upgrade(struct http_exchange *x, const struct http_header *headers, si
     x->status = 101;
     x->is_tunnel = true;
     x->tunnel = *tunnel;
+    http_set_time(x, 0);
     if (http_is_gone(x)) {
         exchange_queue_turn(x);
         return;

@@ -136,11 +136,20 @@ void http_send_end(struct http_exchange *x, const struct http_header *trailers, 
 
 /* ---- Moving between loop and workers ---- */
 
+static void end_unstarted(struct http_exchange *x, void *arg)
+{
+    (void)arg;
+    http_abort(x);
+}
+
 static void run_on_worker(struct work *w)
 {
     struct http_exchange *x =
         (struct http_exchange *)((char *)w - offsetof(struct http_exchange, work));
-    x->run(x, x->run_arg);
+    if (http_is_gone(x))
+        http_to_loop(x, end_unstarted, NULL);
+    else
+        x->run(x, x->run_arg);
 }
 
 static void make_gate(struct http_exchange *x)
@@ -156,14 +165,20 @@ bool http_to_worker(struct http_exchange *x, struct workers *w,
                     void (*run)(struct http_exchange *x, void *arg), void *arg)
 {
     loop_assert_owner(x->home->loop);
+    if (atomic_load(&x->home->memory->held) >= x->home->memory->max) {
+        exchange_refuse(x, 429);
+        return false;
+    }
+    x->allowance.max = x->home->limits->request_memory;
+    x->allowance.pool = x->home->memory;
+    arena_allow(&x->arena, &x->allowance);
     make_gate(x);
     x->work.run = run_on_worker;
     x->run = run;
     x->run_arg = arg;
     if (workers_submit(w, &x->work))
         return true;
-    static const struct http_header retry[] = { { { "retry-after", 11 }, { "1", 1 } } };
-    http_reply(x, 429, retry, 1, HTTP_BYTES(STR("too many requests, please try again later\n")));
+    exchange_refuse(x, 429);
     return false;
 }
 

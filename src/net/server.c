@@ -25,7 +25,13 @@ struct http_limits http_limits_default(void)
         .pipeline = LIMIT_PIPELINE,
         .write_buffer_bytes = LIMIT_WRITE_BUFFER_BYTES,
         .handshake_ms = LIMIT_HANDSHAKE_MS,
+        .write_stall_bytes = LIMIT_WRITE_STALL_BYTES,
+        .request_memory = LIMIT_REQUEST_MEMORY,
+        .request_memory_all = LIMIT_REQUEST_MEMORY_ALL,
         .read_header_ms = LIMIT_READ_HEADER_MS,
+        .body_ms = LIMIT_BODY_MS,
+        .request_ms = LIMIT_REQUEST_MS,
+        .half_closed_ms = LIMIT_HALF_CLOSED_MS,
         .idle_ms = LIMIT_IDLE_MS,
         .write_stall_ms = LIMIT_WRITE_STALL_MS,
         .drain_ms = LIMIT_DRAIN_MS,
@@ -50,6 +56,9 @@ struct http_home *http_home_new(struct http_server *s, struct loop *l)
     h->loop = l;
     h->limits = &s->limits;
     h->handler = &s->handler;
+    h->memory = &s->memory;
+    h->shares = &s->shares;
+    exchange_clock_init(h);
     TAILQ_INIT(&h->conns);
     TAILQ_INIT(&h->handshaking);
     h->most_handshaking = s->limits.handshakes / s->n_homes;
@@ -61,6 +70,7 @@ struct http_home *http_home_new(struct http_server *s, struct loop *l)
 void http_home_free(struct http_home *h)
 {
     assert(TAILQ_EMPTY(&h->conns));
+    loop_timer_cancel(&h->tick);
     while (h->spare) {
         struct http_exchange *x = h->spare;
         h->spare = x->link.tqe_next;
@@ -94,6 +104,8 @@ struct http_server *http_server_new(const struct http_server_options *opt)
     atomic_init(&s->refs, 1);
     s->limits = opt->limits ? *opt->limits : http_limits_default();
     s->handler = opt->handler;
+    s->memory.max = s->limits.request_memory_all;
+    shares_init(&s->shares);
     s->n_homes = opt->n_loops;
     s->homes = mem_array(s->n_homes, sizeof(struct http_home *));
     for (size_t i = 0; i < s->n_homes; i++)
@@ -117,6 +129,7 @@ void http_server_unref(struct http_server *s)
         return;
     for (size_t i = 0; i < s->n_homes; i++)
         http_home_free(s->homes[i]);
+    shares_done(&s->shares);
     free(s->homes);
     free(s);
 }

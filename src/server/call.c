@@ -1,6 +1,7 @@
 #include "server/call.h"
 
 #include "api/columns.h"
+#include "api/goduration.h"
 #include "server/custom.h"
 #include "server/encode.h"
 #include "server/errors.h"
@@ -249,6 +250,34 @@ struct workers *call_workers(const struct call *c)
     return v && v->of->webhook ? c->api->hook_workers : c->api->workers;
 }
 
+/* Requests that last as long as the client likes, by upstream's list. */
+static bool is_long(const struct call *c)
+{
+    static const char *const subs[] = { "attach", "exec", "proxy", "log", "portforward" };
+    for (size_t i = 0; c->req.sub && i < sizeof(subs) / sizeof(subs[0]); i++)
+        if (str_eq(c->req.sub->name, str_of(subs[i])))
+            return true;
+    return c->verb == KIND_WATCH;
+}
+
+/* `timeout=` may shorten the time that a request has. */
+static int set_time(struct call *c, struct err *err)
+{
+    struct str text = request_param(&c->req, STR("timeout"));
+    int64_t ns = 0;
+    if (is_long(c)) {
+        http_set_time(c->x, 0);
+        return 0;
+    }
+    if (text.n && goduration_parse(text, &ns, err) < 0)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "invalid timeout specified in the request URL - " STR_FMT,
+                       STR_ARG(err->msg));
+    if (ns > 0 && ns < LIMIT_REQUEST_MS * NS_PER_MS)
+        http_set_time(c->x, (ns + NS_PER_MS - 1) / NS_PER_MS);
+    return 0;
+}
+
 struct job {
     struct call *call;
     verb_fn *run;
@@ -257,8 +286,14 @@ struct job {
 static void run_on_worker(struct http_exchange *x, void *arg)
 {
     struct job *job = arg;
+    struct err err = ERR_INIT(job->call->arena);
     (void)x;
-    job->run(job->call);
+    if (arena_spent(job->call->arena)) {
+        (void)allowance_error(job->call->arena->allowance, &err);
+        call_fail(job->call, &err);
+    } else {
+        job->run(job->call);
+    }
 }
 
 static enum format_endpoint endpoint_of(const struct call *c, verb_fn *run)
@@ -288,6 +323,10 @@ static void serve(struct call *c)
         c->format.managers = FORMAT_MANAGERS_HIDDEN;
     c->format.pretty |= format_pretty(request_param(&c->req, STR("pretty")),
                                       http_header_get(c->http, STR("user-agent")));
+    if (set_time(c, &err) < 0) {
+        call_fail(c, &err);
+        return;
+    }
     if (c->req.resource->deprecation.n)
         call_warn(c, c->req.resource->deprecation);
     if (c->req.no_sub) {

@@ -53,84 +53,6 @@ int selection_version(struct str text, uint64_t *ret, struct err *err)
                    STR_ARG(buf_str(&quoted)), STR_ARG(buf_str(&quoted)), number_fault(text, false));
 }
 
-/* ---- `timeout`, which only has to be a duration ---- */
-
-static struct str take_digits(struct str *s)
-{
-    size_t n = 0;
-    while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
-        n++;
-    struct str digits = str_take(*s, n);
-    *s = str_skip(*s, n);
-    return digits;
-}
-
-static struct str take_unit(struct str *s)
-{
-    size_t n = 0;
-    while (n < s->n && s->p[n] != '.' && (s->p[n] < '0' || s->p[n] > '9'))
-        n++;
-    struct str unit = str_take(*s, n);
-    *s = str_skip(*s, n);
-    return unit;
-}
-
-static bool is_unit(struct str unit)
-{
-    static const char *const units[] = {
-        "ns", "us", "\xc2\xb5s", "\xce\xbcs", "ms", "s", "m", "h"
-    };
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (str_eq(unit, str_of(units[i])))
-            return true;
-    return false;
-}
-
-/* NULL if it is a duration as Go writes them, else what is wrong; `ret_unit` goes with "unknown
- * unit". How long it is does not matter to us. */
-static const char *duration_fault(struct str text, struct str *ret_unit)
-{
-    if (text.n && (text.p[0] == '-' || text.p[0] == '+'))
-        text = str_skip(text, 1);
-    if (str_eq(text, STR("0")))
-        return NULL;
-    if (!text.n)
-        return "invalid duration";
-    while (text.n) {
-        struct str whole = take_digits(&text), fraction = STR("");
-        if (text.n && text.p[0] == '.') {
-            text = str_skip(text, 1);
-            fraction = take_digits(&text);
-        }
-        if (!whole.n && !fraction.n)
-            return "invalid duration";
-        *ret_unit = take_unit(&text);
-        if (!ret_unit->n)
-            return "missing unit in duration";
-        if (!is_unit(*ret_unit))
-            return "unknown unit";
-    }
-    return NULL;
-}
-
-static int check_timeout(const struct request *req, struct err *err)
-{
-    struct str text = request_param(req, STR("timeout")), unit = STR("");
-    const char *fault = text.n ? duration_fault(text, &unit) : NULL;
-    if (!fault)
-        return 0;
-    autobuf words = { 0 };
-    buf_printf(&words, "%s ", fault);
-    if (strcmp(fault, "unknown unit") == 0) {
-        quote_go(&words, unit);
-        buf_str_add(&words, STR(" in duration "));
-    }
-    quote_go(&words, text);
-    return err_set(err, ERR_BAD_REQUEST,
-                   "invalid timeout specified in the request URL - time: " STR_FMT,
-                   STR_ARG(buf_str(&words)));
-}
-
 /* ---- Those that must fit together ---- */
 
 /* The parameters as they came. */
@@ -254,9 +176,7 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
 {
     struct selection s = { .bookmarks = request_flag(req, STR("allowWatchBookmarks")) };
     int64_t limit = 0;
-    int r = watch ? 0 : check_timeout(req, err);
-    if (r == 0)
-        r = read_selectors(a, req, &s, err);
+    int r = read_selectors(a, req, &s, err);
     if (r == 0)
         r = read_int(req, STR("timeoutSeconds"), &s.timeout_sec, err);
     if (r == 0)

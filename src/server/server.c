@@ -189,6 +189,19 @@ static void on_request(void *arg, struct http_exchange *x)
         reply_text(x, 404, STR("404 page not found\n"));
 }
 
+/* What nobody in particular may ask for needs no body, and what is refused to it neither. As
+ * upstream, it gets one request out of an HTTP/2 connection: these are easily abused. */
+static enum http_body_mode on_head(void *arg, struct http_exchange *x)
+{
+    const struct http_request *req = http_request_of(x);
+    if (req->peer->cert.verified)
+        return HTTP_BODY_COLLECT;
+    if (req->version == HTTP_2)
+        http_close_after(x);
+    on_request(arg, x);
+    return HTTP_BODY_COLLECT;
+}
+
 /* ---- Starting and stopping ---- */
 
 static size_t loop_count(size_t wanted)
@@ -216,7 +229,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
     }
     s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
     s->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = s, .on_request = on_request },
+        .handler = { .arg = s, .on_head = on_head, .on_request = on_request },
         .loops = api->loops,
         .n_loops = api->n_loops,
     });

@@ -143,6 +143,49 @@ static void on_worker(struct http_exchange *x, void *arg)
     http_send_end(x, NULL, 0);
 }
 
+static void send_spent(struct http_exchange *x)
+{
+    struct err err = ERR_INIT(http_arena(x));
+    (void)allowance_error(http_arena(x)->allowance, &err);
+    http_send(x, err_http_status(err.code), NULL, 0, HTTP_BYTES(err.msg));
+}
+
+static void toil(struct http_exchange *x, void *arg)
+{
+    struct harness *h = arg;
+    h->started++;
+    while (!arena_spent(http_arena(x)))
+        harness_sleep_ms(1);
+    h->spent++;
+    send_spent(x);
+}
+
+static void be_deaf(struct http_exchange *x, void *arg)
+{
+    struct harness *h = arg;
+    (void)arena_alloc(http_arena(x), query_number(http_request_of(x)), 1);
+    h->started++;
+    while (!h->let_go)
+        harness_sleep_ms(1);
+    /* All that a holder may do. */
+    (void)arena_alloc(http_arena(x), 100000, 1);
+    http_send_begin(x, 200, NULL, 0);
+    (void)http_send_write(x, HTTP_BYTES(STR("at last")));
+    http_send_end(x, NULL, 0);
+}
+
+static void take_memory(struct http_exchange *x, void *arg)
+{
+    struct harness *h = arg;
+    char *p = arena_alloc(http_arena(x), query_number(http_request_of(x)), 1);
+    *p = 'x';
+    h->started++;
+    if (arena_spent(http_arena(x)))
+        send_spent(x);
+    else
+        toil(x, h);
+}
+
 static void hold_gone(void *arg, struct http_exchange *x)
 {
     struct harness *h = arg;
@@ -285,6 +328,12 @@ static void on_request(void *arg, struct http_exchange *x)
         handle_trailers(x);
     else if (str_eq(path, STR("/worker")))
         (void)http_to_worker(x, h->workers, on_worker, h);
+    else if (str_eq(path, STR("/toil")))
+        (void)http_to_worker(x, h->workers, toil, h);
+    else if (str_eq(path, STR("/deaf")))
+        (void)http_to_worker(x, h->workers, be_deaf, h);
+    else if (str_eq(path, STR("/take")))
+        (void)http_to_worker(x, h->workers, take_memory, h);
     else if (str_eq(path, STR("/hold")))
         handle_hold(h, x);
     else if (str_eq(path, STR("/stubborn")))
@@ -309,6 +358,8 @@ static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
     (void)arg;
     struct str path = http_request_of(x)->path;
+    if (str_eq(path, STR("/head")))
+        http_reply(x, 403, NULL, 0, HTTP_BYTES(STR("not you")));
     bool stream =
         str_eq(path, STR("/upload")) || str_eq(path, STR("/stuck")) || str_eq(path, STR("/early"));
     return stream ? HTTP_BODY_STREAM : HTTP_BODY_COLLECT;
@@ -439,7 +490,7 @@ static int connect_unix(struct str path)
     return fd;
 }
 
-static int connect_tcp(struct str address)
+static int connect_tcp(const char *from, struct str address)
 {
     uint64_t port = 0;
     while (str_find(address, ':') >= 0)
@@ -450,6 +501,11 @@ static int connect_tcp(struct str address)
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
+    struct sockaddr_in own = { .sin_family = AF_INET };
+    if (from) {
+        assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
+        assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
+    }
     assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -458,8 +514,13 @@ static int connect_tcp(struct str address)
 
 int peer_connect(struct str address)
 {
+    return peer_connect_from(NULL, address);
+}
+
+int peer_connect_from(const char *host, struct str address)
+{
     bool is_unix = str_starts(address, STR("unix:"));
-    int fd = is_unix ? connect_unix(str_skip(address, 5)) : connect_tcp(address);
+    int fd = is_unix ? connect_unix(str_skip(address, 5)) : connect_tcp(host, address);
     struct timeval hang = { .tv_sec = HANG_SECONDS };
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &hang, sizeof(hang));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &hang, sizeof(hang));
@@ -665,18 +726,16 @@ static int decode_status(struct h2_peer *p, struct str block)
     return status ? (int)status : -1;
 }
 
-bool h2_next(struct h2_peer *p, struct h2_frame *ret)
+bool h2_parse(struct h2_peer *p, struct h2_frame *ret)
 {
     buf_drop(&p->in, p->at);
     p->at = 0;
-    while (p->in.n < 9)
-        if (!peer_read(p->fd, &p->in, 1))
-            return false;
+    if (p->in.n < 9)
+        return false;
     const unsigned char *u = (const unsigned char *)p->in.p;
     size_t n = (size_t)u[0] << 16 | (size_t)u[1] << 8 | u[2];
-    while (p->in.n < 9 + n)
-        if (!peer_read(p->fd, &p->in, 1))
-            return false;
+    if (p->in.n < 9 + n)
+        return false;
     struct str s = buf_str(&p->in);
     *ret = (struct h2_frame){ .type = (uint8_t)s.p[3],
                               .flags = (uint8_t)s.p[4],
@@ -685,6 +744,14 @@ bool h2_next(struct h2_peer *p, struct h2_frame *ret)
     p->at = 9 + n;
     if (ret->type == H2_HEADERS)
         ret->status = decode_status(p, ret->payload);
+    return true;
+}
+
+bool h2_next(struct h2_peer *p, struct h2_frame *ret)
+{
+    while (!h2_parse(p, ret))
+        if (!peer_read(p->fd, &p->in, 1))
+            return false;
     return true;
 }
 

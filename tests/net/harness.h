@@ -45,6 +45,9 @@ struct harness {
     _Atomic size_t running;  /* of /hold */
     _Atomic size_t gone;     /* on_gone calls */
     _Atomic size_t uploaded; /* bytes that streamed in */
+    _Atomic size_t started;  /* of /toil and /deaf, by a worker */
+    _Atomic size_t spent;    /* of /toil, that gave up */
+    atomic_bool let_go;      /* /deaf ends */
     struct http_exchange *stubborn[HARNESS_STUBBORN];
     _Atomic size_t n_stubborn;
 };
@@ -60,11 +63,15 @@ struct harness_options harness_defaults(void);
  *   /trailers     "body" and a trailer
  *   /worker       from a worker
  *   /worker?N     N bytes in pieces from a worker
+ *   /toil         on a worker, until its allowance ends
+ *   /deaf?N       on a worker, with N bytes of memory, until `let_go`, whoever says what
+ *   /take?N       on a worker, takes N bytes of memory
  *   /hold         answers when the client is gone, or at the end
  *   /stubborn     answers when harness_release() says so, gone or not
  *   /upload       streams the body in, answers with its length
  *   /stuck        streams the body in and consumes nothing
  *   /early        streams the body in, answers 404 before it is read
+ *   /head         403 at its head
  *   /close        asks for the connection to be closed
  *   /whoami       the peer's certificate
  *   /tunnel       upgrades and echoes
@@ -93,6 +100,7 @@ void harness_check_rss(size_t before, size_t most);
 /* ---- Raw sockets ---- */
 
 int peer_connect(struct str address);
+int peer_connect_from(const char *host, struct str address); /* as somebody else */
 bool peer_send(int fd, struct str bytes); /* false if the other side has closed */
 /* Adds what comes until the end, or until `max` bytes. False if the connection was reset. */
 bool peer_read_all(int fd, struct buf *to, size_t max);
@@ -166,8 +174,9 @@ void h2_add_request(struct buf *b, uint32_t stream, const char *method, const ch
 
 /* Connects and exchanges prefaces and SETTINGS. */
 void h2_connect(struct h2_peer *p, struct harness *h);
-bool h2_send(struct h2_peer *p, struct buf *b);        /* and empties it; false if closed */
-bool h2_next(struct h2_peer *p, struct h2_frame *ret); /* false at the end */
+bool h2_send(struct h2_peer *p, struct buf *b);         /* and empties it; false if closed */
+bool h2_next(struct h2_peer *p, struct h2_frame *ret);  /* false at the end */
+bool h2_parse(struct h2_peer *p, struct h2_frame *ret); /* of what `in` has; false: not all of it */
 /* Skips other frames; false at the end. `stream` 0 means any. */
 bool h2_expect(struct h2_peer *p, uint8_t type, uint32_t stream, struct h2_frame *ret);
 uint32_t h2_u32(struct str s, size_t at);
