@@ -25,11 +25,13 @@ check "readyz?verbose" "[+]ping ok
 [+]etcd ok
 [+]damaged-objects ok
 [+]shutdown ok
+[+]workers ok
 readyz check passed" "$(anonymous "$server/readyz?verbose")"
 check "readyz?verbose&exclude" "[+]ping ok
 [+]etcd excluded: ok
 [+]damaged-objects ok
 [+]shutdown ok
+[+]workers ok
 readyz check passed" "$(anonymous "$server/readyz?verbose&exclude=etcd")"
 has "version" '"gitVersion": "v1.' "$(anonymous "$server/version")"
 check "the version is JSON" application/json \

@@ -28,6 +28,7 @@
 #define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
 #define LIMIT_WRITE_STALL_BYTES  4096u  /* taken meanwhile; less counts as nothing */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
+#define LIMIT_STOP_MS            5000u  /* for workers to end after that; then they are left */
 #define LIMIT_COLLECTED_BYTES    (64u << 20) /* of all bodies being collected, half by one client */
 #define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
@@ -77,6 +78,8 @@
 #define LIMIT_STORE_DAMAGED_KEYS 1000u /* that are remembered by name; more are not counted */
 #define LIMIT_LIST_DAMAGED       100u /* that a list which fails because of them names; as upstream */
 #define LIMIT_BACKUP_WARNINGS    100u /* damaged objects that a backup names in its headers */
+
+#define LIMIT_BACKUPS 4u /* sent at once: each is a copy on the disk; past it 429 */
 
 /* Services: what one has is written and deleted in one transaction */
 #define LIMIT_SERVICE_NODE_PORTS 120u

@@ -412,7 +412,10 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
         notify_ready();
         wait_for_stop(&s, &signals);
     }
-    server_stop(s.server);
+    if (server_stop(s.server)) {
+        log_warn("what still runs is left behind");
+        _exit(r < 0 ? 1 : 0);
+    }
     return r;
 }
 

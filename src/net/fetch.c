@@ -355,7 +355,7 @@ static int on_progress(void *arg, curl_off_t down_total, curl_off_t down, curl_o
     (void)down;
     (void)up_total;
     (void)up;
-    return t->fetcher->cancel && atomic_load(t->fetcher->cancel);
+    return (t->fetcher->cancel && atomic_load(t->fetcher->cancel)) || arena_spent(t->arena);
 }
 
 static void set_options(struct transfer *t)
@@ -367,7 +367,7 @@ static void set_options(struct transfer *t)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, t->fetcher->cancel ? 0L : 1L);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, t->fetcher->cancel || t->arena->allowance ? 0L : 1L);
     curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(easy, CURLOPT_XFERINFODATA, t);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -389,6 +389,8 @@ static void set_options(struct transfer *t)
 static int transfer_error(struct transfer *t, CURLcode code, struct err *err)
 {
     const char *words = t->message[0] ? t->message : curl_easy_strerror(code);
+    if (arena_spent(t->arena))
+        return allowance_error(t->arena->allowance, err);
     if (t->too_large || code == CURLE_FILESIZE_EXCEEDED)
         return err_set(err, ERR_TOO_LARGE, "reply is larger than %zu bytes", t->max_reply);
     switch (code) {

@@ -1,7 +1,8 @@
 /* fetch.h - outgoing HTTP by libcurl, in linear code for workers.
  *
  * Redirects are never followed, replies are bounded in size and time, proxies from the environment
- * are ignored. Connections are kept for reuse inside one fetcher, which any thread may use. */
+ * are ignored. Connections are kept for reuse inside one fetcher, which any thread may use. A fetch
+ * ends within a second after the allowance of its arena has. */
 #pragma once
 
 #include <stdatomic.h>

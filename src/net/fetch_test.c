@@ -461,6 +461,38 @@ static void failures_have_codes(void **state)
     assert_int_equal(p.n_requests, 2);
 }
 
+static void *end_soon(void *arg)
+{
+    (void)usleep(50 * 1000);
+    allowance_finish(arg, ALLOWANCE_GONE);
+    return NULL;
+}
+
+/* Nobody waits for the answer any more: long before its time is over. */
+static void a_fetch_for_nobody_ends(void **state)
+{
+    (void)state;
+    struct peer p;
+    struct arena a;
+    struct allowance allowance = { 0 };
+    pthread_t thread;
+    peer_listen(&p, NULL, NULL);
+    struct fetcher *f = plain_fetcher();
+    struct fetch_reply reply;
+    arena_init(&a);
+    arena_allow(&a, &allowance);
+    struct err err = ERR_INIT(&a);
+    const struct fetch_request req = { .method = STR("GET"),
+                                       .url = url_at("http", &p, "/silence"),
+                                       .timeout_ms = 600 * 1000 };
+    assert_int_equal(pthread_create(&thread, NULL, end_soon, &allowance), 0);
+    assert_int_equal(fetch(f, &req, &a, &reply, &err), -ERR_TIMEOUT);
+    pthread_join(thread, NULL);
+    arena_done(&a);
+    fetcher_free(f);
+    peer_stop(&p);
+}
+
 static void other_ways_to_the_same_name(void **state)
 {
     (void)state;
@@ -628,6 +660,7 @@ int main(void)
         cmocka_unit_test(large_replies_stop_at_the_bound),
         cmocka_unit_test(streams_are_not_bounded),
         cmocka_unit_test(failures_have_codes),
+        cmocka_unit_test(a_fetch_for_nobody_ends),
         cmocka_unit_test(other_ways_to_the_same_name),
         cmocka_unit_test(certificates_are_checked),
         cmocka_unit_test(own_certificate_is_shown),

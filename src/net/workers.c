@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/banned.h"
 
@@ -29,7 +30,8 @@ struct workers {
     /* Guarded by the lock: */
     struct work *first, **end;
     size_t queued, threads, idle;
-    pthread_t ended; /* the last thread that ended, if has_ended: not joined yet */
+    int64_t taken_ns; /* when something was last taken from the queue */
+    pthread_t ended;  /* the last thread that ended, if has_ended: not joined yet */
     bool has_ended, stopping;
 };
 
@@ -71,6 +73,7 @@ static void run_first(struct workers *w)
     if (!w->first)
         w->end = &w->first;
     w->queued--;
+    w->taken_ns = clock_mono_ns(&clock_system);
     pthread_mutex_unlock(&w->lock);
     work->run(work);
     pthread_mutex_lock(&w->lock);
@@ -132,15 +135,36 @@ bool workers_submit(struct workers *w, struct work *work)
     return taken;
 }
 
+bool workers_stuck(struct workers *w, int64_t ns)
+{
+    pthread_mutex_lock(&w->lock);
+    bool all_busy = w->first && w->threads == w->max_threads && !w->idle;
+    bool stuck = all_busy && clock_mono_ns(&clock_system) - w->taken_ns >= ns;
+    pthread_mutex_unlock(&w->lock);
+    return stuck;
+}
+
+bool workers_stop(struct workers *w, int64_t until_ns)
+{
+    const struct timespec until = { .tv_sec = until_ns / NS_PER_SEC,
+                                    .tv_nsec = (long)(until_ns % NS_PER_SEC) };
+    int r = 0;
+    pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    pthread_cond_broadcast(&w->work_came);
+    while (w->threads && r != ETIMEDOUT)
+        r = pthread_cond_timedwait(&w->thread_ended, &w->lock, &until);
+    bool ended = w->threads == 0;
+    pthread_mutex_unlock(&w->lock);
+    return ended;
+}
+
 struct workers *workers_free(struct workers *w)
 {
     if (!w)
         return NULL;
+    (void)workers_stop(w, INT64_MAX);
     pthread_mutex_lock(&w->lock);
-    w->stopping = true;
-    pthread_cond_broadcast(&w->work_came);
-    while (w->threads)
-        pthread_cond_wait(&w->thread_ended, &w->lock);
     pthread_t last = w->ended;
     bool join_last = w->has_ended;
     pthread_mutex_unlock(&w->lock);

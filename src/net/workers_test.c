@@ -1,6 +1,7 @@
 #include "net/workers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { THREADS = 3, QUEUED = 5, MANY = 2000 };
@@ -93,6 +95,31 @@ static void any_thread_may_submit(void **state)
     assert_int_equal(atomic_load(&done), taken);
 }
 
+/* Red only while there is something to do, everybody is busy, and has been for long enough. */
+static void being_stuck_is_noticed(void **state)
+{
+    (void)state;
+    const int64_t hour = 3600 * NS_PER_SEC;
+    atomic_store(&done, 0);
+    struct workers *w = workers_new(1, QUEUED);
+    assert_false(workers_stuck(w, 0));
+    pthread_mutex_lock(&gate);
+    assert_true(submit(w));
+    while (atomic_load(&running) == 0)
+        sched_yield();
+    assert_false(workers_stuck(w, 0)); /* busy, but nobody waits */
+    assert_true(submit(w));
+    assert_true(workers_stuck(w, 0));
+    assert_false(workers_stuck(w, hour));
+    assert_false(workers_stop(w, 0));
+    assert_false(submit(w));
+    pthread_mutex_unlock(&gate);
+    assert_true(workers_stop(w, clock_mono_ns(&clock_system) + hour));
+    assert_int_equal(atomic_load(&done), 2);
+    assert_false(workers_stuck(w, 0));
+    workers_free(w);
+}
+
 static void unused_workers_can_be_freed(void **state)
 {
     (void)state;
@@ -103,9 +130,8 @@ static void unused_workers_can_be_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_queue_refuses),
-        cmocka_unit_test(free_runs_what_is_queued),
-        cmocka_unit_test(any_thread_may_submit),
+        cmocka_unit_test(a_full_queue_refuses),        cmocka_unit_test(free_runs_what_is_queued),
+        cmocka_unit_test(any_thread_may_submit),       cmocka_unit_test(being_stuck_is_noticed),
         cmocka_unit_test(unused_workers_can_be_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,9 @@ enum { API_LOOPS_MAX = 4 };
 struct api {
     struct store *store;
     struct workers *workers;      /* writes run here */
-    struct workers *hook_workers; /* and what may wait for a conversion webhook */
+    struct workers *hook_workers; /* what may wait for a conversion webhook */
+    struct workers *read_workers; /* what only reads, but takes long */
+    struct workers *backup_workers;
     const struct clock *clock;
     struct list_counts *list_counts;
     struct list_sizes *list_sizes; /* NULL: none are remembered */

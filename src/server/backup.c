@@ -116,5 +116,6 @@ static void run(struct http_exchange *x, void *arg)
 
 void backup_serve(struct api *api, struct http_exchange *x)
 {
-    (void)http_to_worker(x, api->workers, run, api);
+    http_set_time(x, 0);
+    (void)http_to_worker(x, api->backup_workers, run, api);
 }

@@ -1,8 +1,12 @@
 #include "server/health.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "net/workers.h"
 #include "server/reply.h"
 #include "base/banned.h"
+
+#define STUCK_NS (5 * NS_PER_SEC)
 
 static bool check_ping(const struct health *h)
 {
@@ -24,6 +28,12 @@ static bool check_damage(const struct health *h)
     return stats.damaged == 0;
 }
 
+/* Writes wait, and have done so for a while. */
+static bool check_workers(const struct health *h)
+{
+    return !workers_stuck(h->workers, STUCK_NS);
+}
+
 static bool check_shutdown(const struct health *h)
 {
     return __atomic_load_n(h->ready, __ATOMIC_ACQUIRE);
@@ -33,7 +43,7 @@ static bool check_shutdown(const struct health *h)
 static const struct check {
     struct str name;
     bool (*passes)(const struct health *h);
-    bool only_ready; /* not asked by /livez: being busy stopping is no reason to be killed */
+    bool only_ready; /* not asked by /livez: being busy is no reason to be killed */
     /* Fails under its own path and by name, and no more: all but the object that is damaged can be
      * served, and would not be by a server that nobody asks any more. */
     bool is_only_told;
@@ -42,6 +52,7 @@ static const struct check {
     { { "etcd", 4 }, check_store, false, false },
     { { "damaged-objects", 15 }, check_damage, true, true },
     { { "shutdown", 8 }, check_shutdown, true, false },
+    { { "workers", 7 }, check_workers, true, false },
 };
 enum { N_CHECKS = sizeof(checks) / sizeof(checks[0]) };
 

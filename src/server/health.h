@@ -7,8 +7,9 @@
 
 struct health {
     struct store *store;
-    const bool *ready;    /* false while starting and stopping */
-    const char *endpoint; /* "livez", "readyz" or "healthz" */
+    struct workers *workers; /* that write */
+    const bool *ready;       /* false while starting and stopping */
+    const char *endpoint;    /* "livez", "readyz" or "healthz" */
 };
 
 /* `rest` is what follows the endpoint in the path: empty, or "/NAME". */

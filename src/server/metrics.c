@@ -140,5 +140,5 @@ void metrics_serve(struct api *api, const struct http_server *http, struct http_
 {
     struct scrape *s = arena_new(http_arena(x), struct scrape);
     *s = (struct scrape){ .api = api, .http = http };
-    (void)http_to_worker(x, api->workers, scrape, s);
+    (void)http_to_worker(x, api->read_workers, scrape, s);
 }

@@ -448,7 +448,7 @@ static void serve_swagger(struct http_exchange *x, struct api *api, const struct
     *s = (struct swagger){ .x = x, .api = api, .built_in = d, .proto = proto };
     openapi_custom_tag(c, NULL, s->tag);
     if (!answered_by_tag(x, str_of(s->tag), proto))
-        (void)http_to_worker(x, api->workers, run_swagger, s);
+        (void)http_to_worker(x, api->read_workers, run_swagger, s);
 }
 
 /* ---- All of it ---- */

@@ -30,7 +30,7 @@
 #include "server/watch.h"
 #include "base/banned.h"
 
-enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096 };
+enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 8 };
 
 struct server {
     struct api api;
@@ -54,7 +54,9 @@ struct server {
 static void serve_health(struct server *s, struct http_exchange *x, const char *endpoint,
                          struct str rest)
 {
-    const struct health h = { .store = s->api.store, .ready = &s->ready, .endpoint = endpoint };
+    const struct health h = {
+        .store = s->api.store, .workers = s->api.workers, .ready = &s->ready, .endpoint = endpoint
+    };
     health_serve(&h, x, rest);
 }
 
@@ -276,6 +278,26 @@ static void drain_and_join(struct server *s)
     pthread_mutex_unlock(&s->drained_lock);
 }
 
+static void free_workers(struct api *api)
+{
+    workers_free(api->workers);
+    workers_free(api->hook_workers);
+    workers_free(api->read_workers);
+    workers_free(api->backup_workers);
+}
+
+/* False if some do not end in time. */
+static bool stop_workers(struct api *api)
+{
+    int64_t until = clock_mono_ns(&clock_system) + LIMIT_STOP_MS * NS_PER_MS;
+    struct workers *const all[] = { api->workers, api->hook_workers, api->read_workers,
+                                    api->backup_workers };
+    bool ended = true;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        ended &= workers_stop(all[i], until);
+    return ended;
+}
+
 struct server *server_stop(struct server *s)
 {
     if (!s)
@@ -287,9 +309,10 @@ struct server *server_stop(struct server *s)
         loop_stop(s->api.loops[i]);
     for (size_t i = 0; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
+    if (!stop_workers(&s->api))
+        return s;
     http_server_free(s->http);
-    workers_free(s->api.workers);
-    workers_free(s->api.hook_workers);
+    free_workers(&s->api);
     expire_free(s->expire);
     advertise_free(s->advertise);
     tally_free(s->api.tally);
@@ -333,6 +356,8 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.turns = turns_new();
     s->api.workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
     s->api.hook_workers = workers_new(WORKERS_MAX, WORKERS_QUEUE);
+    s->api.read_workers = workers_new(READERS_MAX, WORKERS_QUEUE);
+    s->api.backup_workers = workers_new(LIMIT_BACKUPS, 0);
     s->api.services = opt->services;
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;

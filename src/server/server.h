@@ -29,5 +29,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
 /* New certificates for the connections to come. Any thread. */
 void server_set_tls(struct server *s, struct tls_context *tls);
 struct str server_address(const struct server *s);
-/* Drains, closes the store, frees. Blocks. */
+/* Drains, closes the store, frees. Blocks, but not for ever: if something still runs LIMIT_STOP_MS
+ * after the drain, the server is returned and is as it was; all that one can do then is to end the
+ * process. What was acknowledged is durable all the same. */
 struct server *server_stop(struct server *s);

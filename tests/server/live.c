@@ -52,6 +52,7 @@ void live_start(struct live *l)
     assert_int_equal(store_open(&opt, &l->api.store, &err), 0);
     l->api.clock = &clock_system;
     l->api.workers = workers_new(64, 100);
+    l->api.read_workers = workers_new(8, 100);
     l->api.list_counts = list_counts_new();
     l->api.list_sizes = list_sizes_new();
     l->api.turns = turns_new();
@@ -112,6 +113,7 @@ void live_stop(struct live *l)
         pthread_join(l->threads[i], NULL);
     http_server_free(l->http);
     workers_free(l->api.workers);
+    workers_free(l->api.read_workers);
     for (size_t i = 0; i < l->api.n_loops; i++) {
         assert_int_equal(watch_hub_count(l->api.hubs[i]), 0);
         watch_hub_free(l->api.hubs[i]);
