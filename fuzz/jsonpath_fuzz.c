@@ -20,14 +20,15 @@ static void try_path(struct arena *a, struct str text, const struct value *obj, 
     struct err err = ERR_INIT(a);
     struct jsonpath *path;
     struct jsonpath_results results;
+    size_t budget = LIMIT_TABLE_ROW_VALUES;
     if (jsonpath_parse(a, text, &path, &err) < 0 ||
-        jsonpath_find(a, path, obj, may_miss, &results, &err) < 0) {
+        jsonpath_find(a, path, obj, may_miss, &budget, &results, &err) < 0) {
         assert(err.code == ERR_INVALID && err.msg.n);
         return;
     }
     autobuf out = { 0 };
     for (size_t i = 0; i < results.n; i++) {
-        assert(results.list[i].n <= LIMIT_JSONPATH_VALUES);
+        assert(results.list[i].n <= LIMIT_TABLE_ROW_VALUES);
         if (out.n < LIMIT_BODY_BYTES)
             jsonpath_print(&out, &results.list[i]);
     }

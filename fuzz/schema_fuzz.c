@@ -172,7 +172,7 @@ static void check_kind(struct input *in)
     struct field_errors e = FIELD_ERRORS_INIT(a);
     kind.custom.validate(&e, &type, STR(""), &obj, NULL);
     kind.custom.validate(&e, &type, STR("status"), &obj, &in->obj);
-    (void)kind.custom.row(a, &type, &obj, 0);
+    (void)kind.custom.row(a, &type, &obj, 0, NULL);
     const struct fieldset *has;
     (void)ownership_paths(a, &schema_ownership, schema_ownership_of(&type), &obj, &has, &err);
 }

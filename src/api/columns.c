@@ -48,10 +48,10 @@ static bool is_kind(const struct kind_resource *r, struct str group, struct str 
 }
 
 struct value columns_row(struct arena *a, const struct kind_resource *r, const struct value *obj,
-                         int64_t now_ns)
+                         int64_t now_ns, size_t *work)
 {
     if (r->type->custom)
-        return r->type->custom->row(a, r->type, obj, now_ns);
+        return r->type->custom->row(a, r->type, obj, now_ns, work);
     struct row row = { a, r, obj, now_ns, value_array() };
     for (size_t i = 0; i < sizeof(rule_lists) / sizeof(rule_lists[0]); i++) {
         for (const struct columns_rule *rule = rule_lists[i]; rule->print; rule++) {
@@ -174,7 +174,7 @@ void columns_list(struct arena *a, const struct kind_resource *r, const struct v
     if (is_flow_schema(r) && n)
         qsort(objs, n, sizeof(*objs), compare_precedence);
     for (size_t i = 0; i < n; i++)
-        ret_cells[i] = columns_row(a, r, objs[i], now_ns);
+        ret_cells[i] = columns_row(a, r, objs[i], now_ns, NULL);
     if (is_storage_class(r))
         mark_default_class(a, objs, n, ret_cells);
 }

@@ -13,9 +13,10 @@
 #include "base/value.h"
 
 /* The cells in the order of the columns, as an array. Text is borrowed from `obj` or lies in the
- * arena. `now_ns` is wall-clock time, for ages. */
+ * arena. `now_ns` is wall-clock time, for ages. `*work` grows by how many values were looked at for
+ * the columns of a custom kind, which can be many more than it has; NULL: nobody counts. */
 struct value columns_row(struct arena *a, const struct kind_resource *r, const struct value *obj,
-                         int64_t now_ns);
+                         int64_t now_ns, size_t *work);
 
 /* How long before `now_ns` that was: "5m", "2d3h"; "<invalid>" if it is yet to come. */
 struct str columns_ago(struct arena *a, struct gotime t, int64_t now_ns);

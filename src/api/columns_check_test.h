@@ -70,7 +70,7 @@ static inline void check_rows(const struct check *rows, size_t n)
     arena_init(&a);
     for (size_t i = 0; i < n; i++) {
         struct value obj = check_parse(&a, rows[i].obj), want = check_parse(&a, rows[i].cells);
-        struct value got = columns_row(&a, check_resource(rows[i].resource), &obj, NOW_NS);
+        struct value got = columns_row(&a, check_resource(rows[i].resource), &obj, NOW_NS, NULL);
         check_same(&got, &want, rows[i].obj);
     }
     arena_done(&a);

@@ -145,8 +145,8 @@ static void selectors(void **state)
         struct value obj = value_object();
         value_set(&a, value_ensure(&a, &obj, STR("spec")), STR("podSelector"),
                   check_parse(&a, rows[i].selector));
-        struct value cells =
-            columns_row(&a, check_resource("networking.k8s.io/v1 networkpolicies"), &obj, NOW_NS);
+        struct value cells = columns_row(&a, check_resource("networking.k8s.io/v1 networkpolicies"),
+                                         &obj, NOW_NS, NULL);
         assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 1))), rows[i].text);
     }
     arena_done(&a);
@@ -497,7 +497,7 @@ static void kinds_that_are_not_served(void **state)
                                    .version = rows[i].version,
                                    .type = &type };
         struct value obj = check_parse(&a, rows[i].obj), want = check_parse(&a, rows[i].cells);
-        struct value got = columns_row(&a, &r, &obj, NOW_NS);
+        struct value got = columns_row(&a, &r, &obj, NOW_NS, NULL);
         check_same(&got, &want, rows[i].obj);
     }
     arena_done(&a);

@@ -52,7 +52,8 @@ static void ages_are_short(void **state)
         struct value obj = value_object();
         value_set(&a, value_ensure(&a, &obj, STR("metadata")), STR("creationTimestamp"),
                   value_string(str_of(rows[i].time)));
-        struct value cells = columns_row(&a, check_resource("v1 serviceaccounts"), &obj, NOW_NS);
+        struct value cells =
+            columns_row(&a, check_resource("v1 serviceaccounts"), &obj, NOW_NS, NULL);
         assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 1))), rows[i].age);
     }
     arena_done(&a);
@@ -194,7 +195,7 @@ static struct value filled(struct arena *a, const struct kind_type *t, struct va
 static void print_hostile(struct arena *a, const struct kind_resource *r, const struct value *obj)
 {
     size_t columns = r->n_columns ? r->n_columns : 2;
-    struct value cells = columns_row(a, r, obj, NOW_NS);
+    struct value cells = columns_row(a, r, obj, NOW_NS, NULL);
     struct value conditions = columns_conditions(a, r, obj);
     autobuf out = { 0 };
     json_write(&out, &cells);
@@ -267,7 +268,7 @@ static void large_pods_take_little_time(void **state)
     value_add(&a, status, STR("conditions"), conditions);
     value_add(&a, status, STR("initContainerStatuses"), statuses);
     int64_t start = clock_mono_ns(&clock_system);
-    struct value cells = columns_row(&a, check_resource("v1 pods"), &obj, NOW_NS);
+    struct value cells = columns_row(&a, check_resource("v1 pods"), &obj, NOW_NS, NULL);
     assert_true(clock_mono_ns(&clock_system) - start < 10 * NS_PER_SEC);
     assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 8))), "40000/40000");
     arena_done(&a);

@@ -151,7 +151,7 @@ static void check_row(struct arena *a, const struct value *steps, size_t n,
     struct value scale = r == &columns_scale ? scale_of(a, obj) : value_null();
     if (scale.type == VALUE_OBJECT)
         obj = &scale;
-    struct value cells = columns_row(a, r, obj, NOW_NS);
+    struct value cells = columns_row(a, r, obj, NOW_NS, NULL);
     struct value conditions = columns_conditions(a, r, obj), none = value_null();
     const struct value *want = value_get(row, STR("conditions"));
     bool good = same_cells(step, r, value_get(row, STR("cells")), &cells);

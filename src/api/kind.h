@@ -127,7 +127,7 @@ struct kind_custom {
     void (*warn)(struct validate_warnings *w, const struct value *obj, const struct value *old_obj);
     /* As columns_row() and columns_definitions(). */
     struct value (*row)(struct arena *a, const struct kind_type *t, const struct value *obj,
-                        int64_t now_ns);
+                        int64_t now_ns, size_t *work);
     struct value (*columns)(struct arena *a, const struct kind_type *t);
 };
 

@@ -96,8 +96,11 @@
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
 
 /* JSONPath */
-#define LIMIT_JSONPATH_DEPTH  10u      /* brackets inside brackets, ranges inside ranges */
-#define LIMIT_JSONPATH_VALUES 1000000u /* that are visited to find something in one object */
+#define LIMIT_JSONPATH_DEPTH 10u /* brackets inside brackets, ranges inside ranges */
+
+/* Tables of custom kinds: for all cells of one row; past it they are empty */
+#define LIMIT_TABLE_ROW_VALUES 500000u    /* looked at to find what they show */
+#define LIMIT_TABLE_ROW_BYTES  (4u << 20) /* of text */
 
 /* Conversion of custom objects by webhooks */
 #define LIMIT_CONVERSION_MS      30000u      /* of one call */

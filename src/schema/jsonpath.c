@@ -16,7 +16,7 @@ struct finder {
     struct arena *arena;
     struct err *err;
     bool may_miss;
-    size_t visited;
+    size_t budget;                 /* values that may still be looked at */
     size_t begun, in_range, ended; /* {range} and {end} that were met */
     const struct jsonpath_node *last_end;
     struct jsonpath_results all;
@@ -26,10 +26,9 @@ struct finder {
 /* What anything costs; unions, recursion and ranges would multiply without end. */
 static int visit(struct finder *f, size_t n)
 {
-    f->visited += n;
-    if (f->visited <= LIMIT_JSONPATH_VALUES)
-        return 0;
-    return err_set(f->err, ERR_INVALID, "more than %u values are visited", LIMIT_JSONPATH_VALUES);
+    bool enough = n <= f->budget;
+    f->budget = enough ? f->budget - n : 0;
+    return enough ? 0 : err_set(f->err, ERR_INVALID, "too many values are looked at");
 }
 
 /* ---- Lists of values ---- */
@@ -129,25 +128,30 @@ static bool has_inside(const struct value *v)
     return (v->type == VALUE_STRING || v->type == VALUE_ARRAY || v->type == VALUE_OBJECT) && v->n;
 }
 
+/* Those that have something inside, the last one first. */
+static int push_inner(struct finder *f, struct found *to, const struct value *v)
+{
+    int r = visit(f, v->type == VALUE_STRING ? 0 : v->n);
+    bool is_object = v->type == VALUE_OBJECT;
+    for (size_t i = v->type == VALUE_STRING ? 0 : v->n; r == 0 && i > 0; i--) {
+        const struct value *child = is_object ? &v->fields[i - 1].val : &v->items[i - 1];
+        if (has_inside(child))
+            r = push(f, to, child);
+    }
+    return r;
+}
+
 /* Everything that has something inside, a container before its children. `open` is a stack. */
 static int eval_recursive(struct finder *f, const struct found *in, struct found *ret)
 {
     struct found open = { 0 };
     for (size_t i = 0; i < in->n; i++) {
-        int r = push(f, &open, in->p[i]);
+        int r = has_inside(in->p[i]) ? push(f, &open, in->p[i]) : visit(f, 1);
         while (r == 0 && open.n) {
             const struct value *v = open.p[--open.n];
-            if (!has_inside(v))
-                continue;
             r = push(f, ret, v);
-            size_t from = open.n;
             if (r == 0)
-                r = push_children(f, &open, v);
-            for (size_t to = open.n; from + 1 < to; from++) {
-                const struct value *swapped = open.p[from];
-                open.p[from] = open.p[--to];
-                open.p[to] = swapped;
-            }
+                r = push_inner(f, &open, v);
         }
         if (r < 0)
             return r;
@@ -338,15 +342,22 @@ static int passes(struct finder *f, const struct jsonpath_node *node, const stru
     return r == 1 ? holds(f, node, left, right) : r;
 }
 
+/* The text is as long as what it shows, so it is only made for somebody who reads it. */
+static int not_filtered(struct finder *f, const struct value *v)
+{
+    if (!f->err)
+        return -ERR_INVALID;
+    return err_set(f->err, ERR_INVALID, STR_FMT " is not array or slice and cannot be filtered",
+                   STR_ARG(unstructured_text(f->arena, v)));
+}
+
 static int eval_filter(struct finder *f, const struct jsonpath_node *node, const struct found *in,
                        struct found *ret)
 {
     for (size_t i = 0; i < in->n; i++) {
         if (in->p[i]->type != VALUE_ARRAY) {
             *ret = *in;
-            return err_set(f->err, ERR_INVALID,
-                           STR_FMT " is not array or slice and cannot be filtered",
-                           STR_ARG(unstructured_text(f->arena, in->p[i])));
+            return not_filtered(f, in->p[i]);
         }
         value_each_item (it, in->p[i]) {
             int r = visit(f, 1);
@@ -503,10 +514,11 @@ static int find(struct finder *f, const struct jsonpath_node *node, const struct
 }
 
 int jsonpath_find(struct arena *a, const struct jsonpath *path, const struct value *obj,
-                  bool may_miss, struct jsonpath_results *ret, struct err *err)
+                  bool may_miss, size_t *budget, struct jsonpath_results *ret, struct err *err)
 {
-    struct finder f = { .arena = a, .err = err, .may_miss = may_miss };
+    struct finder f = { .arena = a, .err = err, .may_miss = may_miss, .budget = *budget };
     int r = find(&f, path->nodes.first, obj);
+    *budget = f.budget;
     if (r == 0)
         *ret = f.all;
     return r;

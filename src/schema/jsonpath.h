@@ -8,8 +8,8 @@
  * them. `$` and `@` are passed over, as they are there. Faults are in client-go's words.
  *
  * Objects are visited in the order of their fields. A parsed path is immutable and lies in the
- * arena it was parsed into; any thread may use it. What finding costs is bounded by
- * LIMIT_JSONPATH_VALUES. Rules only: no I/O. */
+ * arena it was parsed into; any thread may use it. What finding costs is bounded by the caller.
+ * Rules only: no I/O. */
 #pragma once
 
 #include "base/buf.h"
@@ -32,9 +32,10 @@ struct jsonpath_results {
     size_t n;
 };
 
-/* Where keys may be missing, nothing is found there; else it is an error. ERR_INVALID. */
+/* Where keys may be missing, nothing is found there; else it is an error. No more than `*budget`
+ * values are looked at, and it becomes what is left of that. ERR_INVALID. */
 int jsonpath_find(struct arena *a, const struct jsonpath *path, const struct value *obj,
-                  bool may_miss, struct jsonpath_results *ret, struct err *err);
+                  bool may_miss, size_t *budget, struct jsonpath_results *ret, struct err *err);
 
 /* As kubectl prints it: values with a space between them, lists and objects as JSON. */
 void jsonpath_print(struct buf *out, const struct jsonpath_found *found);

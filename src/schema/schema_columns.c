@@ -3,8 +3,14 @@
 #include "api/columns.h"
 #include "api/gofloat.h"
 #include "api/gotime.h"
+#include "base/limits.h"
 
 #include "base/banned.h"
+
+enum {
+    COLUMN_VALUES = 8,  /* looked at, as it were, for each column */
+    PRINTED_VALUES = 8, /* and for each value of a list or object that is printed */
+};
 
 /* ---- Compiling ---- */
 
@@ -83,24 +89,51 @@ static struct value date_cell(struct arena *a, struct str text, int64_t now_ns)
     return value_string(columns_ago(a, t, now_ns));
 }
 
+/* What is left for the cells of a row: values that are looked at, and text. */
+struct budget {
+    size_t values, bytes;
+};
+
+static bool pay(size_t *left, size_t n)
+{
+    bool enough = n <= *left;
+    *left = enough ? *left - n : 0;
+    return enough;
+}
+
+/* A list or object is paid for before it is printed. */
+static bool pay_for(struct budget *left, const struct value *v)
+{
+    bool enough = pay(&left->values, PRINTED_VALUES);
+    value_each_field (f, v)
+        enough = enough && pay_for(left, &f->val);
+    value_each_item (it, v)
+        enough = enough && pay_for(left, it);
+    return enough;
+}
+
 /* Anything can be printed as a text, even null. */
-static struct value text_cell(struct arena *a, const struct value *v)
+static struct value text_cell(struct arena *a, const struct value *v, struct budget *left)
 {
     if (v->type == VALUE_STRING)
-        return value_borrow(v);
+        return pay(&left->bytes, v->n) ? value_borrow(v) : value_null();
     if (v->type == VALUE_NULL)
         return value_string(STR("<no value>"));
     autobuf out = { 0 };
-    jsonpath_print_value(&out, v);
+    if (pay_for(left, v))
+        jsonpath_print_value(&out, v);
+    if (!out.n || !pay(&left->bytes, out.n))
+        return value_null();
     return value_string(arena_str(a, buf_str(&out)));
 }
 
-/* Null where the value is not what the column's type says. */
-static struct value cell(struct arena *a, struct str type, const struct value *v, int64_t now_ns)
+/* Null where the value is not what the column's type says, or is too much. */
+static struct value cell(struct arena *a, struct str type, const struct value *v, int64_t now_ns,
+                         struct budget *left)
 {
     double d;
     if (str_eq(type, STR("string")))
-        return text_cell(a, v);
+        return text_cell(a, v, left);
     if (str_eq(type, STR("integer")) && v->type == VALUE_INT)
         return *v;
     if (str_eq(type, STR("integer")) && value_to_double(v, &d))
@@ -114,22 +147,36 @@ static struct value cell(struct arena *a, struct str type, const struct value *v
     return value_null();
 }
 
+/* What the path of a column leads to; of several values the first. NULL if to none. */
+static const struct value *find(struct arena *scratch, const struct schema_column *column,
+                                const struct value *obj, struct budget *left)
+{
+    struct jsonpath_results found;
+    if (!pay(&left->values, COLUMN_VALUES) ||
+        jsonpath_find(scratch, column->path, obj, true, &left->values, &found, NULL) < 0)
+        return NULL;
+    return found.n && found.list[0].n ? found.list[0].values[0] : NULL;
+}
+
 struct value schema_columns_row(struct arena *a, const struct schema_columns *c,
-                                const struct value *obj, int64_t now_ns)
+                                const struct value *obj, int64_t now_ns, size_t *work)
 {
     struct value cells = value_array();
     struct str name = value_str(value_dig(obj, "metadata", "name"));
+    struct budget left = { LIMIT_TABLE_ROW_VALUES, LIMIT_TABLE_ROW_BYTES };
+    struct arena scratch; /* for the path of one column */
+    arena_init(&scratch);
+    arena_allow(&scratch, a->allowance);
     (void)value_push(a, &cells, value_string(name));
     for (size_t i = 0; i < c->n; i++) {
         const struct schema_column *column = &c->list[i];
-        struct jsonpath_results found;
-        struct value shown = value_null();
-        /* Of several values the first is shown. */
-        if (jsonpath_find(a, column->path, obj, true, &found, NULL) == 0 && found.n &&
-            found.list[0].n)
-            shown = cell(a, column->type, found.list[0].values[0], now_ns);
-        (void)value_push(a, &cells, shown);
+        const struct value *v = find(&scratch, column, obj, &left);
+        (void)value_push(a, &cells, v ? cell(a, column->type, v, now_ns, &left) : value_null());
+        arena_reset(&scratch);
     }
+    arena_done(&scratch);
+    if (work)
+        *work += LIMIT_TABLE_ROW_VALUES - left.values;
     return cells;
 }
 

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
 #include "schema/schema_columns.h"
 
 /* 2026-01-02T03:04:05Z */
@@ -76,7 +78,7 @@ static void test_cells(void **state)
     struct value obj = parse(&a, str_of(obj_text));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct schema_columns *c = one_column(&a, cases[i].type, cases[i].path);
-        struct value row = schema_columns_row(&a, c, &obj, NOW_NS);
+        struct value row = schema_columns_row(&a, c, &obj, NOW_NS, NULL);
         assert_int_equal(row.n, 2);
         assert_true(str_eq(value_str(value_at(&row, 0)), STR("x")));
         autobuf got = { 0 };
@@ -121,7 +123,7 @@ static void test_no_columns(void **state)
         &a, STR("{\"metadata\":{\"name\":\"x\",\"creationTimestamp\":\"2026-01-02T03:04:02Z\"}}"));
     const struct schema_columns *c = schema_columns_compile(&a, NULL);
     struct value defs = schema_columns_definitions(&a, c),
-                 row = schema_columns_row(&a, c, &obj, NOW_NS);
+                 row = schema_columns_row(&a, c, &obj, NOW_NS, NULL);
     assert_int_equal(defs.n, 2);
     assert_true(str_eq(value_str(value_dig(value_at(&defs, 1), "name")), STR("Age")));
     assert_true(str_eq(value_str(value_dig(value_at(&defs, 1), "type")), STR("date")));
@@ -129,12 +131,92 @@ static void test_no_columns(void **state)
     arena_done(&a);
 }
 
+static const struct schema_columns *many_columns(struct arena *a, const char *path, size_t n)
+{
+    struct value list = value_array();
+    for (size_t i = 0; i < n; i++) {
+        struct value column = value_object();
+        (void)value_add(a, &column, STR("name"), value_string(STR("C")));
+        (void)value_add(a, &column, STR("type"), value_string(STR("string")));
+        (void)value_add(a, &column, STR("jsonPath"), value_string(str_of(path)));
+        (void)value_push(a, &list, column);
+    }
+    return schema_columns_compile(a, &list);
+}
+
+/* {"metadata":{"name":"x"},"l":[item, item, ...],"end":{"zz":"found"}} */
+static struct value large_object(struct arena *a, const char *item, size_t n)
+{
+    autobuf text = { 0 };
+    buf_printf(&text, "{\"metadata\":{\"name\":\"x\"},\"l\":[");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&text, "%s%s", i ? "," : "", item);
+    buf_printf(&text, "],\"end\":{\"zz\":\"found\"}}");
+    return parse(a, arena_str(a, buf_str(&text)));
+}
+
+/* However many columns there are, and whatever they look for: what a row costs is bounded, in
+ * values, in text and in memory. The cells that it still paid for are there, the others are not. */
+static void test_rows_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *item;
+        size_t n_items, n_columns, shown; /* the least and, twice that, the most of cells */
+    } cases[] = {
+        { "..zz", "1", 20000, 1000, 20 },
+        { "..zz", "{\"a\":[]}", 20000, 1000, 5 },
+        { ".l[*].a", "{\"a\":\"1\"}", 20000, 1000, 5 },
+        { ".l[?(@.a==\"1\")].a", "{\"a\":\"1\"}", 20000, 1000, 3 },
+        { ".l", "1", 20000, 1000, 3 },
+        { ".metadata.name", "1", 1, LIMIT_TABLE_ROW_VALUES / 4, 25000 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena a, row_arena;
+        arena_init(&a);
+        arena_init(&row_arena);
+        const struct schema_columns *c = many_columns(&a, cases[i].path, cases[i].n_columns);
+        struct value obj = large_object(&a, cases[i].item, cases[i].n_items);
+        size_t work = 7, shown = 0;
+        struct value row = schema_columns_row(&row_arena, c, &obj, NOW_NS, &work);
+        assert_int_equal(row.n, cases[i].n_columns + 1);
+        value_each_item (it, &row)
+            shown += it->type == VALUE_STRING;
+        if (shown < cases[i].shown || shown > 2 * cases[i].shown)
+            fail_msg("%s: %zu cells are shown", cases[i].path, shown);
+        assert_true(value_is(value_at(&row, 1), VALUE_STRING));
+        assert_true(value_is(value_at(&row, row.n - 1), VALUE_NULL));
+        assert_int_equal(work, LIMIT_TABLE_ROW_VALUES + 7);
+        assert_true(row_arena.held < (16u << 20));
+        arena_done(&row_arena);
+        arena_done(&a);
+    }
+}
+
+static void test_text_is_bounded(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20, COLUMNS = 1000 };
+    struct arena a;
+    arena_init(&a);
+    autofree char *text = mem_alloc(N);
+    memset(text, 'a', N);
+    struct value obj = value_object();
+    (void)value_add(&a, &obj, STR("s"), value_string((struct str){ text, N }));
+    const struct schema_columns *c = many_columns(&a, ".s", COLUMNS);
+    struct value row = schema_columns_row(&a, c, &obj, NOW_NS, NULL);
+    for (size_t i = 1; i < row.n; i++)
+        assert_int_equal(value_at(&row, i)->type,
+                         i <= LIMIT_TABLE_ROW_BYTES / N ? VALUE_STRING : VALUE_NULL);
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_definitions),
-        cmocka_unit_test(test_no_columns),
+        cmocka_unit_test(test_cells),           cmocka_unit_test(test_definitions),
+        cmocka_unit_test(test_no_columns),      cmocka_unit_test(test_rows_are_bounded),
+        cmocka_unit_test(test_text_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,9 +323,9 @@ static void warn(struct validate_warnings *w, const struct value *obj, const str
 /* ---- Tables ---- */
 
 static struct value row(struct arena *a, const struct kind_type *t, const struct value *obj,
-                        int64_t now_ns)
+                        int64_t now_ns, size_t *work)
 {
-    return schema_columns_row(a, schema_kind_of(t)->columns, obj, now_ns);
+    return schema_columns_row(a, schema_kind_of(t)->columns, obj, now_ns, work);
 }
 
 static struct value columns(struct arena *a, const struct kind_type *t)

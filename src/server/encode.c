@@ -140,7 +140,7 @@ int encode_row_of(struct arena *a, const struct encoder *e, const struct value *
 int encode_row(struct arena *a, const struct encoder *e, const struct value *obj, struct value *ret,
                struct err *err)
 {
-    return encode_row_of(a, e, obj, columns_row(a, e->stored, obj, e->now_ns), ret, err);
+    return encode_row_of(a, e, obj, columns_row(a, e->stored, obj, e->now_ns, e->work), ret, err);
 }
 
 struct value encode_table_head(struct arena *a, const struct encoder *e)
@@ -209,20 +209,26 @@ int encode_read(struct arena *a, const struct encoder *e, const struct store_ent
     return convert_object(a, e->stored->type, e->resource->type, &stored, ret, err);
 }
 
+bool encode_splices(const struct encoder *e, const struct store_entry *entry)
+{
+    if (e->format.media != FORMAT_JSON || e->format.pretty)
+        return false;
+    if (e->format.as == FORMAT_OBJECT)
+        return e->resource == e->stored && stored_fits(entry, e->stored);
+    return e->format.as == FORMAT_PARTIAL;
+}
+
 int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
                  const struct store_entry *entry, struct err *err)
 {
-    bool spliced = e->format.media == FORMAT_JSON && !e->format.pretty;
-    bool whole =
-        e->format.as == FORMAT_OBJECT && e->resource == e->stored && stored_fits(entry, e->stored);
-    if (spliced && (whole || e->format.as == FORMAT_PARTIAL)) {
+    if (encode_splices(e, entry)) {
         struct stored s = { 0 };
         int r = stored_open(entry, &s, err);
         if (r < 0)
             return r;
         if (e->format.managers == FORMAT_MANAGERS_HIDDEN)
             stored_hide_managers(&s);
-        if (whole)
+        if (e->format.as == FORMAT_OBJECT)
             stored_splice(out, &s, e->stored->type);
         else
             stored_splice_meta(out, &s, e->format.beta);

@@ -20,6 +20,7 @@ struct encoder {
     const struct kind_resource *stored;   /* and as it is stored */
     enum encode_include include;
     int64_t now_ns; /* wall clock: ages in tables */
+    size_t *work;   /* as columns_row() counts it */
 };
 
 /* Any object of a known type, in the encoder's media type but never as anything else than itself:
@@ -33,6 +34,10 @@ int encode_entry(struct buf *out, struct arena *a, const struct encoder *e,
                  const struct store_entry *entry, struct err *err);
 int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
                   const struct value *obj, struct err *err);
+
+/* Whether it can be answered from the bytes that are stored: nothing is parsed, whatever its size.
+ */
+bool encode_splices(const struct encoder *e, const struct store_entry *entry);
 
 /* The tree of a stored object in the version that was asked for; what field selectors see. */
 int encode_read(struct arena *a, const struct encoder *e, const struct store_entry *entry,

@@ -11,6 +11,8 @@
 
 #define GET_WAIT_NS (3 * NS_PER_SEC)
 
+enum { LOOP_BYTES = 64 << 10 }; /* of an object that a loop may parse */
+
 /* `resourceVersion=`: not older than that. */
 static int read_revision(struct call *c, uint64_t *ret, struct err *err)
 {
@@ -34,10 +36,18 @@ static int refuse_list(const struct kind_resource *r, struct err *err)
 struct got {
     struct call *call;
     struct encoder encoder;
-    struct store_entry entry; /* in the arena, if it has to be converted by a webhook */
+    struct store_entry entry; /* in the arena, if a worker has to do the rest */
 };
 
-/* 0; 1 if it has to be converted first, for which one has to wait; or an error. */
+/* Whether a worker has to: a webhook must be waited for, or there is much to parse and print, which
+ * would hold up all who share the loop. */
+static bool needs_worker(const struct got *g)
+{
+    return custom_page_wanted(custom_version_of(g->call->stored), &g->entry) ||
+           (g->entry.value.n > LOOP_BYTES && !encode_splices(&g->encoder, &g->entry));
+}
+
+/* 0; 1 if that is for a worker; or an error. */
 static int read_object(struct got *g, struct buf *out, struct err *err)
 {
     struct call *c = g->call;
@@ -54,7 +64,7 @@ static int read_object(struct got *g, struct buf *out, struct err *err)
     r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &g->entry, err), err);
     if (r == 0) {
         r = error_not_found(err, c->req.resource, c->req.name);
-    } else if (r == 1 && custom_page_wanted(custom_version_of(c->stored), &g->entry)) {
+    } else if (r == 1 && needs_worker(g)) {
         g->entry.key = key;
         g->entry.value = arena_str(c->arena, g->entry.value);
     } else if (r == 1) {

@@ -32,7 +32,8 @@
 #include "base/banned.h"
 
 enum {
-    TURN_BYTES = 256 << 10, /* made, or read ahead, in one turn */
+    TURN_BYTES = 256 << 10, /* made, or read ahead, or parsed, in one turn */
+    TURN_WORK = 250000,     /* values looked at for the columns of custom kinds */
     TURN_OBJECTS = 1000,    /* looked at in one turn */
     TURN_KEYS = 10000,      /* or only counted */
     PIECE_BYTES = 64 << 10, /* sent at once */
@@ -82,7 +83,7 @@ struct list {
 /* What one turn has done. */
 struct turn {
     struct store_snap *snap;
-    size_t n_objects, bytes;
+    size_t n_objects, bytes, work;
     struct str last_key; /* good until the snapshot ends */
 };
 
@@ -230,7 +231,7 @@ static void end_sending(struct list *l)
 
 static bool turn_is_over(const struct list *l, const struct turn *t)
 {
-    if (t->n_objects >= TURN_OBJECTS || t->bytes >= TURN_BYTES)
+    if (t->n_objects >= TURN_OBJECTS || t->bytes >= TURN_BYTES || t->work >= TURN_WORK)
         return true;
     return l->phase == LIST_SENDS && http_reply_room(l->c->x) == 0;
 }
@@ -404,6 +405,8 @@ static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *e
             r = take_object(l, at, t, &subject, err);
         if (r < 0)
             return r;
+        if (subject.has_tree || subject.has_stored)
+            t->bytes += subject.entry.value.n;
     }
     return 1;
 }
@@ -596,7 +599,9 @@ static int read_turn(struct list *l, struct err *err)
         return r;
     l->of.rev = l->meta.rev = store_snap_rev(t.snap);
     if (!l->is_counting) {
+        l->enc.work = &t.work;
         r = scan(l, at, &t, err);
+        l->enc.work = NULL;
         cursor_save(at, &t);
     }
     if (r == 0 && l->is_counting)

@@ -20,7 +20,7 @@ enum { ROUNDS = 30, ENUM_VALUES = 20000 };
 enum { ROUNDS = 200, ENUM_VALUES = 100000 };
 #endif
 
-enum { HANG_GUARD_SEC = 60 };
+enum { HANG_GUARD_SEC = 60, COLUMNS = 1000, COLUMN_ITEMS = 100000 };
 
 static struct live live;
 static struct requests *requests;
@@ -432,6 +432,62 @@ static size_t count_below(struct arena *a, struct str prefix)
 
 /* A definition with the name of a built-in resource takes nothing away, neither when it comes nor
  * when it goes. */
+/* A kind with a thousand columns that each look through all of an object. */
+static void define_columns(struct arena *a)
+{
+    struct value crd = gauge(a, STR("{type: object, x-kubernetes-preserve-unknown-fields: true}"));
+    struct value columns = value_array();
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct str column = arena_printf(a, "{name: C%u, type: string, jsonPath: %s}", i,
+                                         i ? "..zz" : ".spec.first");
+        (void)value_push(a, &columns, requests_parse(a, column));
+    }
+    struct value *versions = value_edit(a, value_edit(a, &crd, STR("spec")), STR("versions"));
+    (void)value_add(a, value_edit_at(a, versions, 0), STR("additionalPrinterColumns"), columns);
+    struct sent got = define(a, &crd);
+    expect_status(&got, 201);
+}
+
+/* The first cells are there, the last are not: a row costs no more than it may. */
+static void expect_rows(const struct sent *got, size_t n)
+{
+    const struct value *rows = value_get(&got->obj, STR("rows"));
+    expect_status(got, 200);
+    assert_true(rows && rows->n == n);
+    value_each_item (row, rows) {
+        const struct value *cells = value_get(row, STR("cells"));
+        assert_true(cells && cells->n == COLUMNS + 1);
+        assert_true(str_eq(value_str(value_at(cells, 1)), STR("one")));
+        assert_true(str_eq(value_str(value_at(cells, 2)), STR("found")));
+        assert_true(value_is(value_at(cells, COLUMNS), VALUE_NULL));
+    }
+}
+
+/* Printed by a loop in turns if it is a list, by a worker if it is one large object. */
+static void costly_columns(void **state)
+{
+    static const char table[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    struct arena *a = *state;
+    define_columns(a);
+    autobuf spec = { 0 };
+    buf_printf(&spec, "{\"first\":\"one\",\"l\":[");
+    for (unsigned i = 0; i < COLUMN_ITEMS; i++)
+        buf_printf(&spec, "%s{}", i ? "," : "");
+    buf_printf(&spec, "],\"zz\":\"found\"}");
+    struct str name = STR("");
+    for (unsigned i = 0; i < 3; i++) {
+        struct sent got = create(a, buf_str(&spec));
+        expect_status(&got, 201);
+        name = value_str(value_dig(&got.obj, "metadata", "name"));
+    }
+    struct str path = arena_printf(a, GAUGES "/" STR_FMT, STR_ARG(name));
+    struct sent got = requests_send(requests, a, "GET", STR(GAUGES), "", table, STR(""));
+    expect_rows(&got, 3);
+    got = requests_send(requests, a, "GET", path, "", table, STR(""));
+    expect_rows(&got, 1);
+    forget_gauge(a);
+}
+
 static void names_of_built_in_ones(void **state)
 {
     struct arena *a = *state;
@@ -586,6 +642,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bad_patterns, start, end),
         cmocka_unit_test_setup_teardown(refused_definitions, start, end),
         cmocka_unit_test_setup_teardown(budget_of_rules, start, end),
+        cmocka_unit_test_setup_teardown(costly_columns, start, end),
         cmocka_unit_test_setup_teardown(names_of_built_in_ones, start, end),
         cmocka_unit_test_setup_teardown(coming_and_going, start, end),
         cmocka_unit_test_setup_teardown(held_objects, start, end),
