@@ -258,10 +258,11 @@ static int full_round(struct store *s, uint64_t floor_asked, struct err *err)
 
 struct orders {
     bool prepare, full, stop;
+    bool is_tick; /* nobody wants anything */
     uint64_t round, floor;
 };
 
-/* Sleeps until there is something to do, or `wait_ms` passed. */
+/* Sleeps until there is something to do, or `wait_ms` passed. A retry waits in any case. */
 static struct orders next_orders(struct store *s, int64_t wait_ms, bool is_retry)
 {
     struct timespec until;
@@ -284,7 +285,8 @@ static struct orders next_orders(struct store *s, int64_t wait_ms, bool is_retry
         .round = s->rounds_asked,
         .floor = s->floor_asked,
     };
-    o.full = s->rounds_asked > s->rounds_done || (rc == ETIMEDOUT && !is_retry);
+    o.full = s->rounds_asked > s->rounds_done;
+    o.is_tick = rc == ETIMEDOUT && !is_retry && !o.full;
     s->prepare_wanted = false;
     (void)pthread_mutex_unlock(&s->keeper_lock);
     return o;
@@ -313,18 +315,32 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
+/* Once in a while although nobody asks, so that changes do not stay out of the view for long. */
+static bool is_idle_round(int64_t *idle_ms, bool is_tick)
+{
+    *idle_ms = is_tick ? *idle_ms + STORE__LOOK_MS : 0;
+    if (*idle_ms < STORE__IDLE_MS)
+        return false;
+    *idle_ms = 0;
+    return true;
+}
+
 void *store__keeper_main(void *arg)
 {
     struct store *s = arg;
     struct arena arena;
     arena_init(&arena);
-    int64_t retry_ms = 0;
+    int64_t retry_ms = 0, idle_ms = 0;
     for (;;) {
-        struct orders o = next_orders(s, retry_ms ? retry_ms : STORE__IDLE_MS, retry_ms > 0);
+        struct orders o = next_orders(s, retry_ms ? retry_ms : STORE__LOOK_MS, retry_ms > 0);
         if (o.stop)
             break;
         struct err err = ERR_INIT(&arena);
-        int r = keep(s, &o, &err);
+        int r = store__look_at_folder(s, &err);
+        bool is_idle = is_idle_round(&idle_ms, o.is_tick);
+        o.full |= is_idle;
+        if (r == 0 && (!o.is_tick || is_idle))
+            r = keep(s, &o, &err);
         report(s, &o, r, &err);
         retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
         if (retry_ms > RETRY_MAX_MS)

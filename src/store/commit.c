@@ -390,6 +390,8 @@ static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ti
     if (!c->taken)
         return;
     if (r == 0)
+        r = store__look_in_time(s, &err);
+    if (r == 0)
         r = store_snap_begin(s, 0, &snap, &err);
     if (r == 0)
         r = commit_group(s, c, snap, &err);

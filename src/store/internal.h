@@ -28,6 +28,7 @@ enum {
     STORE__GROUP_BYTES = 4 << 20, /* when a group takes no more */
     STORE__GROUP_TXNS = 1024,
     STORE__IDLE_MS = 5000, /* how long changes stay out of the view at most */
+    STORE__LOOK_MS = 1000, /* how old the news that the folder is there may be */
 };
 
 struct store__commit; /* commit.c */
@@ -47,6 +48,8 @@ struct store {
     _Atomic uint64_t floor; /* persisted */
     _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
     _Atomic int failing;
+    _Atomic bool is_lost;      /* the folder is not there any more */
+    _Atomic int64_t looked_ns; /* when it was looked for last */
 
     pthread_mutex_t layers_lock; /* guards the pointer */
     struct store__layers *layers;
@@ -130,6 +133,12 @@ int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry
 int store__snap_before(struct store_snap *snap, struct str key, uint64_t rev, uint64_t prev_rev,
                        struct store_entry *ret, struct err *err);
 void store__snap_drop_idle(struct store *s);
+
+/* ---- folder.c ---- */
+/* ERR_IO if the folder or a file in it is not where it was. `arg` is the store. Any thread. */
+int store__look_at_folder(void *arg, struct err *err);
+/* The same, unless it was looked at a moment ago. Before each group. */
+int store__look_in_time(struct store *s, struct err *err);
 
 /* ---- damage.c ---- */
 /* The view now has what is in `t`. */

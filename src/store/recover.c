@@ -148,6 +148,8 @@ int store__recover(struct store *s, const struct store_options *opt, struct err 
         return r;
     wal_init(&s->wal, &(struct wal_options){ s->medium, s->log_dir, s->view_meta.store_id,
                                              s->history_bytes, s->history_ns });
+    s->wal.may_touch = store__look_at_folder;
+    s->wal.may_touch_arg = s;
     struct memtable *table = memtable_new(s->view_meta.rev);
     r = open_log(s, table, err);
     if (r == 0)

@@ -521,6 +521,45 @@ static void a_second_process_is_refused(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Writes until that fails; nobody may go on for ever. */
+static int64_t put_until_refused(struct fixture *f)
+{
+    int64_t r = 0;
+    for (int i = 0; i < 3000 && (r = put(f, "a", "into the void")) > 0; i++)
+        (void)usleep(10000);
+    return r;
+}
+
+static void a_folder_that_is_gone_is_noticed(void **state)
+{
+    struct fixture *f = *state;
+    char away[128], path[160];
+    struct store_stats stats;
+    (void)snprintf(away, sizeof(away), "%s-away", f->dir);
+    (void)put(f, "a", "1");
+    assert_int_equal(rename(f->dir, away), 0);
+    assert_int_equal(put_until_refused(f), -ERR_IO);
+    assert_true(says(f, "was removed or replaced"));
+    store_stats(f->s, &stats);
+    assert_int_equal(stats.failing, -ERR_IO);
+    assert_int_equal(store_compact(f->s, store_rev(f->s), &f->err), -ERR_IO);
+
+    /* Another one under its name is left alone. */
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    assert_int_equal(put(f, "a", "2"), -ERR_IO);
+    assert_int_equal(rmdir(f->dir), 0);
+    assert_int_equal(rename(away, f->dir), 0);
+    assert_true(put(f, "a", "back") > 0);
+    assert_string_equal(list(f, "", 0), "a=back");
+
+    (void)snprintf(path, sizeof(path), "%s/log", f->dir);
+    remove_tree(path);
+    assert_int_equal(put_until_refused(f), -ERR_IO);
+    (void)snprintf(path, sizeof(path), "%s/view.mdb", f->dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(put_until_refused(f), -ERR_IO);
+}
+
 /* ---- Backup ---- */
 
 static const struct store_restore_options as_it_was = { .bump = 0 };
@@ -1063,6 +1102,7 @@ int main(void)
         TEST(verify_reads_everything),
         TEST(an_open_folder_is_refused),
         TEST(a_second_process_is_refused),
+        TEST(a_folder_that_is_gone_is_noticed),
         TEST(a_backup_restores),
         TEST(a_backup_sums_what_it_writes),
         TEST(a_damaged_backup_names_the_object),

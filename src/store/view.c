@@ -1,10 +1,10 @@
 /* view.c - making, opening and closing the view. */
 #include "store/view.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -106,6 +106,17 @@ struct view *view_close(struct view *v)
     free(v->path);
     free(v);
     return NULL;
+}
+
+bool view_has_a_name(struct view *v)
+{
+    struct view_reader *idle;
+    struct view_gen *g = view__enter(v, &idle);
+    struct stat st;
+    int fd;
+    bool has = mdb_env_get_fd(g->env, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
+    view__leave(g, idle);
+    return has;
 }
 
 uint64_t view_bytes(struct view *v)

@@ -49,6 +49,8 @@ struct view_options {
 int view_open(const struct view_options *opt, struct view **ret, struct err *err);
 struct view *view_close(struct view *v);
 uint64_t view_bytes(struct view *v);
+/* Is the file still in some folder? Any thread. */
+bool view_has_a_name(struct view *v);
 
 /* ---- Reading ---- */
 

@@ -212,15 +212,23 @@ static int make_plain(struct wal *w, struct err *err)
     return fd;
 }
 
+static int ask(struct wal *w, struct err *err)
+{
+    return w->may_touch ? w->may_touch(w->may_touch_arg, err) : 0;
+}
+
 static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *err)
 {
+    int r = ask(w, err);
+    if (r < 0)
+        return r;
     autoclose int fd = take_prepared(w);
     bool is_prepared = fd >= 0;
     const char *tmp = is_prepared ? prepared_name : new_name;
     if (!is_prepared)
         fd = make_plain(w, err);
     struct record_segment head;
-    int r = fd < 0 ? fd : place_segment(w, fd, tmp, first_rev, now_ns, &head, err);
+    r = fd < 0 ? fd : place_segment(w, fd, tmp, first_rev, now_ns, &head, err);
     end_placing(w);
     if (r < 0)
         return r;
@@ -318,6 +326,9 @@ int wal_prepare_next(struct wal *w, struct err *err)
     (void)pthread_mutex_unlock(&w->lock);
     if (is_settled)
         return 0;
+    int r = ask(w, err);
+    if (r < 0)
+        return r;
     autoclose int fd = w->medium->make(w->dir, prepared_name, err);
     if (fd < 0)
         return fd;
@@ -347,6 +358,15 @@ uint64_t wal_bytes(struct wal *w)
         total += w->segments[i]->bytes;
     (void)pthread_mutex_unlock(&w->lock);
     return total;
+}
+
+bool wal_has_its_name(struct wal *w)
+{
+    struct stat st;
+    (void)pthread_mutex_lock(&w->lock);
+    bool has = !w->tail || (fstat(w->tail->fd, &st) == 0 && st.st_nlink > 0);
+    (void)pthread_mutex_unlock(&w->lock);
+    return has;
 }
 
 uint64_t wal_surplus(struct wal *w, uint64_t applied_rev, uint64_t max_bytes, int64_t oldest_ns)
@@ -382,7 +402,7 @@ static struct wal_segment *take_oldest(struct wal *w, uint64_t floor)
 int wal_drop(struct wal *w, uint64_t floor, struct err *err)
 {
     struct wal_segment *seg;
-    int r = 0;
+    int r = ask(w, err);
     bool any = false;
     while (r == 0 && (seg = take_oldest(w, floor))) {
         r = w->medium->drop(w->dir, seg->head.first_rev, err);

@@ -39,6 +39,9 @@ struct wal {
     uint64_t store_id;
     uint64_t segment_bytes; /* when to begin the next one */
     int64_t segment_ns;
+    /* Asked before a file is made, named or removed; NULL: not asked. */
+    int (*may_touch)(void *arg, struct err *err);
+    void *may_touch_arg;
 
     pthread_mutex_t lock;
     struct wal_segment **segments; /* by first revision; the last is being written */
@@ -109,6 +112,8 @@ uint64_t wal_surplus(struct wal *w, uint64_t applied_rev, uint64_t max_bytes, in
 /* Removes segments that hold nothing above `floor`. */
 int wal_drop(struct wal *w, uint64_t floor, struct err *err);
 uint64_t wal_bytes(struct wal *w);
+/* Is the file that is being written still in some folder? Any thread. */
+bool wal_has_its_name(struct wal *w);
 
 /* ---- Reading history ---- */
 
