@@ -14,25 +14,50 @@
 
 enum { PAGE_OBJECTS = 512, AT_ONCE = 64 };
 
-/* ---- What is due ---- */
+/* ---- When something was written ---- */
 
-static void later(const struct value *time, int64_t *sec)
+/* The clock is the one that nobody sets. */
+static void take_mark(struct expire_marks *m, struct api *api, int64_t ttl_ns)
 {
-    struct gotime t;
-    struct str text = value_str(time);
-    if (text.n && (gotime_parse(text, false, &t, NULL) == 0) && t.sec > *sec)
-        *sec = t.sec;
+    int64_t now_ns = clock_mono_ns(api->clock);
+    if (m->n && now_ns - m->at[m->n - 1].mono_ns < ttl_ns / (EXPIRE_MARKS / 2))
+        return;
+    if (m->n == EXPIRE_MARKS) {
+        m->n--;
+        memmove(m->at, m->at + 1, m->n * sizeof(m->at[0]));
+    }
+    m->at[m->n].mono_ns = now_ns;
+    m->at[m->n++].rev = store_rev(api->store);
 }
 
-/* When it was last seen, as far as it says; its creation at least. */
-static int64_t last_seen_sec(const struct value *event)
+/* Everything up to this revision was there so long ago; 0 if nobody knows. */
+static uint64_t rev_before(const struct expire_marks *m, int64_t mono_ns)
 {
-    int64_t sec = 0;
-    later(value_dig(event, "metadata", "creationTimestamp"), &sec);
-    later(value_get(event, STR("lastTimestamp")), &sec);
-    later(value_get(event, STR("eventTime")), &sec);
-    later(value_dig(event, "series", "lastObservedTime"), &sec);
-    return sec;
+    uint64_t rev = 0;
+    for (size_t i = 0; i < m->n && m->at[i].mono_ns <= mono_ns; i++)
+        rev = m->at[i].rev;
+    return rev;
+}
+
+/* ---- What is due ---- */
+
+struct due_before {
+    int64_t wall_sec;
+    uint64_t rev;
+};
+
+/* An event that was never changed says when it was written, and the server wrote that. Of any other
+ * it is the revision that says it: what a client has put into it counts for nothing. */
+static bool is_due(struct arena *a, const struct store_entry *e, const struct due_before *before)
+{
+    struct value event;
+    struct gotime t;
+    if (e->mod_rev != e->create_rev)
+        return e->mod_rev <= before->rev;
+    if (stored_read_meta(a, e, &event, NULL) < 0)
+        return false;
+    struct str created = value_str(value_dig(&event, "metadata", "creationTimestamp"));
+    return gotime_parse(created, false, &t, NULL) == 0 && t.sec < before->wall_sec;
 }
 
 static const struct kind_resource *events(void)
@@ -46,8 +71,8 @@ struct due {
 };
 
 /* The next page: what of it is due, and where to go on; 1 if there is more. */
-static int read_page(struct api *api, struct arena *a, int64_t before_sec, struct buf *start,
-                     struct due *ret, struct err *err)
+static int read_page(struct api *api, struct arena *a, const struct due_before *before,
+                     struct buf *start, struct due *ret, struct err *err)
 {
     struct store_snap *snap;
     struct store_entry e;
@@ -58,14 +83,15 @@ static int read_page(struct api *api, struct arena *a, int64_t before_sec, struc
     ret->n = 0;
     store_range_begin(snap, stored_key(a, events(), STR(""), STR("")),
                       arena_str(a, buf_str(start)));
-    while (looked < PAGE_OBJECTS && (r = store_range_next(snap, &e, err)) == 1) {
-        struct value event;
+    while (looked < PAGE_OBJECTS) {
+        r = store_range_next(snap, &e, err);
+        if (r == 0 || (r < 0 && r != -ERR_DAMAGED))
+            break;
         looked++;
         buf_reset(start);
         buf_str_add(start, e.key);
         buf_byte(start, '\0');
-        if (stored_read(a, events()->type, &e, &event, NULL) == 0 &&
-            last_seen_sec(&event) < before_sec)
+        if (r > 0 && is_due(a, &e, before))
             ret->ops[ret->n++] = (struct store_op){
                 .type = STORE_DELETE,
                 .key = arena_str(a, e.key),
@@ -73,7 +99,7 @@ static int read_page(struct api *api, struct arena *a, int64_t before_sec, struc
             };
     }
     store_snap_end(snap);
-    return r < 0 ? r : looked == PAGE_OBJECTS;
+    return r < 0 && r != -ERR_DAMAGED ? r : looked == PAGE_OBJECTS;
 }
 
 /* ---- Deleting, many at once, so that they become durable together ---- */
@@ -120,18 +146,22 @@ static size_t delete_due(struct api *api, struct due *due)
     return g.deleted;
 }
 
-size_t expire_run(struct api *api, int64_t ttl_ns)
+size_t expire_run(struct api *api, struct expire_marks *marks, int64_t ttl_ns)
 {
     struct arena a;
     arena_init(&a);
     autobuf start = { 0 };
     autofree struct due *due = mem_new(struct due);
-    int64_t before_sec = (clock_wall_ns(api->clock) - ttl_ns) / NS_PER_SEC;
+    take_mark(marks, api, ttl_ns);
+    struct due_before before = {
+        .wall_sec = (clock_wall_ns(api->clock) - ttl_ns) / NS_PER_SEC,
+        .rev = rev_before(marks, clock_mono_ns(api->clock) - ttl_ns),
+    };
     size_t deleted = 0;
     int more = 1;
     while (more > 0) {
         struct err err = ERR_INIT(&a);
-        more = read_page(api, &a, before_sec, &start, due, &err);
+        more = read_page(api, &a, &before, &start, due, &err);
         if (more >= 0)
             deleted += delete_due(api, due);
         else
@@ -147,13 +177,14 @@ size_t expire_run(struct api *api, int64_t ttl_ns)
 struct expire {
     struct api *api;
     int64_t ttl_ns;
+    struct expire_marks marks; /* of whoever is at it */
     struct chore *chore;
 };
 
 static void look_through(void *arg) /* thread: worker */
 {
     struct expire *x = arg;
-    (void)expire_run(x->api, x->ttl_ns);
+    (void)expire_run(x->api, &x->marks, x->ttl_ns);
 }
 
 struct expire *expire_new(struct api *api, struct loop *loop, int64_t ttl_ns)

@@ -1,4 +1,5 @@
 /* Lists over a socket: pages, revisions, encodings, and readers that take their time. */
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include "api/cbor.h"
 #include "api/proto.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/yaml.h"
 #include "net/gzip.h"
 #include "server/encode.h"
@@ -369,6 +371,39 @@ static void damage_is_never_left_out(void **state)
     (void)live_get_json(&live, "/api/v1/namespaces/a/configmaps?limit=2", 200);
 }
 
+/* All that cannot be read are named, up to a limit, and counted by the store. */
+static void a_list_names_what_cannot_be_read(void **state)
+{
+    (void)state;
+    char name[16];
+    for (unsigned i = 0; i <= LIMIT_LIST_DAMAGED; i++) {
+        (void)snprintf(name, sizeof(name), "c%03u", i);
+        (void)live_put_bytes(&live, live_key(&live, "d", name), STR("junk"));
+        (void)live_put(&live, "d", name + 1, NULL, 3);
+        if (i != 1 && i != LIMIT_LIST_DAMAGED)
+            continue;
+        struct value status = live_get_json(&live, "/api/v1/namespaces/d/configmaps", 500);
+        assert_string_equal(live_text(&live, value_get(&status, STR("reason"))), "StoreReadError");
+        const struct value *causes = value_dig(&status, "details", "causes");
+        assert_int_equal(causes->n, i + 1);
+        const struct value *last = value_at(causes, i);
+        assert_string_equal(live_text(&live, value_get(last, STR("reason"))),
+                            i == 1 ? "UnexpectedServerResponse" : "FieldValueTooMany");
+        if (i == 1)
+            assert_string_equal(live_text(&live, value_get(last, STR("field"))),
+                                "/registry/configmaps/d/c001");
+    }
+    struct store_stats stats;
+    store_stats(live.api.store, &stats);
+    assert_true(stats.damaged >= LIMIT_LIST_DAMAGED);
+    for (unsigned i = 0; i <= LIMIT_STORE_DAMAGED_KEYS; i++) {
+        (void)snprintf(name, sizeof(name), "k%u", i);
+        store_note_damaged(live.api.store, str_of(name), STR("for a test"));
+    }
+    store_stats(live.api.store, &stats);
+    assert_int_equal(stats.damaged, LIMIT_STORE_DAMAGED_KEYS);
+}
+
 int main(void)
 {
 #define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -383,6 +418,7 @@ int main(void)
         LIST_TEST(a_slow_reader_costs_little_and_holds_up_nobody),
         LIST_TEST(a_reader_may_go_away),
         LIST_TEST(damage_is_never_left_out),
+        LIST_TEST(a_list_names_what_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
