@@ -430,7 +430,8 @@ void meta_validate_update(struct field_errors *e, const struct meta_rules *rules
 {
     const struct value *new_meta = value_get(new_obj, STR("metadata"));
     const struct value *old_meta = value_get(old_obj, STR("metadata"));
-    check_names(e, NAME_PATH_SEGMENT, new_obj);
+    bool by_spec = rules->name == NAME_TRUST_BUNDLE || rules->name == NAME_API_SERVICE;
+    check_names(e, by_spec ? rules->name : NAME_PATH_SEGMENT, new_obj);
     check_common(e, new_meta, rules->namespaced);
     if (set_or_null(old_meta, STR("deletionTimestamp")))
         check_no_new_finalizers(e, new_meta, old_meta);

@@ -250,6 +250,29 @@ static void built_in_resources_have_their_rules(void **state)
     assert_int_equal(meta_rules_of(STR(""), STR("namespaces"), false).name, NAME_LABEL);
 }
 
+/* A name that follows from the spec is looked at again. */
+static void updates_keep_names_that_fit(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct field_errors e = FIELD_ERRORS_INIT(&a);
+    struct meta_rules rules =
+        meta_rules_of(STR("certificates.k8s.io"), STR("clustertrustbundles"), false);
+    struct value old_obj, new_obj;
+#define BUNDLE_OF(signer)                                                   \
+    STR("{\"metadata\":{\"name\":\"e.com:x:a\",\"resourceVersion\":\"5\"}," \
+        "\"spec\":{\"signerName\":\"" signer "\"}}")
+    assert_int_equal(json_read(&a, BUNDLE_OF("e.com/x"), NULL, &old_obj, NULL), 0);
+    assert_int_equal(json_read(&a, BUNDLE_OF("e.com/y"), NULL, &new_obj, NULL), 0);
+    meta_validate_update(&e, &rules, &old_obj, &old_obj);
+    assert_int_equal(e.n, 0);
+    meta_validate_update(&e, &rules, &new_obj, &old_obj);
+    assert_int_equal(e.n, 1);
+    assert_true(str_ends(e.first->msg, STR("must be named with prefix e.com:y:")));
+    arena_done(&a);
+}
+
 #define OLD                                                                                   \
     "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"resourceVersion\":\"5\",\"generation\":3," \
     "\"creationTimestamp\":\"2001-01-01T00:00:00Z\"}}"
@@ -314,6 +337,7 @@ int main(void)
         cmocka_unit_test(owners),
         cmocka_unit_test(finalizers_and_managers),
         cmocka_unit_test(built_in_resources_have_their_rules),
+        cmocka_unit_test(updates_keep_names_that_fit),
         cmocka_unit_test(updates_keep_what_never_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,13 @@ static void check_bundle_name(struct projection *p, const struct field_path *pat
     struct name_faults f = { 0 };
     if (!name.n)
         fault_required(p->e, path, "must be a valid object name");
+    if (name.n && rest.p == name.p + 1) {
+        fault_text(
+            p->e, path, name, "%s",
+            "not a valid clustertrustbundlename: ClusterTrustBundle without signer name must "
+            "not have \":\" in its name");
+        return;
+    }
     if (name_check(NAME_SUBDOMAIN, rest, &f))
         return;
     for (size_t i = 0; i < f.n; i++)

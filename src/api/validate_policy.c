@@ -173,8 +173,11 @@ static void create_runtime(struct field_errors *e, const struct value *obj)
 static void update_runtime(struct field_errors *e, const struct value *obj,
                            const struct value *old_obj)
 {
-    if (!str_eq(text_of(obj, "handler"), text_of(old_obj, "handler")))
-        fault_text(e, path_root("handler"), text_of(obj, "handler"), "field is immutable");
+    struct str handler = text_of(obj, "handler");
+    if (str_eq(handler, text_of(old_obj, "handler")))
+        return;
+    fault_text(e, path_root("handler"), handler, "field is immutable");
+    check_required(e, path_root("handler"), handler);
 }
 
 static void warn_runtime(struct validate_warnings *w, const struct value *obj,

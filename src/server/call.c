@@ -346,6 +346,26 @@ static void serve(struct call *c)
         job->run(c);
 }
 
+/* Upstream's router knows the methods of built-in kinds only. */
+static void refuse_method(struct call *c)
+{
+    static const struct {
+        const char *method, *verb;
+    } names[] = { { "POST", "create" },   { "PUT", "update" }, { "PATCH", "patch" },
+                  { "DELETE", "delete" }, { "GET", "get" },    { "HEAD", "get" } };
+    struct err err = ERR_INIT(c->arena);
+    const char *verb = "";
+    if (!c->req.custom) {
+        reply_method_not_allowed(c->x);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (str_eq(c->http->method, str_of(names[i].method)))
+            verb = names[i].verb;
+    (void)error_method(&err, c->req.resource, verb);
+    call_fail(c, &err);
+}
+
 static void serve_found(struct api *api, struct http_exchange *x, const struct request *req)
 {
     struct call *c = arena_new(http_arena(x), struct call);
@@ -371,7 +391,7 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
     else if (req->custom && req->resource->namespaced && !req->ns.p)
         reply_text(x, 404, STR("404 page not found\n"));
     else
-        reply_method_not_allowed(x);
+        refuse_method(c);
 }
 
 bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,

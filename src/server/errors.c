@@ -97,6 +97,15 @@ int error_forbidden(struct err *err, const struct kind_resource *r, struct str n
                  r, name);
 }
 
+int error_method(struct err *err, const struct kind_resource *r, const char *verb)
+{
+    return about(err,
+                 err_set(err, ERR_METHOD_NOT_ALLOWED,
+                         "%s is not supported on resources of kind \"" RESOURCE_FMT "\"", verb,
+                         RESOURCE_ARG(r)),
+                 r, STR(""));
+}
+
 int error_no_namespace(struct err *err, struct str ns)
 {
     int r = err_set(err, ERR_NOT_FOUND, "namespaces \"" STR_FMT "\" not found", STR_ARG(ns));

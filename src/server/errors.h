@@ -23,5 +23,8 @@ int error_other_uid(struct err *err, const struct kind_resource *r, struct str n
 int error_modified(struct err *err, const struct kind_resource *r, struct str name);
 int error_forbidden(struct err *err, const struct kind_resource *r, struct str name,
                     struct str why);
+/* What custom kinds say of a method that they do not have; `verb` is empty for one that nobody has.
+ */
+int error_method(struct err *err, const struct kind_resource *r, const char *verb);
 /* The namespace of a request does not exist. */
 int error_no_namespace(struct err *err, struct str ns);

@@ -231,11 +231,11 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
 
 unsigned request_verb(const struct http_request *http, const struct request *req)
 {
-    bool one = req->name.p;
+    bool one = req->name.p, get = str_eq(http->method, STR("GET"));
     unsigned has = req->sub ? req->sub->verbs : req->resource->verbs, verb = 0;
     if (req->watch)
-        verb = str_eq(http->method, STR("GET")) ? KIND_WATCH : 0;
-    else if (str_eq(http->method, STR("GET")))
+        verb = get ? KIND_WATCH : 0;
+    else if (get || (req->custom && str_eq(http->method, STR("HEAD"))))
         verb = one ? KIND_GET : request_flag(req, STR("watch")) ? KIND_WATCH : KIND_LIST_VERB;
     else if (str_eq(http->method, STR("POST")))
         verb = !one || req->sub || req->custom ? KIND_CREATE : 0;

@@ -44,7 +44,7 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
 
 /* The verb that the method means for this request, as a bit of enum kind_verb; 0 if none, or if the
  * resource does not have it. Of custom kinds also collections can be updated and patched, only to
- * be refused. */
+ * be refused, and HEAD reads. */
 unsigned request_verb(const struct http_request *http, const struct request *req);
 
 /* The first value of a parameter; a NULL pointer if it is not there. */

@@ -213,8 +213,8 @@ static bool counts_as_change(const struct kind_resource *r, const struct value *
                                                         value_dig(old_obj, "metadata", "labels"));
 }
 
-static void count_generation(const struct strategy *s, struct value *obj,
-                             const struct value *old_obj)
+void strategy__count_generation(const struct strategy *s, struct value *obj,
+                                const struct value *old_obj)
 {
     unsigned flags = strategy_flags(s->resource);
     int64_t generation = 0;
@@ -282,7 +282,7 @@ void strategy_update(const struct strategy *s, struct str sub, struct value *obj
         break;
     }
     if (!str_eq(sub, STR("status")))
-        count_generation(s, obj, old_obj);
+        strategy__count_generation(s, obj, old_obj);
 }
 
 /* ---- Deleting ---- */

@@ -273,6 +273,12 @@ static void create_slice(const struct strategy *s, struct value *obj)
     drop_topology(s, obj, NULL);
 }
 
+static void update_slice(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    strategy__count_generation(s, obj, old_obj);
+    drop_topology(s, obj, old_obj);
+}
+
 /* ---- CustomResourceDefinitions ---- */
 
 /* The version that objects are stored in is one of those that may lie in the store. */
@@ -305,6 +311,6 @@ const struct strategy_rules strategy__cluster[] = {
     { STR("apiregistration.k8s.io"), STR("apiservices"), .create = create_api_service },
     { STR("certificates.k8s.io"), STR("certificatesigningrequests"), create_request, update_request,
       update_request_status },
-    { STR("discovery.k8s.io"), STR("endpointslices"), create_slice, drop_topology, NULL },
+    { STR("discovery.k8s.io"), STR("endpointslices"), create_slice, update_slice, NULL },
     { .resource = { NULL, 0 } },
 };

@@ -33,6 +33,11 @@ void strategy__fill_pod_resources(struct arena *a, struct value *spec);
 void strategy__drop_gated(struct arena *a, const struct kind_type *t, struct value *obj,
                           const struct value *old_obj);
 
+/* One more generation if something of the spec has changed. Done for all after their rules; for
+ * those whose rules take away what counts as a change, before that too. */
+void strategy__count_generation(const struct strategy *s, struct value *obj,
+                                const struct value *old_obj);
+
 /* Makes the field of `obj` what it is in `old_obj`, also absent. */
 void strategy__keep(struct arena *a, struct value *obj, const struct value *old_obj,
                     struct str field);

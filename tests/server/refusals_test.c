@@ -86,6 +86,66 @@ static void patches(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+#define CLASSES "/apis/node.k8s.io/v1/runtimeclasses"
+#define SLICES  "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+#define SERVICE_OF(version)                                                                        \
+    "{metadata: {name: v1.api.example.com}, spec: {group: api.example.com, version: " version ", " \
+    "groupPriorityMinimum: 1000, versionPriority: 10, service: {name: a, namespace: b}}}"
+
+/* Methods of custom kinds have words of their own. */
+static void methods(void **state)
+{
+    (void)state;
+#define NO_METHOD(verb) \
+    "\"" verb " is not supported on resources of kind \\\"tools.refusals.example.com\\\"\""
+#define TOOLS "/apis/refusals.example.com/v1/namespaces/default/tools"
+    static const struct script_step steps[] = {
+        { "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", NULL, NULL,
+          "{metadata: {name: tools.refusals.example.com}, spec: {group: refusals.example.com, "
+          "scope: Namespaced, names: {plural: tools, kind: Tool}, versions: [{name: v1, served: "
+          "true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: "
+          "object}}}]}}",
+          201, NULL, NULL },
+        { "POST", TOOLS, NULL, NULL,
+          "{apiVersion: refusals.example.com/v1, kind: Tool, metadata: {name: t}}", 201, NULL,
+          NULL },
+        { "POST", TOOLS "/t/status", NULL, NULL, "{}", 405, NO_METHOD("create"), NULL },
+        { "DELETE", TOOLS "/t/status", NULL, NULL, NULL, 405, NO_METHOD("delete"), NULL },
+        { "OPTIONS", TOOLS "/t", NULL, NULL, NULL, 405, NO_METHOD(""), NULL },
+        { "HEAD", TOOLS "/t", NULL, NULL, NULL, 200, NULL, NULL },
+        { "POST", TOOLS "/t/scale", NULL, NULL, "{}", 404,
+          "tools.refusals.example.com \\\"t\\\" not found", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+static void updates(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", CLASSES, NULL, NULL, "{metadata: {name: r}, handler: h}", 201, NULL, NULL },
+        { "PATCH", CLASSES "/r", NULL, NULL, "{handler: ''}", 422,
+          "[handler: Invalid value: \\\"\\\": field is immutable, handler: Required value]", NULL },
+        { "POST", "/apis/apiregistration.k8s.io/v1/apiservices", NULL, NULL, SERVICE_OF("v1"), 201,
+          NULL, NULL },
+        { "PATCH", "/apis/apiregistration.k8s.io/v1/apiservices/v1.api.example.com", NULL, NULL,
+          "{spec: {version: v2}}", 422,
+          "metadata.name: Invalid value: \\\"v1.api.example.com\\\": must be "
+          "`spec.version+\\\".\\\"+spec.group`: \\\"v2.api.example.com\\\"",
+          NULL },
+        { "POST", SLICES, NULL, NULL,
+          "{metadata: {name: e}, addressType: IPv4, endpoints: [{addresses: [1.2.3.4], "
+          "deprecatedTopology: {a: b}}]}",
+          201, "\"generation\":1", "deprecatedTopology" },
+        { "PATCH", SLICES "/e", NULL, NULL,
+          "{endpoints: [{addresses: [1.2.3.4], deprecatedTopology: {a: c}}]}", 200,
+          "\"generation\":2", "deprecatedTopology" },
+        { "PATCH", SLICES "/e", NULL, NULL, "{endpoints: [{addresses: [1.2.3.4]}]}", 200,
+          "\"generation\":2", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 static void patches_of_a_scale(void **state)
 {
     (void)state;
@@ -210,6 +270,8 @@ int main(void)
         cmocka_unit_test(bodies),
         cmocka_unit_test(paths),
         cmocka_unit_test(node_ports),
+        cmocka_unit_test(methods),
+        cmocka_unit_test(updates),
         cmocka_unit_test(patches),
         cmocka_unit_test(patches_of_a_scale),
         cmocka_unit_test(revisions_of_new_objects),
