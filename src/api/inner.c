@@ -63,6 +63,15 @@ static const struct {
     { STR("RBDPersistentVolumeSource"), STR("image"), STR("RBDImage") },
     { STR("RBDPersistentVolumeSource"), STR("pool"), STR("RBDPool") },
     { STR("RBDPersistentVolumeSource"), STR("user"), STR("RadosUser") },
+    { STR("JSONSchemaProps"), STR("$schema"), STR("Schema") },
+    { STR("JSONSchemaProps"), STR("$ref"), STR("Ref") },
+    { STR(""), STR("x-kubernetes-preserve-unknown-fields"), STR("XPreserveUnknownFields") },
+    { STR(""), STR("x-kubernetes-embedded-resource"), STR("XEmbeddedResource") },
+    { STR(""), STR("x-kubernetes-int-or-string"), STR("XIntOrString") },
+    { STR(""), STR("x-kubernetes-list-map-keys"), STR("XListMapKeys") },
+    { STR(""), STR("x-kubernetes-list-type"), STR("XListType") },
+    { STR(""), STR("x-kubernetes-map-type"), STR("XMapType") },
+    { STR(""), STR("x-kubernetes-validations"), STR("XValidations") },
 };
 
 static struct str renamed_as(struct str type, struct str name)
@@ -90,14 +99,42 @@ static struct str go_name(struct arena *a, struct str type, struct str name)
 }
 
 static struct value inner_struct(struct arena *a, const struct kind_type *t, const struct value *v);
+static struct value inner_items(struct arena *a, const struct kind_field *f, const struct value *v);
 
 static bool keeps_json(const struct kind_type *t)
 {
     return str_eq(t->group, STR("meta")) || t->form != KIND_FORM_OBJECT;
 }
 
+/* A schema or something else: JSON has one of them, Go a field for each. */
+static bool is_schema_or(const struct kind_type *t)
+{
+    return str_starts(t->name, STR("JSONSchemaPropsOr"));
+}
+
+static struct value inner_schema_or(struct arena *a, const struct kind_type *t,
+                                    const struct value *v)
+{
+    struct value out = value_object();
+    bool is_schema = v->type == VALUE_OBJECT;
+    for (size_t i = 0; i < t->n_fields; i++) {
+        const struct kind_field *f = &t->fields[i];
+        struct value part = value_null();
+        if (f->scalar == KIND_BOOL)
+            part = value_bool(is_schema || (v->type == VALUE_BOOL && v->b));
+        else if (f->shape == KIND_LIST && v->type == VALUE_ARRAY)
+            part = inner_items(a, f, v);
+        else if (f->shape == KIND_SINGLE && is_schema)
+            part = inner_struct(a, f->type, v);
+        value_add(a, &out, go_name(a, t->name, f->name), part);
+    }
+    return out;
+}
+
 static struct value inner_one(struct arena *a, const struct kind_field *f, const struct value *v)
 {
+    if (f->scalar == KIND_STRUCT && is_schema_or(f->type))
+        return inner_schema_or(a, f->type, v);
     if (f->scalar == KIND_STRUCT && !keeps_json(f->type))
         return inner_struct(a, f->type, v);
     return value_borrow(v);
@@ -138,26 +175,39 @@ static struct value inner_items(struct arena *a, const struct kind_field *f, con
     return out;
 }
 
+static void add_field(struct arena *a, struct value *out, const struct kind_type *t,
+                      const struct kind_field *f, const struct value *v)
+{
+    const struct value *field = value_get(v, f->name);
+    struct value inner = !field || field->type == VALUE_NULL ? inner_unset(a, f)
+                         : f->shape == KIND_SINGLE           ? inner_one(a, f, field)
+                                                             : inner_items(a, f, field);
+    value_add(a, out, go_name(a, t->name, f->name), inner);
+}
+
+/* The one field that stands elsewhere in Go. */
+static const struct str moved = STR("nullable"), moved_behind = STR("type");
+
 static void add_fields(struct arena *a, struct value *out, const struct kind_type *t,
                        const struct value *v)
 {
+    bool moves = str_eq(t->name, STR("JSONSchemaProps"));
     for (size_t i = 0; i < t->n_fields; i++) {
         const struct kind_field *f = &t->fields[i];
         if (f->flags & KIND_INLINE) {
             add_fields(a, out, f->type, v);
             continue;
         }
-        const struct value *field = value_get(v, f->name);
         if (str_eq(f->name, STR("metadata"))) {
             /* Embedded metadata have JSON names in every form, and show what is set only. */
-            value_each_field (meta, field)
+            value_each_field (meta, value_get(v, f->name))
                 value_add(a, out, meta->key, value_borrow(&meta->val));
             continue;
         }
-        struct value inner = !field || field->type == VALUE_NULL ? inner_unset(a, f)
-                             : f->shape == KIND_SINGLE           ? inner_one(a, f, field)
-                                                                 : inner_items(a, f, field);
-        value_add(a, out, go_name(a, t->name, f->name), inner);
+        if (!moves || !str_eq(f->name, moved))
+            add_field(a, out, t, f, v);
+        if (moves && str_eq(f->name, moved_behind))
+            add_field(a, out, t, kind_field_find(t, moved), v);
     }
 }
 

@@ -54,6 +54,32 @@ static void names_are_those_of_go(void **state)
           "{'Key':'k','Value':'','Effect':'NoExecute','TimeAdded':null}");
 }
 
+#define BARE(type, rest)                                                                          \
+    "{'ID':'','Schema':'','Ref':null,'Description':'','Type':'" type "','Nullable':false,"        \
+    "'Format':'','Title':'','Default':null,'Maximum':null,'ExclusiveMaximum':false,"              \
+    "'Minimum':null,'ExclusiveMinimum':false,'MaxLength':null,'MinLength':null,'Pattern':'',"     \
+    "'MaxItems':null,'MinItems':null,'UniqueItems':false,'MultipleOf':null,'Enum':null,"          \
+    "'MaxProperties':null,'MinProperties':null,'Required':null," rest                             \
+    "'PatternProperties':null,'Dependencies':null,'AdditionalItems':null,'Definitions':null,"     \
+    "'ExternalDocs':null,'Example':null,'XPreserveUnknownFields':null,'XEmbeddedResource':false," \
+    "'XIntOrString':false,'XListMapKeys':null,'XListType':null,'XMapType':null,"                  \
+    "'XValidations':null}"
+#define NO_PARTS "'AllOf':null,'OneOf':null,'AnyOf':null,'Not':null,'Properties':null,"
+
+static void schemas_have_fields_for_what_they_may_be(void **state)
+{
+    (void)state;
+    check("apiextensions.k8s.io/v1", "JSONSchemaProps",
+          "{'type':'array','items':{'type':'string'},'additionalProperties':false}",
+          BARE("array",
+               "'Items':{'Schema':" BARE(
+                   "string", "'Items':null," NO_PARTS
+                             "'AdditionalProperties':null,") ","
+                                                             "'JSONSchemas':null}," NO_PARTS
+                                                             "'AdditionalProperties':{'Allows':"
+                                                             "false,'Schema':null},"));
+}
+
 static void what_is_unknown_stays(void **state)
 {
     (void)state;
@@ -86,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_those_of_go),
+        cmocka_unit_test(schemas_have_fields_for_what_they_may_be),
         cmocka_unit_test(what_is_unknown_stays),
         cmocka_unit_test(changes_are_shown),
     };
