@@ -13,7 +13,12 @@ struct openapi_custom {
     /* The JSON of the schema of `t`, an object without $ref but those of openapi_meta_ref(). */
     void (*schema)(const struct openapi_custom *c, struct buf *out, const struct kind_type *t,
                    bool swagger);
+    /* By which fields objects of `t` can be selected: members of a schema, each with a comma in
+     * front, or nothing. */
+    void (*selectable)(const struct openapi_custom *c, struct buf *out, const struct kind_type *t);
 };
+/* What apiVersion, kind, metadata, spec, status and items are, in every kind; else empty. */
+struct str openapi_common_help(struct str field);
 /* "#/components/schemas/..." or "#/definitions/..." of a type of meta/v1, which every document with
  * custom kinds has. */
 void openapi_meta_ref(struct buf *out, struct str name, bool swagger);

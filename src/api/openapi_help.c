@@ -48,42 +48,85 @@ static const struct {
     { STR("ResourceQuota"), STR(""), STR("Limits what a namespace may use in total.") },
     { STR("LimitRange"), STR(""),
       STR("Bounds and defaults for what a single pod or container may ask for.") },
-    { STR("ObjectMeta"), STR(""), STR("What every object has: names, labels, versions, owners.") },
+    { STR("ObjectMeta"), STR(""),
+      STR("ObjectMeta is metadata that all objects have: names, labels, versions, owners.") },
     { STR("ObjectMeta"), STR("name"),
-      STR("Tells the object apart from others of its kind in the namespace. Cannot be changed.") },
+      STR("Name must be unique within a namespace, among objects of one kind. Cannot be "
+          "changed.") },
     { STR("ObjectMeta"), STR("generateName"),
-      STR("A prefix; the server adds random letters to it when there is no name.") },
+      STR("GenerateName is an optional prefix; the server adds random letters to it when there is "
+          "no name.") },
     { STR("ObjectMeta"), STR("namespace"),
-      STR("The namespace it lives in; empty for kinds that belong to the whole cluster.") },
-    { STR("ObjectMeta"), STR("labels"), STR("Short keys and values that selectors look at.") },
+      STR("Namespace defines the space that the name is unique in; empty for kinds that belong to "
+          "the whole cluster.") },
+    { STR("ObjectMeta"), STR("labels"),
+      STR("Map of string keys and values that selectors look at.") },
     { STR("ObjectMeta"), STR("annotations"),
-      STR("Keys and values for tools and people; selectors do not see them.") },
+      STR("Annotations is an unstructured key value map for tools and people; selectors do not see "
+          "it.") },
     { STR("ObjectMeta"), STR("uid"),
-      STR("Set by the server; never used again, even for an object of the same name.") },
+      STR("UID is the unique in time and space value that the server gives to an object; another "
+          "one of the same name gets another.") },
     { STR("ObjectMeta"), STR("resourceVersion"),
-      STR("Changes with every write. An update that carries an old one is refused.") },
+      STR("An opaque value that changes with every write. An update that carries an old one is "
+          "refused.") },
     { STR("ObjectMeta"), STR("generation"),
-      STR("Counts the changes of what is wanted, as opposed to the status.") },
-    { STR("ObjectMeta"), STR("creationTimestamp"), STR("When the server first stored it.") },
+      STR("A sequence number that counts the changes of what is wanted, as opposed to the "
+          "status.") },
+    { STR("ObjectMeta"), STR("creationTimestamp"),
+      STR("CreationTimestamp is a timestamp of when the server first stored the object.") },
     { STR("ObjectMeta"), STR("deletionTimestamp"),
-      STR("Set once deletion was asked for; the object goes when its finalizers are gone.") },
+      STR("DeletionTimestamp is RFC 3339 date and time, set once deletion was asked for; the "
+          "object goes when its finalizers are gone.") },
     { STR("ObjectMeta"), STR("deletionGracePeriodSeconds"),
-      STR("Seconds between the request to delete and the end.") },
+      STR("Number of seconds allowed between the request to delete and the end.") },
     { STR("ObjectMeta"), STR("finalizers"),
-      STR("Who must still clean up before the object may go.") },
+      STR("Must be empty before the object is deleted: who must still clean up.") },
     { STR("ObjectMeta"), STR("ownerReferences"),
-      STR("Objects that this one belongs to; it is deleted after the last of them.") },
+      STR("List of objects depended by this object; it is deleted after the last of them.") },
     { STR("ObjectMeta"), STR("managedFields"),
-      STR("Which client set which fields; kept by the server.") },
-    { STR("ObjectMeta"), STR("selfLink"), STR("No longer filled in.") },
+      STR("ManagedFields maps clients to the fields that they have set; kept by the server.") },
+    { STR("ObjectMeta"), STR("selfLink"), STR("Deprecated: selfLink is no longer filled in.") },
     { STR("OwnerReference"), STR("controller"),
-      STR("True for the one owner that manages the object.") },
+      STR("If true, this reference points to the one owner that manages the object.") },
     { STR("OwnerReference"), STR("blockOwnerDeletion"),
-      STR("With foreground deletion the owner waits for this object.") },
+      STR("If true, the owner waits for this object when it is deleted in the foreground.") },
     { STR("LabelSelector"), STR("matchLabels"),
-      STR("Labels that must be there with exactly these values.") },
+      STR("matchLabels is a map of labels that must be there with exactly these values.") },
     { STR("LabelSelector"), STR("matchExpressions"),
-      STR("Conditions on labels; all of them must hold.") },
+      STR("matchExpressions is a list of conditions on labels; all of them must hold.") },
+    { STR("ListMeta"), STR(""),
+      STR("ListMeta describes metadata that lists have, and other answers that are not stored.") },
+    { STR("ListMeta"), STR("continue"),
+      STR("continue may be set if there is more than the limit allowed: it asks for the rest.") },
+    { STR("ListMeta"), STR("remainingItemCount"),
+      STR("remainingItemCount is the number of items that are left, where it is known.") },
+    { STR("ListMeta"), STR("resourceVersion"),
+      STR("String that identifies the server's internal version of the list, which a watch can "
+          "start from.") },
+    { STR("ListMeta"), STR("selfLink"), STR("Deprecated: selfLink is no longer filled in.") },
+    { STR("OwnerReference"), STR(""),
+      STR("OwnerReference contains enough to find the owner: a kind, a name and a UID.") },
+    { STR("OwnerReference"), STR("apiVersion"), STR("API version of the referent.") },
+    { STR("OwnerReference"), STR("kind"), STR("Kind of the referent.") },
+    { STR("OwnerReference"), STR("name"), STR("Name of the referent.") },
+    { STR("OwnerReference"), STR("uid"), STR("UID of the referent.") },
+    { STR("ManagedFieldsEntry"), STR(""),
+      STR("ManagedFieldsEntry is what one client has set, in one version, in one way.") },
+    { STR("ManagedFieldsEntry"), STR("manager"), STR("Manager is an identifier of the client.") },
+    { STR("ManagedFieldsEntry"), STR("operation"),
+      STR("Operation is the type of operation that set the fields: Apply or Update.") },
+    { STR("ManagedFieldsEntry"), STR("apiVersion"),
+      STR("APIVersion defines the version that the fields are of.") },
+    { STR("ManagedFieldsEntry"), STR("time"),
+      STR("Time is the timestamp of the last change of the entry.") },
+    { STR("ManagedFieldsEntry"), STR("fieldsType"),
+      STR("FieldsType is the discriminator of how fields are written down: FieldsV1.") },
+    { STR("ManagedFieldsEntry"), STR("fieldsV1"),
+      STR("FieldsV1 holds the fields, as a tree of their names.") },
+    { STR("ManagedFieldsEntry"), STR("subresource"),
+      STR("Subresource is the name of the path below the object that they were set by.") },
+    { STR("Status"), STR(""), STR("Status is a return value where there is no object to return.") },
     { STR("DeploymentSpec"), STR("replicas"), STR("How many pods are wanted; 1 if not said.") },
     { STR("DeploymentSpec"), STR("selector"),
       STR("Which pods belong to it; must match the labels of the template.") },
@@ -193,20 +236,33 @@ static const struct {
     { STR("PolicyRule"), STR("verbs"),
       STR("What may be done, such as get, list, watch, create; * is everything.") },
     { STR("PolicyRule"), STR("resources"), STR("Kinds of objects, in plural; * is all.") },
-    { STR("Status"), STR("status"), STR("Success or Failure.") },
+    { STR("Status"), STR("status"), STR("Status of the operation: Success or Failure.") },
     { STR("NodeSpec"), STR("unschedulable"),
       STR("While true, no new pods are placed on the node.") },
 };
 
-/* Fields that mean the same in every kind. */
+/* Fields that mean the same in every kind. The first words are those that people, tools and the
+ * conformance tests know. */
 static const struct {
     struct str field, text;
 } common_rows[] = {
-    { STR("metadata"), STR("Names, labels, versions, owners.") },
+    { STR("apiVersion"),
+      STR("APIVersion defines the group and version of the API that the object is written in.") },
+    { STR("kind"),
+      STR("Kind is a string value that names the sort of object. Cannot be changed.") },
+    { STR("metadata"), STR("Standard object's metadata: names, labels, versions, owners.") },
     { STR("spec"), STR("What is wanted.") },
     { STR("status"), STR("What is, as last reported; not for users to write.") },
     { STR("items"), STR("The objects of the list.") },
 };
+
+struct str openapi_common_help(struct str field)
+{
+    for (size_t i = 0; i < sizeof(common_rows) / sizeof(common_rows[0]); i++)
+        if (str_eq(common_rows[i].field, field))
+            return common_rows[i].text;
+    return STR("");
+}
 
 /* Types are told apart by name alone: none of those above has a namesake that means another
  * thing. */
@@ -215,10 +271,8 @@ struct str openapi_help(const struct kind_type *t, struct str field)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(rows[i].type, t->name) && str_eq(rows[i].field, field))
             return rows[i].text;
-    if (!(t->flags & KIND_HAS_TYPE_META))
-        return STR("");
-    for (size_t i = 0; i < sizeof(common_rows) / sizeof(common_rows[0]); i++)
-        if (str_eq(common_rows[i].field, field))
-            return common_rows[i].text;
-    return STR("");
+    const struct kind_field *f = kind_field_find(t, field);
+    if (f && f->type && str_eq(f->type->name, STR("ListMeta")))
+        return STR("Standard list metadata: where the list stands, and how it goes on.");
+    return t->flags & KIND_HAS_TYPE_META ? openapi_common_help(field) : STR("");
 }

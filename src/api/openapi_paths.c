@@ -10,11 +10,23 @@ static char upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static void add_capital(struct buf *out, struct str word)
+static bool is_letter(char c)
 {
-    if (word.n)
-        buf_byte(out, upper(word.p[0]));
-    buf_str_add(out, str_skip(word, 1));
+    return (upper(c) >= 'A' && upper(c) <= 'Z') || c == '_';
+}
+
+/* As part of an id: letters and digits, a capital behind whatever else there was. */
+static void add_words(struct buf *out, struct str text, bool capital)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (!is_letter(c) && (i == 0 || c < '0' || c > '9')) {
+            capital = true;
+            continue;
+        }
+        buf_byte(out, capital ? upper(c) : c);
+        capital = false;
+    }
 }
 
 void openapi_add_group_name(struct buf *out, struct str group, bool capital)
@@ -23,13 +35,7 @@ void openapi_add_group_name(struct buf *out, struct str group, bool capital)
         group = STR("core");
     if (str_ends(group, STR(".k8s.io")))
         group.n -= STR(".k8s.io").n;
-    for (bool first = true; group.n; first = false) {
-        struct str word = str_cut(&group, '.');
-        if (first && !capital)
-            buf_str_add(out, word);
-        else
-            add_capital(out, word);
-    }
+    add_words(out, group, capital);
 }
 
 /* ---- Resources ---- */
@@ -46,6 +52,17 @@ struct scope {
 };
 
 enum place { IN_NAMESPACE, ACROSS_NAMESPACES };
+
+/* Operations of custom kinds are all of that kind, also those of its Scale. */
+static bool is_custom(const struct scope *s)
+{
+    return s->r->type->custom;
+}
+
+static const struct kind_type *gvk_of(const struct scope *s, const struct kind_type *t)
+{
+    return is_custom(s) ? s->r->type : t;
+}
 
 static void begin_path(struct scope *s, enum place place, const char *before, const char *after)
 {
@@ -87,9 +104,9 @@ static struct str operation_id(struct scope *s, const char *verb, const char *mi
     bool all = str_ends(str_of(end), STR("ForAllNamespaces"));
     if (s->r->namespaced && !all)
         buf_str_add(b, STR("Namespaced"));
-    buf_str_add(b, s->r->type->name);
+    add_words(b, s->r->type->name, true);
     if (s->sub)
-        add_capital(b, s->sub->name);
+        add_words(b, s->sub->name, true);
     buf_printf(b, "%s", end);
     return buf_str(b);
 }
@@ -141,21 +158,24 @@ static void add_create(struct scope *s, const struct kind_type *t)
 static void add_delete(struct scope *s, bool collection)
 {
     const struct kind_type *reply = openapi_meta_type(STR("Status"));
+    bool custom_list = collection && is_custom(s);
     if (!collection && kind_shows_deleted(s->r))
         reply = s->r->type;
     openapi_add_operation(
-        s->o, &(struct openapi_operation){
-                  .method = "delete",
-                  .action = collection ? "deletecollection" : "delete",
-                  .id = operation_id(s, "delete", collection ? "Collection" : "", ""),
-                  .tag = buf_str(&s->tag),
-                  .parameters = PARAMS_DELETE | (collection ? (unsigned)PARAMS_PAGE : 0),
-                  .body = BODY_OPTIONAL,
-                  .body_type = openapi_meta_type(STR("DeleteOptions")),
-                  .reply = reply,
-                  .accepted = !collection,
-                  .gvk = s->r->type,
-              });
+        s->o,
+        &(struct openapi_operation){
+            .method = "delete",
+            .action = collection ? "deletecollection" : "delete",
+            .id = operation_id(s, "delete", collection ? "Collection" : "", ""),
+            .tag = buf_str(&s->tag),
+            .parameters = custom_list ? (unsigned)PARAMS_LIST
+                                      : PARAMS_DELETE | (collection ? (unsigned)PARAMS_PAGE : 0),
+            .body = custom_list ? BODY_NONE : BODY_OPTIONAL,
+            .body_type = openapi_meta_type(STR("DeleteOptions")),
+            .reply = reply,
+            .accepted = !collection,
+            .gvk = s->r->type,
+        });
 }
 
 static void add_read(struct scope *s, const struct kind_type *t, bool is_log)
@@ -165,9 +185,10 @@ static void add_read(struct scope *s, const struct kind_type *t, bool is_log)
                                     .action = "get",
                                     .id = operation_id(s, "read", "", ""),
                                     .tag = buf_str(&s->tag),
+                                    .parameters = is_custom(s) ? PARAM_REVISION : 0,
                                     .produced = is_log ? PRODUCES_LOG : PRODUCES_OBJECT,
                                     .reply = is_log ? NULL : t,
-                                    .gvk = t,
+                                    .gvk = gvk_of(s, t),
                                 });
 }
 
@@ -183,8 +204,8 @@ static void add_change(struct scope *s, const struct kind_type *t, bool patch)
                                     .body = patch ? BODY_PATCH : BODY_NEEDED,
                                     .body_type = patch ? openapi_meta_type(STR("Patch")) : t,
                                     .reply = t,
-                                    .created = true,
-                                    .gvk = t,
+                                    .created = !patch || !is_custom(s),
+                                    .gvk = gvk_of(s, t),
                                 });
 }
 
@@ -359,9 +380,10 @@ static void begin_scope(struct scope *s, const struct kind_version *v)
     buf_printf(&s->base, v->group.n ? "/apis/" STR_FMT "/" : "/api" STR_FMT "/", STR_ARG(v->group));
     buf_str_add(&s->base, v->version);
     openapi_add_group_name(&s->tag, v->group, false);
-    buf_printf(&s->tag, "_" STR_FMT, STR_ARG(v->version));
+    buf_byte(&s->tag, '_');
+    add_words(&s->tag, v->version, false);
     openapi_add_group_name(&s->stem, v->group, true);
-    add_capital(&s->stem, v->version);
+    add_words(&s->stem, v->version, true);
 }
 
 static void end_scope(struct scope *s)

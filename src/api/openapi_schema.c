@@ -370,9 +370,18 @@ static void add_gvks(struct openapi *o, const struct kind_type *t)
     buf_byte(out, ']');
 }
 
-static const struct str type_meta = STR(
-    "\"apiVersion\":{\"description\":\"The group and version of the kind.\",\"type\":\"string\"},"
-    "\"kind\":{\"description\":\"What sort of object it is.\",\"type\":\"string\"}");
+static void add_type_meta(struct buf *out)
+{
+    static const struct str names[] = { STR("apiVersion"), STR("kind") };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        openapi_comma(out);
+        json_write_string(out, names[i]);
+        buf_str_add(out, STR(":{"));
+        add_string(out, "description", openapi_common_help(names[i]));
+        add_string(out, "type", STR("string"));
+        buf_byte(out, '}');
+    }
+}
 
 static void add_schema(struct openapi *o, const struct kind_type *t)
 {
@@ -393,7 +402,7 @@ static void add_schema(struct openapi *o, const struct kind_type *t)
     if (t->n_fields || is_kind) {
         buf_str_add(out, STR(",\"properties\":{"));
         if (is_kind)
-            buf_str_add(out, type_meta);
+            add_type_meta(out);
         add_properties(o, t);
         buf_byte(out, '}');
     }
@@ -442,7 +451,7 @@ static void add_list_schema(struct openapi *o, const struct kind_resource *r)
     buf_printf(out, "\":{\"description\":\"" STR_FMT " is a list of " STR_FMT "\"",
                STR_ARG(r->list->name), STR_ARG(r->type->name));
     buf_str_add(out, STR(",\"type\":\"object\",\"required\":[\"items\"],\"properties\":{"));
-    buf_str_add(out, type_meta);
+    add_type_meta(out);
     buf_printf(out,
                ",\"items\":{\"description\":\"List of " STR_FMT ".\",\"type\":\"array\",\"items\":",
                STR_ARG(r->plural));
@@ -451,6 +460,7 @@ static void add_list_schema(struct openapi *o, const struct kind_resource *r)
     openapi_ref(o, openapi_meta_type(STR("ListMeta")));
     buf_byte(out, '}');
     add_gvks(o, r->list);
+    o->custom->selectable(o->custom, out, r->type);
     buf_byte(out, '}');
 }
 

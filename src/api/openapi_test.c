@@ -268,11 +268,59 @@ static void proto_has_what_json_has(void **state)
     arena_done(&a);
 }
 
+/* Of what every kind has, the first words are known to people and to tools. */
+static void descriptions_begin_as_they_always_did(void **state)
+{
+    (void)state;
+#define META "io.k8s.apimachinery.pkg.apis.meta.v1."
+    static const struct {
+        const char *type, *field, *begins;
+    } rows[] = {
+        { "io.k8s.api.core.v1.Pod", "apiVersion", "APIVersion defines " },
+        { "io.k8s.api.core.v1.Pod", "kind", "Kind is a string value " },
+        { "io.k8s.api.core.v1.Pod", "metadata", "Standard object's metadata" },
+        { "io.k8s.api.core.v1.PodList", "metadata", "Standard list metadata" },
+        { META "ObjectMeta", "annotations", "Annotations is an unstructured key value map " },
+        { META "ObjectMeta", "creationTimestamp", "CreationTimestamp is a timestamp " },
+        { META "ObjectMeta", "deletionGracePeriodSeconds", "Number of seconds allowed " },
+        { META "ObjectMeta", "deletionTimestamp", "DeletionTimestamp is RFC 3339 date and time" },
+        { META "ObjectMeta", "finalizers", "Must be empty before the object is deleted" },
+        { META "ObjectMeta", "generateName", "GenerateName is an optional prefix" },
+        { META "ObjectMeta", "generation", "A sequence number " },
+        { META "ObjectMeta", "labels", "Map of string keys and values " },
+        { META "ObjectMeta", "managedFields", "ManagedFields maps " },
+        { META "ObjectMeta", "name", "Name must be unique within a namespace" },
+        { META "ObjectMeta", "namespace", "Namespace defines the space " },
+        { META "ObjectMeta", "ownerReferences", "List of objects depended by this object" },
+        { META "ObjectMeta", "resourceVersion", "An opaque value " },
+        { META "ObjectMeta", "uid", "UID is the unique in time and space value " },
+        { META "ListMeta", "continue", "continue may be set " },
+        { META "ListMeta", "remainingItemCount", "remainingItemCount is the number of " },
+        { META "ListMeta", "resourceVersion", "String that identifies the server's internal" },
+    };
+    struct arena a;
+    autobuf text = { 0 };
+    arena_init(&a);
+    openapi_swagger(&text, KIND_CURRENT_VERSIONS, NULL);
+    struct value doc = parse(&a, &text);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct value *type =
+            value_get(value_get(&doc, STR("definitions")), str_of(rows[i].type));
+        struct str words = value_str(value_dig(type, "properties", rows[i].field, "description"));
+        if (!str_starts(words, str_of(rows[i].begins)))
+            fail_msg("%s.%s: " STR_FMT, rows[i].type, rows[i].field, STR_ARG(words));
+    }
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_are_whole),      cmocka_unit_test(swagger_is_whole),
-        cmocka_unit_test(properties_are_as_known), cmocka_unit_test(operations_are_as_known),
+        cmocka_unit_test(descriptions_begin_as_they_always_did),
+        cmocka_unit_test(versions_are_whole),
+        cmocka_unit_test(swagger_is_whole),
+        cmocka_unit_test(properties_are_as_known),
+        cmocka_unit_test(operations_are_as_known),
         cmocka_unit_test(proto_has_what_json_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

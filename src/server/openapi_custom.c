@@ -45,11 +45,11 @@ static bool is_dropped(const struct publisher *p, const struct value *props, str
                                         (str_eq(type, STR("object")) && preserves(props)));
 }
 
-static struct value text(struct arena *a, const char *words)
+static struct value text(struct arena *a, struct str field)
 {
     struct value v = value_object();
     (void)value_add(a, &v, STR("type"), value_string(STR("string")));
-    (void)value_add(a, &v, STR("description"), value_string(str_of(words)));
+    (void)value_add(a, &v, STR("description"), value_string(openapi_common_help(field)));
     return v;
 }
 
@@ -59,12 +59,14 @@ static struct value meta_ref(struct publisher *p)
     struct value v = value_object(), to = value_object(), all = value_array();
     openapi_meta_ref(&ref, STR("ObjectMeta"), p->swagger);
     (void)value_add(p->a, &to, STR("$ref"), value_string(arena_str(p->a, buf_str(&ref))));
-    if (p->swagger)
-        return to;
-    (void)value_push(p->a, &all, to);
-    (void)value_add(p->a, &v, STR("allOf"), all);
+    if (p->swagger) {
+        v = to;
+    } else {
+        (void)value_push(p->a, &all, to);
+        (void)value_add(p->a, &v, STR("allOf"), all);
+    }
     (void)value_add(p->a, &v, STR("description"),
-                    value_string(STR("What every object has: its name, labels and the like.")));
+                    value_string(openapi_common_help(STR("metadata"))));
     return v;
 }
 
@@ -72,9 +74,9 @@ static struct value meta_ref(struct publisher *p)
 static void add_meta(struct publisher *p, struct value *schema)
 {
     struct value *properties = value_ensure(p->a, schema, STR("properties"));
-    (void)value_set(p->a, properties, STR("apiVersion"),
-                    text(p->a, "The group and version of the kind."));
-    (void)value_set(p->a, properties, STR("kind"), text(p->a, "What sort of object it is."));
+    static const struct str names[] = { STR("apiVersion"), STR("kind") };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        (void)value_set(p->a, properties, names[i], text(p->a, names[i]));
     (void)value_set(p->a, properties, STR("metadata"), meta_ref(p));
 }
 
@@ -162,20 +164,61 @@ struct source {
     struct custom_kinds *kinds;
 };
 
+static bool read_definition(const struct openapi_custom *hook, struct arena *a,
+                            const struct kind_type *t, struct value *ret)
+{
+    const struct source *s = (const struct source *)hook;
+    struct err err = ERR_INIT(a);
+    uint64_t rev;
+    struct str name = custom_version_of_type(t)->of->name;
+    return custom_read_definition(s->kinds, a, name, ret, &rev, &err) == 1;
+}
+
+/* Paths are told without the dot that they begin with. */
+static struct value selectable_fields(struct arena *a, const struct value *crd, struct str version)
+{
+    struct value out = value_array();
+    value_each_item (v, value_dig(crd, "spec", "versions")) {
+        if (!str_eq(value_str(value_get(v, STR("name"))), version))
+            continue;
+        value_each_item (it, value_get(v, STR("selectableFields"))) {
+            struct str path = value_str(value_get(it, STR("jsonPath")));
+            struct value field = value_object();
+            if (str_starts(path, STR(".")))
+                path = str_skip(path, 1);
+            (void)value_add(a, &field, STR("fieldPath"), value_string(path));
+            (void)value_push(a, &out, field);
+        }
+    }
+    return out;
+}
+
+static void write_selectable(const struct openapi_custom *hook, struct buf *out,
+                             const struct kind_type *t)
+{
+    struct arena a;
+    struct value crd, fields = value_null();
+    arena_init(&a);
+    if (read_definition(hook, &a, t, &crd))
+        fields = selectable_fields(&a, &crd, t->version);
+    if (fields.n) {
+        buf_str_add(out, STR(",\"x-kubernetes-selectable-fields\":"));
+        json_write(out, &fields);
+    }
+    arena_done(&a);
+}
+
 /* Of a kind whose unknown fields are kept Swagger says nothing: clients would refuse them. */
 static void write_schema(const struct openapi_custom *hook, struct buf *out,
                          const struct kind_type *t, bool swagger)
 {
-    const struct source *s = (const struct source *)hook;
     const struct custom_version *v = custom_version_of_type(t);
     struct arena a;
     arena_init(&a);
-    struct err err = ERR_INIT(&a);
     struct publisher p = { &a, swagger };
     struct value crd, schema = value_object();
     const struct value *props = NULL;
-    uint64_t rev;
-    if (custom_read_definition(s->kinds, &a, v->of->name, &crd, &rev, &err) == 1)
+    if (read_definition(hook, &a, t, &crd))
         props = custom_find_schema(&crd, t->version);
     bool open = !props || (swagger && (preserves(props) || v->kind.keeps_unknown));
     if (!open) {
@@ -185,6 +228,9 @@ static void write_schema(const struct openapi_custom *hook, struct buf *out,
     (void)value_set(&a, &schema, STR("type"), value_string(STR("object")));
     add_gvk(&a, &schema, t);
     json_write(out, &schema);
+    out->n--; /* open again */
+    write_selectable(hook, out, t);
+    buf_byte(out, '}');
     arena_done(&a);
 }
 
@@ -210,7 +256,7 @@ void openapi_custom_tag(const struct catalog *c, const struct catalog_version *v
 void openapi_custom_version(struct buf *out, struct arena *a, struct custom_kinds *kinds,
                             const struct catalog_version *v)
 {
-    struct source s = { { write_schema }, kinds };
+    struct source s = { { write_schema, write_selectable }, kinds };
     struct kind_resource *resources = arena_array(a, struct kind_resource, v->n);
     for (size_t i = 0; i < v->n; i++)
         resources[i] = *v->resources[i];
@@ -221,6 +267,6 @@ void openapi_custom_version(struct buf *out, struct arena *a, struct custom_kind
 void openapi_custom_swagger(struct buf *paths, struct buf *definitions, struct custom_kinds *kinds,
                             const struct kind_resource *r)
 {
-    struct source s = { { write_schema }, kinds };
+    struct source s = { { write_schema, write_selectable }, kinds };
     openapi_swagger_kind(paths, definitions, r, &s.hook);
 }

@@ -237,6 +237,74 @@ static void swagger_drops_what_it_cannot_say(void **state)
     assert_true(check_refs(&doc.obj, STR("#/definitions/"), definitions) > 1000);
 }
 
+/* ---- Names and parameters ---- */
+
+#define TOOLS "/apis/my-tools.stable.k8s.io/v1/namespaces/{namespace}/tools"
+
+static void expect_id(const struct value *paths, const char *path, const char *method,
+                      const char *want)
+{
+    struct str id = value_str(value_dig(value_get(paths, str_of(path)), method, "operationId"));
+    if (!str_eq(id, str_of(want)))
+        fail_msg("%s %s: " STR_FMT ", not %s", method, path, STR_ARG(id), want);
+}
+
+/* The names of the parameters that are an operation's own, each with a space behind. */
+static void expect_parameters(const struct value *paths, const char *path, const char *method,
+                              const char *want)
+{
+    autobuf names = { 0 };
+    value_each_item (it, value_dig(value_get(paths, str_of(path)), method, "parameters"))
+        buf_printf(&names, STR_FMT " ", STR_ARG(value_str(value_get(it, STR("name")))));
+    if (!str_eq(buf_str(&names), str_of(want)))
+        fail_msg("%s %s: " STR_FMT ", not %s", method, path, STR_ARG(buf_str(&names)), want);
+}
+
+static void names_and_parameters_are_upstreams(void **state)
+{
+    (void)state;
+    struct value crd = requests_parse(
+        &a,
+        STR("{metadata: {name: tools.my-tools.stable.k8s.io, annotations: "
+            "{api-approved.kubernetes.io: 'https://github.com/kubernetes/kubernetes/pull/1'}}, "
+            "spec: {group: my-tools.stable.k8s.io, scope: Namespaced, names: {plural: tools, kind: "
+            "Tool}, versions: [{name: v1, served: true, storage: true, subresources: {status: {}, "
+            "scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}, selectableFields: "
+            "[{jsonPath: .spec.color}], schema: {openAPIV3Schema: {type: object, properties: "
+            "{spec: {type: object, properties: {color: {type: string}, n: {type: integer}}}, "
+            "status: {type: object, properties: {n: {type: integer}}}}}}}]}}"));
+    assert_int_equal(requests_json(requests, &a, "POST", STR(DEFINITIONS), &crd).status, 201);
+    struct sent doc = get("/openapi/v3/apis/my-tools.stable.k8s.io/v1", "application/json");
+    const struct value *paths = value_get(&doc.obj, STR("paths")),
+                       *schemas = value_dig(&doc.obj, "components", "schemas");
+    expect_id(paths, TOOLS, "post", "createMyToolsStableV1NamespacedTool");
+    expect_id(paths, TOOLS, "delete", "deleteMyToolsStableV1CollectionNamespacedTool");
+    expect_id(paths, TOOLS "/{name}/status", "get", "readMyToolsStableV1NamespacedToolStatus");
+    expect_parameters(paths, TOOLS "/{name}", "get", "resourceVersion ");
+    expect_parameters(paths, TOOLS "/{name}/scale", "get", "resourceVersion ");
+    expect_parameters(paths, TOOLS, "delete",
+                      "allowWatchBookmarks continue fieldSelector labelSelector limit "
+                      "resourceVersion resourceVersionMatch sendInitialEvents shardSelector "
+                      "timeoutSeconds watch ");
+    const struct value *item = value_get(paths, STR(TOOLS "/{name}"));
+    assert_null(value_dig(value_get(paths, STR(TOOLS)), "delete", "requestBody"));
+    assert_non_null(value_dig(item, "delete", "requestBody"));
+    assert_null(value_dig(item, "patch", "responses", "201"));
+    const struct value *gvk = value_dig(value_get(paths, STR(TOOLS "/{name}/scale")), "put",
+                                        "x-kubernetes-group-version-kind");
+    assert_true(str_eq(value_str(value_get(gvk, STR("kind"))), STR("Tool")));
+    static const char *const names[] = { "io.k8s.stable.my-tools.v1.Tool",
+                                         "io.k8s.stable.my-tools.v1.ToolList" };
+    for (size_t i = 0; i < 2; i++) {
+        const struct value *fields =
+            value_get(value_get(schemas, str_of(names[i])), STR("x-kubernetes-selectable-fields"));
+        assert_true(
+            str_eq(value_str(value_get(value_at(fields, 0), STR("fieldPath"))), STR("spec.color")));
+    }
+    (void)requests_json(requests, &a, "DELETE", STR(DEFINITIONS "/tools.my-tools.stable.k8s.io"),
+                        NULL);
+}
+
 /* A field of a protobuf message: false at the end. */
 static bool next_field(struct str *in, uint64_t *ret_number, struct str *ret_bytes)
 {
@@ -344,9 +412,13 @@ int main(void)
 {
 #define OPENAPI_TEST(f) cmocka_unit_test_setup_teardown(f, start, end)
     const struct CMUnitTest tests[] = {
-        OPENAPI_TEST(schemas_are_as_they_are), OPENAPI_TEST(embedded_objects_have_metadata),
-        OPENAPI_TEST(operations_are_listed),   OPENAPI_TEST(swagger_drops_what_it_cannot_say),
-        OPENAPI_TEST(swagger_in_protobuf),     OPENAPI_TEST(tags_change_with_definitions),
+        OPENAPI_TEST(schemas_are_as_they_are),
+        OPENAPI_TEST(embedded_objects_have_metadata),
+        OPENAPI_TEST(operations_are_listed),
+        OPENAPI_TEST(swagger_drops_what_it_cannot_say),
+        OPENAPI_TEST(swagger_in_protobuf),
+        OPENAPI_TEST(names_and_parameters_are_upstreams),
+        OPENAPI_TEST(tags_change_with_definitions),
     };
     live_start(&live);
     requests = requests_new(&live);
