@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -210,6 +211,9 @@ static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *er
         r = store__write_view(s->view, has_news ? t : NULL, &meta, err);
     if (r < 0)
         return r;
+    if (FAILPOINT("replace-now"))
+        (void)view_replace(s->view, NULL);
+    view_let_go(s->view);
     (void)FAILPOINT("checkpoint-committed");
     s->view_meta = meta;
     atomic_store_explicit(&s->floor, meta.floor, memory_order_release);
@@ -315,6 +319,18 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
+/* When nobody wants anything: gives back what the last rush has left behind. */
+static int tidy_up(struct store *s, struct err *err)
+{
+    int r = s->medium->durable ? view_shrink(s->view, err) : 0;
+    if (r < 0)
+        return err_wrap(err, "make the view smaller");
+    view_refresh(s->view);
+    view_let_go(s->view);
+    (void)malloc_trim(0);
+    return 0;
+}
+
 /* Once in a while although nobody asks, so that changes do not stay out of the view for long. */
 static bool is_idle_round(int64_t *idle_ms, bool is_tick)
 {
@@ -341,6 +357,8 @@ void *store__keeper_main(void *arg)
         o.full |= is_idle;
         if (r == 0 && (!o.is_tick || is_idle))
             r = keep(s, &o, &err);
+        if (r == 0 && is_idle)
+            r = tidy_up(s, &err);
         report(s, &o, r, &err);
         retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
         if (retry_ms > RETRY_MAX_MS)

@@ -311,10 +311,10 @@ static void seal_active(struct store *s)
 static int make_room(struct store *s, bool seal_asked, struct err *err)
 {
     struct store__layers *l = store__layers_get(s);
-    size_t bytes = memtable_bytes(l->active);
+    bool is_full = memtable_bytes(l->active) >= s->table_bytes ||
+                   memtable_changes(l->active) >= STORE__TABLE_CHANGES;
     bool is_empty = memtable_is_empty(l->active);
     store__layers_unref(l);
-    bool is_full = bytes >= s->table_bytes;
     if (is_empty || (!is_full && !seal_asked))
         return 0;
     int r = 0;

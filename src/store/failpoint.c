@@ -65,6 +65,8 @@ static struct point points[] = {
     { .name = "view-commit" },
     { .name = "view-panic" },
     { .name = "replace-copy" },
+    /* What is done only now and then, done at once. */
+    { .name = "replace-now" },
 };
 
 static struct point *find(const char *name)

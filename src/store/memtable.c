@@ -27,6 +27,7 @@ struct memtable {
     struct chunk *chunk;
     char *free, *free_end;
     struct memnode *newest;
+    size_t n_changes;
     uint32_t dice;
 
     _Atomic(int) height;
@@ -109,6 +110,11 @@ uint64_t memtable_serial(const struct memtable *t)
 size_t memtable_bytes(const struct memtable *t)
 {
     return atomic_load_explicit(&t->held, memory_order_relaxed);
+}
+
+size_t memtable_changes(const struct memtable *t)
+{
+    return t->n_changes;
 }
 
 bool memtable_is_empty(const struct memtable *t)
@@ -199,6 +205,7 @@ void memtable_add(struct memtable *t, const struct memtable_change *c)
     n->type = (uint8_t)c->type;
     n->bytes = bytes;
 
+    t->n_changes++;
     link_node(t, n);
     atomic_store_explicit(t->newest ? &t->newest->next_change : &t->first_change, n,
                           memory_order_release);

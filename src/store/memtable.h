@@ -32,6 +32,7 @@ struct memtable *memtable_unref(struct memtable *t);
 uint64_t memtable_base(const struct memtable *t);
 uint64_t memtable_serial(const struct memtable *t); /* never the same for two tables */
 size_t memtable_bytes(const struct memtable *t);
+size_t memtable_changes(const struct memtable *t); /* thread: the committing one */
 bool memtable_is_empty(const struct memtable *t);
 
 /* The last revision, once no more will come; UINT64_MAX before that. */

@@ -1033,6 +1033,42 @@ static void a_full_file_system_is_survived(void **state)
     assert_int_equal(status, 0);
 }
 
+/* What was deleted gives its space back by itself, also while somebody reads. */
+static void an_emptied_store_becomes_small(void **state)
+{
+    struct fixture *f = *state;
+    struct store_stats stats;
+    struct store_snap *snap;
+    char key[16], value[16384];
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    for (int i = 0; i < 600; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        (void)put(f, key, value);
+    }
+    fixture_checkpoint(f);
+    assert_int_equal(store_snap_begin(f->s, 0, &snap, &f->err), 0);
+    for (int i = 0; i < 600; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        (void)del(f, key);
+    }
+    (void)put(f, "stays", "here");
+    assert_int_equal(store_compact(f->s, store_rev(f->s), &f->err), 0);
+    store_stats(f->s, &stats);
+    assert_true(stats.view_bytes > 10 << 20);
+    for (int i = 0; i < 3000 && stats.view_bytes > 1 << 20; i++) {
+        (void)usleep(10000);
+        store_stats(f->s, &stats);
+    }
+    assert_true(stats.view_bytes < 1 << 20);
+    struct store_entry e;
+    assert_int_equal(store_snap_get(snap, STR("k17"), &e, &f->err), 1);
+    store_snap_end(snap);
+    assert_string_equal(list(f, "", 0), "stays=here");
+    fixture_reopen(f);
+    assert_string_equal(list(f, "", 0), "stays=here");
+}
+
 /* ---- Backup while writes go on ---- */
 
 static _Atomic bool writers_stop;
@@ -1116,6 +1152,7 @@ int main(void)
         TEST(a_failed_checkpoint_is_survived),
         TEST(a_file_size_limit_is_survived),
         TEST(a_full_file_system_is_survived),
+        TEST(an_emptied_store_becomes_small),
         TEST(a_backup_is_of_one_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

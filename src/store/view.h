@@ -97,6 +97,8 @@ bool view_is_full(struct view *v);
 
 /* ---- Keeping it small: the same thread, between transactions ---- */
 
+/* A compact copy takes the file's place. */
+int view_replace(struct view *v, struct err *err);
 /* Replaces a file of which more than half is free by a compact copy: 1, 0 if it is well as it is.
  */
 int view_shrink(struct view *v, struct err *err);

@@ -70,7 +70,7 @@ static int take_place(struct view *v, const char *path, struct err *err)
     return r;
 }
 
-static int replace(struct view *v, struct err *err)
+int view_replace(struct view *v, struct err *err)
 {
     if (v->is_volatile)
         return err_set(err, ERR_IO, "the view in memory cannot be replaced");
@@ -104,7 +104,7 @@ static int grow(struct view *v, uint64_t need, struct err *err)
     if (map == v->map_bytes)
         return 0;
     v->map_bytes = map;
-    return replace(v, err);
+    return view_replace(v, err);
 }
 
 int view__make_room(struct view *v, uint64_t room, struct err *err)
@@ -113,7 +113,7 @@ int view__make_room(struct view *v, uint64_t room, struct err *err)
     if (v->is_panic && !v->gen->is_read_only)
         view__save_readers(v);
     if (r == 0 && v->is_panic)
-        r = replace(v, err);
+        r = view_replace(v, err);
     if (r == 0)
         r = grow(v, v->is_full ? v->map_bytes + 1 : view_bytes(v) + room, err);
     if (r == 0)
@@ -152,7 +152,7 @@ int view_shrink(struct view *v, struct err *err)
     int r = used_bytes(v, &used, err);
     if (r < 0 || used > view_bytes(v) / 2)
         return r;
-    r = replace(v, err);
+    r = view_replace(v, err);
     return r < 0 ? r : 1;
 }
 

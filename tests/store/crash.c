@@ -380,7 +380,8 @@ static struct fate roll_fate(uint64_t *seed)
     if (roll(seed) % 2)
         return f;
     f.name = failpoint_name(roll(seed) % n);
-    bool is_call = strncmp(f.name, "wal-", 4) == 0 || strncmp(f.name, "view-", 5) == 0;
+    bool is_call = strncmp(f.name, "wal-", 4) == 0 || strncmp(f.name, "view-", 5) == 0 ||
+                   strcmp(f.name, "replace-copy") == 0 || strcmp(f.name, "replace-now") == 0;
     f.errnum = !is_call ? FAILPOINT_KILL : roll(seed) % 2 ? EIO : ENOSPC;
     /* How often each is passed in one life: a start once, a commit all the time. */
     unsigned often = strncmp(f.name, "recover", 7) == 0  ? 1
@@ -393,6 +394,10 @@ static struct fate roll_fate(uint64_t *seed)
 
 static void arm(const struct fate *f, bool is_open)
 {
+    /* A new file for the view is rare otherwise; here each checkpoint makes one, soon or at once.
+     */
+    if (is_open)
+        failpoint_arm("replace-now", EAGAIN, 1 + f->nth % 3, UINT32_MAX);
     /* A call that fails while the store is being opened is a reason not to open it. */
     if (f->name && is_open == (f->errnum != FAILPOINT_KILL))
         failpoint_arm(f->name, f->errnum, f->nth, 1);
