@@ -30,7 +30,8 @@ struct wire {
 };
 
 struct reader {
-    struct arena *arena;
+    struct arena *arena;   /* for what stays */
+    struct arena *scratch; /* for messages, until typed_read() has seen them */
     struct err *err;
     unsigned depth;
 };
@@ -304,7 +305,7 @@ static int read_map_entry(struct reader *r, const struct kind_field *f, const st
     if (e == 0 && entry[2].number)
         e = read_one(r, f, &entry[2], &val);
     if (e == 0)
-        (void)value_add(r->arena, map, value_str(&key), val);
+        (void)value_add(r->scratch, map, value_str(&key), val);
     return e;
 }
 
@@ -314,11 +315,11 @@ static int read_field(struct reader *r, const struct kind_field *f, const struct
     if (f->flags & KIND_INLINE)
         return w->type == WIRE_BYTES ? read_message(r, f->type, w->bytes, into)
                                      : fail(r, "a field has the wrong wire type");
-    struct value *old = value_edit(r->arena, into, f->name);
+    struct value *old = value_edit(r->scratch, into, f->name);
     if (f->shape == KIND_MAP || f->shape == KIND_LIST) {
         bool is_map = f->shape == KIND_MAP;
         if (!old)
-            old = value_add(r->arena, into, f->name, is_map ? value_object() : value_array());
+            old = value_add(r->scratch, into, f->name, is_map ? value_object() : value_array());
         if (is_map)
             return read_map_entry(r, f, w, old);
     }
@@ -327,9 +328,9 @@ static int read_field(struct reader *r, const struct kind_field *f, const struct
     if (e < 0)
         return e;
     if (f->shape == KIND_LIST)
-        (void)value_push(r->arena, old, v);
+        (void)value_push(r->scratch, old, v);
     else
-        (void)value_set(r->arena, into, f->name, v);
+        (void)value_set(r->scratch, into, f->name, v);
     return 0;
 }
 
@@ -341,6 +342,8 @@ static int read_message(struct reader *r, const struct kind_type *t, struct str 
     r->depth++;
     while (s.n) {
         struct wire w = { 0 };
+        if (arena_spent(r->arena))
+            return allowance_error(r->arena->allowance, r->err);
         int e = next_field(r, &s, &w);
         const struct kind_field *f = e == 0 ? kind_field_numbered(t, w.number) : NULL;
         if (f)
@@ -441,12 +444,18 @@ int proto_envelope_read(struct str bytes, struct proto_envelope *ret, struct err
 int proto_read(struct arena *a, const struct kind_type *t, struct str raw, struct str api_version,
                struct str kind, struct value *ret, struct err *err)
 {
-    struct reader r = { .arena = a, .err = err };
+    struct arena scratch;
+    struct reader r = { .arena = a, .scratch = &scratch, .err = err };
     struct value tree = value_object();
+    arena_init(&scratch);
+    arena_allow(&scratch, a->allowance);
     if (t->flags & KIND_HAS_TYPE_META) {
-        (void)value_add(a, &tree, STR("kind"), value_string(kind));
-        (void)value_add(a, &tree, STR("apiVersion"), value_string(api_version));
+        (void)value_add(&scratch, &tree, STR("kind"), value_string(kind));
+        (void)value_add(&scratch, &tree, STR("apiVersion"), value_string(api_version));
     }
     int e = read_message(&r, t, raw, &tree);
-    return e < 0 ? e : typed_read(a, t, &tree, NULL, ret, err);
+    if (e == 0)
+        e = typed_read(a, t, &tree, NULL, ret, err);
+    arena_done(&scratch);
+    return e;
 }

@@ -229,8 +229,10 @@ static int read_member(struct typed_reader *r, const struct kind_type *t, struct
 static int read_made(struct typed_reader *r, const struct kind_type *t, struct slots *slots,
                      const struct value *in)
 {
-    struct place *places = arena_array(r->arena, struct place, slots->n);
+    struct place near[SLOTS_NEAR] = { 0 }, *places = near;
     size_t hint = 0;
+    if (slots->n > SLOTS_NEAR)
+        places = arena_array(r->arena, struct place, slots->n);
     value_each_field (f, in) {
         struct place p = find_in_struct(t, slots, f->key, &hint);
         if (!p.field) {
@@ -269,6 +271,35 @@ static int read_members(struct typed_reader *r, const struct kind_type *t, struc
     return 0;
 }
 
+/* NULL if it is not worth remembering. */
+static struct typed_memo *memo_for(struct typed_reader *r, const struct kind_type *t,
+                                   const struct value *in)
+{
+    if (in && in->n && !value_is_shared(in))
+        return NULL;
+    return &r->memos[((uintptr_t)t / alignof(max_align_t)) % TYPED_MEMOS];
+}
+
+static bool memo_is_of(const struct typed_memo *m, const struct typed_reader *r,
+                       const struct kind_type *t, const struct value *in)
+{
+    uint32_t n = in ? in->n : 0;
+    return m->type == t && m->n == n && m->is_map == r->is_map &&
+           m->fields == (n ? in->fields : NULL);
+}
+
+static void memo_keep(struct typed_memo *m, const struct typed_reader *r, const struct kind_type *t,
+                      const struct value *in, struct value *read)
+{
+    uint32_t n = in ? in->n : 0;
+    *m = (struct typed_memo){ t, n ? in->fields : NULL, n, r->is_map, value_share(read) };
+}
+
+static size_t n_said(const struct typed_reader *r)
+{
+    return (r->notes ? r->notes->n : 0) + (r->saved.p != NULL) + r->has_empty;
+}
+
 static int read_struct(struct typed_reader *r, const struct kind_type *t, const struct value *in,
                        struct value *ret)
 {
@@ -281,12 +312,20 @@ static int read_struct(struct typed_reader *r, const struct kind_type *t, const 
     }
     if (r->depth >= TYPED_DEPTH_MAX)
         return err_set(r->err, ERR_BAD_REQUEST, "exceeded max depth");
+    struct typed_memo *memo = memo_for(r, t, in);
+    if (memo && memo_is_of(memo, r, t, in)) {
+        *ret = memo->read;
+        return 0;
+    }
+    size_t said = n_said(r);
     r->depth++;
     slots_init(r->arena, &slots, t);
     int bad = r->is_map ? read_made(r, t, &slots, in) : read_members(r, t, &slots, in);
     if (bad == 0)
         bad = write_struct(r, t, &slots, ret);
     r->depth--;
+    if (bad == 0 && memo && said == n_said(r))
+        memo_keep(memo, r, t, in, ret);
     return bad;
 }
 
@@ -323,7 +362,9 @@ static int read_items(struct typed_reader *r, const struct kind_field *f, const 
     r->top = &frame;
     int bad = 0;
     for (; bad == 0 && frame.index < in->n; frame.index++)
-        bad = read_element(r, f, &in->items[frame.index], &items[frame.index]);
+        bad = arena_spent(r->arena)
+                  ? allowance_error(r->arena->allowance, r->err)
+                  : read_element(r, f, &in->items[frame.index], &items[frame.index]);
     r->top = frame.up;
     if (bad < 0)
         return bad;

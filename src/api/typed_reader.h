@@ -19,6 +19,17 @@ struct typed_frame {
     const struct kind_type *owner; /* of a field */
 };
 
+/* What a struct was read as, for those that are the same again: empty ones, and what an edit or an
+ * alias has put into many places. They share one result. */
+enum { TYPED_MEMOS = 8 };
+struct typed_memo {
+    const struct kind_type *type;
+    const struct value_field *fields; /* NULL: of an empty one */
+    uint32_t n;
+    bool is_map;
+    struct value read;
+};
+
 struct typed_reader {
     struct arena *arena;
     struct err *err;
@@ -32,6 +43,7 @@ struct typed_reader {
     bool keeps_empty; /* lists and maps that are empty stay apart from none */
     bool has_empty;   /* and there was one */
     bool is_map;      /* what is read was made by the server: typed_map.c */
+    struct typed_memo memos[TYPED_MEMOS];
 };
 
 /* `unknown field "path.key"` or `duplicate field ...`, once each. */

@@ -117,6 +117,25 @@ void *arena_alloc(struct arena *a, size_t n, size_t align)
     return piece;
 }
 
+/* A large piece that has its block to itself takes the block along: an array that grows leaves
+ * nothing behind. */
+static bool grow_block(struct arena *a, const void *p, size_t old_n, size_t new_n)
+{
+    struct arena_block *b = a->block;
+    if (!b || p != b->bytes || b->bytes + old_n != a->p || new_n < ARENA_BLOCK_MAX)
+        return false;
+    size_t more = new_n - b->n;
+    UNPOISON(b->bytes, b->n);
+    b = mem_resize(b, 1, sizeof(*b) + new_n);
+    b->n = new_n;
+    a->block = b;
+    a->p = a->end = b->bytes + new_n;
+    a->held += more;
+    if (a->allowance)
+        allowance_take(a->allowance, more);
+    return true;
+}
+
 void *arena_grow(struct arena *a, void *p, size_t old_n, size_t new_n, size_t align)
 {
     if (p && (char *)p + old_n == a->p && new_n >= old_n &&
@@ -125,6 +144,8 @@ void *arena_grow(struct arena *a, void *p, size_t old_n, size_t new_n, size_t al
         a->p += new_n - old_n;
         return p;
     }
+    if (p && grow_block(a, p, old_n, new_n))
+        return a->block->bytes;
     void *moved = arena_alloc(a, new_n, align);
     if (p)
         memcpy(moved, p, old_n < new_n ? old_n : new_n);

@@ -39,7 +39,8 @@ static inline bool arena_spent(const struct arena *a)
 
 /* Not zeroed. `align` is a power of two up to 16. */
 void *arena_alloc(struct arena *a, size_t n, size_t align);
-/* Grows the piece in place when it is the newest one, else moves it. */
+/* Grows the piece in place when it is the newest one, else moves it. A large one that has a block
+ * of its own takes that along. */
 void *arena_grow(struct arena *a, void *p, size_t old_n, size_t new_n, size_t align);
 void *arena_zalloc(struct arena *a, size_t n, size_t size, size_t align);
 void *arena_dup(struct arena *a, const void *p, size_t n);

@@ -57,6 +57,32 @@ static void newest_piece_grows_in_place(void **state)
     arena_done(&a);
 }
 
+/* The array that most requests are about is not held twice while it grows. */
+static void large_piece_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    enum { FIRST = ARENA_BLOCK_MAX, LAST = 64 * ARENA_BLOCK_MAX };
+    struct arena a;
+    struct allowance w = { 0 };
+    arena_init(&a);
+    arena_allow(&a, &w);
+    (void)arena_alloc(&a, 100, 8);
+    char *p = arena_alloc(&a, FIRST, 16);
+    memset(p, 'x', FIRST);
+    for (size_t n = FIRST; n < LAST; n *= 2) {
+        p = arena_grow(&a, p, n, 2 * n, 16);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        memset(p + n, 'x', n);
+        assert_true(a.held < 2 * n + ARENA_BLOCK_MAX);
+        assert_int_equal(w.held, a.held);
+    }
+    for (size_t i = 0; i < LAST; i += 4096)
+        assert_int_equal(p[i], 'x');
+    (void)arena_alloc(&a, 100, 8);
+    arena_done(&a);
+    assert_int_equal(w.held, 0);
+}
+
 static void text_is_copied(void **state)
 {
     (void)state;
@@ -75,6 +101,7 @@ int main(void)
         cmocka_unit_test(pieces_are_aligned_and_apart),
         cmocka_unit_test(reset_keeps_one_block),
         cmocka_unit_test(newest_piece_grows_in_place),
+        cmocka_unit_test(large_piece_leaves_nothing_behind),
         cmocka_unit_test(text_is_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,11 @@ struct value value_share(struct value *v)
     return *v;
 }
 
+bool value_is_shared(const struct value *v)
+{
+    return v->flags & VALUE_SHARED;
+}
+
 static size_t child_size(const struct value *v)
 {
     return v->type == VALUE_OBJECT ? sizeof(struct value_field) : sizeof(struct value);

@@ -108,6 +108,7 @@ bool value_eq(const struct value *a, const struct value *b);
 /* Copying. */
 struct value value_share(struct value *v);        /* O(1), both sides copy on write from now on */
 struct value value_borrow(const struct value *v); /* the same, where the original stays unedited */
+bool value_is_shared(const struct value *v);      /* others may have its children, too */
 struct value value_clone(struct arena *a, const struct value *v); /* deep, text included */
 
 /* Editing. The pointer returned is good until the next edit of the same container. A value that is

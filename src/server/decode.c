@@ -27,6 +27,7 @@ struct decoder {
     struct str body;
     struct err *err;
     struct claimed claimed;
+    bool is_typed;     /* the body has no fields but those of its type */
     struct str *lines; /* notes of YAML's reader */
     size_t n_lines;
 };
@@ -263,6 +264,7 @@ static int read_proto(struct decoder *d, struct value *ret)
     if (proto_read(d->arena, d->want, envelope.raw, convert_api_version(d->arena, d->want),
                    d->want->name, ret, &why) < 0)
         return unhandled(d, why.msg);
+    d->is_typed = true;
     return 0;
 }
 
@@ -351,7 +353,9 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
         return r;
     struct typed_notes notes = { .n = 0 };
     struct err why = ERR_INIT(d->arena);
-    if (typed_read_sent(d->arena, d->want, tree, &notes, ret, &why) < 0)
+    if (d->is_typed)
+        *ret = *tree;
+    else if (typed_read_sent(d->arena, d->want, tree, &notes, ret, &why) < 0)
         return unhandled(d, why.msg);
     managers_keep_reset(d->arena, tree, ret);
     name_type(d, ret);
@@ -386,7 +390,12 @@ int decode_body(struct call *c, const struct kind_type *type, enum decode_valida
     struct decoder d = {
         .call = c, .arena = c->arena, .want = type, .body = c->http->body, .err = err
     };
-    return decode(&d, validation, ret);
+    int r = decode(&d, validation, ret);
+    if (!arena_spent(c->arena))
+        return r;
+    if (err)
+        err_clear(err);
+    return allowance_error(c->arena->allowance, err);
 }
 
 int decode_to_stored(struct call *c, struct value *obj, const struct value *live, struct value *ret,
