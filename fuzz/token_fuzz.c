@@ -27,8 +27,8 @@ static bool check(struct arena *a, struct str text)
     must(str_starts(t.start, PREFIX) && t.rev != 0);
     if (t.start.n == PREFIX.n)
         return true; /* "/", which is the beginning and has no token of its own */
-    must(token_read(a, token_write(a, t.start, PREFIX, t.rev), PREFIX, &again, &err) == 0);
-    must(str_eq(t.start, again.start) && t.rev == again.rev);
+    must(token_read(a, token_write(a, &t, PREFIX), PREFIX, &again, &err) == 0);
+    must(str_eq(t.start, again.start) && t.rev == again.rev && t.began_ms == again.began_ms);
     return true;
 }
 

@@ -40,6 +40,7 @@ static const char usage[] =
     "  --service-node-port-range FIRST-LAST\n"
     "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
     "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
+    "  --continue-ttl TIME how long the pages of one list can be asked for (default 5m)\n"
     "  --api-versions SET  all (the default), or current: without those that Kubernetes has "
     "dropped\n"
     "  --managed-fields HOW\n"
@@ -52,7 +53,7 @@ static const char usage[] =
 
 struct up {
     const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports;
-    int64_t event_ttl_ns, certificate_ttl_ns; /* 0: the usual */
+    int64_t event_ttl_ns, continue_ttl_ns, certificate_ttl_ns; /* 0: the usual */
     enum store_engine engine;
     enum kind_choice versions;
     enum log_format log_format;
@@ -115,6 +116,9 @@ static int take_flag(int flag, struct up *ret)
     case 'e':
         good = read_time("event-ttl", optarg, &ret->event_ttl_ns);
         break;
+    case 'o':
+        good = read_time("continue-ttl", optarg, &ret->continue_ttl_ns);
+        break;
     case 't':
         good = read_time("certificate-ttl", optarg, &ret->certificate_ttl_ns);
         break;
@@ -164,6 +168,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
         { "new-ca", no_argument, NULL, 'n' },
         { "certificate-ttl", required_argument, NULL, 't' },
         { "event-ttl", required_argument, NULL, 'e' },
+        { "continue-ttl", required_argument, NULL, 'o' },
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
         { "detach", no_argument, NULL, 'D' },
@@ -380,6 +385,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .advertise = str_of(up->advertise ? up->advertise : ""),
             .services = s->services,
             .event_ttl_ns = up->event_ttl_ns,
+            .continue_ttl_ns = up->continue_ttl_ns,
             .versions = up->versions,
             .hides_managers = up->hides_managers },
         &s->server, err);

@@ -31,6 +31,7 @@ struct api {
     struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */
+    int64_t continue_ttl_ns;   /* how old a list can be that goes on; 0: as what is kept */
     bool hides_managers;       /* answers have no managedFields unless they are asked for */
     const char *scratch_dir;   /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];

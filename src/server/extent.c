@@ -15,6 +15,11 @@ static int take_token(struct call *c, struct extent *e, struct err *err)
     e->rev = token.rev > 0 ? (uint64_t)token.rev : 0;
     e->start = token.start;
     e->goes_on = true;
+    int64_t ttl_ns = c->api->continue_ttl_ns;
+    if (ttl_ns && token_is_old(&token, clock_wall_ns(c->api->clock), ttl_ns))
+        return extent_expired(c, e, e->start, err);
+    if (e->rev)
+        e->began_ms = token.began_ms;
     return 0;
 }
 
@@ -56,7 +61,7 @@ static int refuse_partial(const struct kind_resource *r, struct err *err)
 
 int extent_read(struct call *c, struct extent *ret, struct err *err)
 {
-    *ret = (struct extent){ 0 };
+    *ret = (struct extent){ .began_ms = clock_wall_ns(c->api->clock) / NS_PER_MS };
     int r = selection_read(c->arena, &c->req, false, &ret->sel, err);
     if (r == 0 && c->format.as == FORMAT_TABLE)
         r = encode_include_parse(request_param(&c->req, STR("includeObject")), &ret->include, err);
@@ -79,6 +84,7 @@ int extent_expired(struct call *c, const struct extent *e, struct str start, str
                     "Continuing with the provided token results in an inconsistent list - objects "
                     "that were created, modified, or deleted between the time the first chunk was "
                     "returned and now may show up in the list.");
-    err->about.resume = token_write(c->arena, start, e->prefix, TOKEN_NEWEST);
+    const struct token next = { .rev = TOKEN_NEWEST, .start = start };
+    err->about.resume = token_write(c->arena, &next, e->prefix);
     return r;
 }

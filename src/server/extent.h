@@ -17,6 +17,7 @@ struct extent {
     struct str start;            /* the key to begin with; empty: the first */
     uint64_t rev;                /* 0: the newest */
     uint64_t wait_rev;           /* the newest one must not be below it */
+    int64_t began_ms;            /* wall clock at the first page; 0: not said */
     bool goes_on;                /* behind an earlier page, by its token */
     enum encode_include include; /* of a Table: what its rows have of the objects */
 };

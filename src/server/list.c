@@ -369,7 +369,8 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
     if (r <= 0 || l->has_read_ahead)
         return r < 0 ? r : 0;
     l->page_end = arena_str(l->c->arena, buf_str(&at->start));
-    l->meta.token = token_write(l->c->arena, l->page_end, l->of.prefix, (int64_t)l->of.rev);
+    const struct token next = { (int64_t)l->of.rev, l->of.began_ms, l->page_end };
+    l->meta.token = token_write(l->c->arena, &next, l->of.prefix);
     if (!selection_is_all(&l->of.sel))
         return 0;
     l->meta.has_remaining = true;

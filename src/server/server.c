@@ -25,6 +25,7 @@
 #include "server/custom.h"
 #include "server/custom_definition.h"
 #include "server/tally.h"
+#include "server/token.h"
 #include "server/turns.h"
 #include "server/version.h"
 #include "server/watch.h"
@@ -361,6 +362,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.services = opt->services;
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;
+    s->api.continue_ttl_ns = opt->continue_ttl_ns ? opt->continue_ttl_ns : TOKEN_TTL_NS;
     int r = 0;
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),

@@ -21,6 +21,7 @@ struct server_options {
     struct service_ranges services; /* without a network: the defaults of service_ip.h */
     bool hides_managers;            /* see api.h */
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
+    int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
 };
 

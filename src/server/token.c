@@ -90,7 +90,7 @@ static int read_fields(struct arena *a, const struct value *doc, struct str *ret
                        struct token *ret, struct err *err)
 {
     const struct value *version = find(doc, STR("v")), *rev = find(doc, STR("rv")),
-                       *start = find(doc, STR("start"));
+                       *start = find(doc, STR("start")), *began = find(doc, STR("t"));
     if (doc->type != VALUE_OBJECT && doc->type != VALUE_NULL)
         return refuse_type(err, a, doc, "", "storage.continueToken");
     if (version && version->type != VALUE_STRING)
@@ -101,6 +101,8 @@ static int read_fields(struct arena *a, const struct value *doc, struct str *ret
         return refuse_type(err, a, start, "start", "string");
     *ret_version = value_str(version);
     *ret = (struct token){ .rev = rev ? rev->i : 0, .start = value_str(start) };
+    if (value_is(began, VALUE_INT) && began->i > 0)
+        ret->began_ms = began->i;
     return 0;
 }
 
@@ -172,14 +174,21 @@ int token_read(struct arena *a, struct str text, struct str prefix, struct token
 
 /* ---- Writing ---- */
 
-struct str token_write(struct arena *a, struct str start, struct str prefix, int64_t rev)
+struct str token_write(struct arena *a, const struct token *t, struct str prefix)
 {
-    assert(str_starts(start, prefix));
+    assert(str_starts(t->start, prefix));
     autobuf json = { 0 };
-    buf_printf(&json, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)rev);
-    json_write_string(&json, str_skip(start, prefix.n));
+    buf_printf(&json, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)t->rev);
+    json_write_string(&json, str_skip(t->start, prefix.n));
+    if (t->began_ms)
+        buf_printf(&json, ",\"t\":%lld", (long long)t->began_ms);
     buf_byte(&json, '}');
     autobuf text = { 0 };
     base64url_encode(&text, buf_str(&json));
     return arena_str(a, buf_str(&text));
+}
+
+bool token_is_old(const struct token *t, int64_t now_ns, int64_t ttl_ns)
+{
+    return t->rev > 0 && t->began_ms && now_ns / NS_PER_MS - t->began_ms > ttl_ns / NS_PER_MS;
 }

@@ -51,9 +51,10 @@ static void what_is_written_is_read(void **state)
 
         struct token t;
         struct err err = ERR_INIT(&arena);
-        struct str text = token_write(&arena, key, PREFIX, 7);
+        struct str text = token_write(&arena, &(struct token){ 7, 1234, key }, PREFIX);
         assert_int_equal(token_read(&arena, text, PREFIX, &t, &err), 0);
         assert_int_equal(t.rev, 7);
+        assert_int_equal(t.began_ms, 1234);
         check_same(t.start, key);
     }
 }
@@ -63,9 +64,9 @@ static void the_form_is_known(void **state)
 {
     (void)state;
     struct str key = { "/registry/configmaps/a/p1\0", 26 };
-    check_same(token_write(&arena, key, PREFIX, 42),
+    check_same(token_write(&arena, &(struct token){ 42, 0, key }, PREFIX),
                encoded(STR("{\"v\":\"meta.k8s.io/v1\",\"rv\":42,\"start\":\"p1\\u0000\"}")));
-    check_same(token_write(&arena, key, PREFIX, TOKEN_NEWEST),
+    check_same(token_write(&arena, &(struct token){ TOKEN_NEWEST, 0, key }, PREFIX),
                encoded(STR("{\"v\":\"meta.k8s.io/v1\",\"rv\":-1,\"start\":\"p1\\u0000\"}")));
 }
 
@@ -133,10 +134,41 @@ static void a_foreign_key_stays_below_the_prefix(void **state)
     check_same(t.start, STR("/registry/configmaps/a/registry/secrets/b/x"));
 }
 
+static void lists_grow_old(void **state)
+{
+    (void)state;
+    static const struct {
+        struct token token;
+        bool is_old;
+    } rows[] = {
+        { { 5, 1000, { "", 0 } }, true },
+        { { 5, 6000, { "", 0 } }, false },
+        { { 5, 999999, { "", 0 } }, false },          /* from another clock, or made up */
+        { { 5, 0, { "", 0 } }, false },               /* not said */
+        { { TOKEN_NEWEST, 1000, { "", 0 } }, false }, /* as of now, whenever it was made */
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(token_is_old(&rows[i].token, 10 * NS_PER_SEC, 5 * NS_PER_SEC),
+                         rows[i].is_old);
+    static const struct str odd[] = {
+        STR("{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":\"a\",\"t\":"
+            "\"x\"}"),
+        STR("{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":\"a\",\"t\":"
+            "-5}")
+    };
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct token t;
+        struct err err = ERR_INIT(&arena);
+        assert_int_equal(token_read(&arena, encoded(odd[i]), PREFIX, &t, &err), 0);
+        assert_int_equal(t.began_ms, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(lists_grow_old),
         cmocka_unit_test(the_form_is_known),
         cmocka_unit_test(broken_ones_are_refused),
         cmocka_unit_test(changed_ones_are_refused),

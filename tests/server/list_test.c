@@ -15,11 +15,14 @@
 #include "server/token.h"
 
 static struct live live;
+static struct clock_fake now;
 
 static int setup(void **state)
 {
     (void)state;
     live_start(&live);
+    clock_fake_init(&now, clock_wall_ns(&clock_system)); /* tokens say when lists began */
+    live.api.clock = &now.clock;
     return 0;
 }
 
@@ -109,6 +112,34 @@ static void a_page_is_of_its_revision(void **state)
                         live_text(&live, value_dig(&rest, "metadata", "resourceVersion")));
 }
 
+/* Also while its revision is still kept, for watches: counted from the first page. */
+static void a_list_can_take_too_long(void **state)
+{
+    (void)state;
+    enum { TTL_MS = 5000 };
+    live.api.continue_ttl_ns = TTL_MS * NS_PER_MS;
+    for (int i = 0; i < 9; i++)
+        (void)live_put(&live, "a", path("n%d", i), NULL, 10);
+    const char *target = "/api/v1/namespaces/a/configmaps?limit=2";
+    struct value page = live_get_json(&live, target, 200);
+    for (int i = 0; i < 2; i++) {
+        clock_fake_advance(&now, TTL_MS / 2 * NS_PER_MS);
+        const char *token = live_text(&live, value_dig(&page, "metadata", "continue"));
+        page = live_get_json(&live, path("%s&continue=%s", target, token), 200);
+    }
+    clock_fake_advance(&now, NS_PER_MS);
+    const char *token = live_text(&live, value_dig(&page, "metadata", "continue"));
+    struct value gone = live_get_json(&live, path("%s&continue=%s", target, token), 410);
+    assert_true(str_eq(value_str(value_get(&gone, STR("reason"))), STR("Expired")));
+    token = live_text(&live, value_dig(&gone, "metadata", "continue"));
+    page = live_get_json(&live, path("%s&continue=%s", target, token), 200);
+    assert_true(str_eq(
+        value_str(value_dig(value_at(value_get(&page, STR("items")), 0), "metadata", "name")),
+        STR("n6")));
+    live.api.clock = &clock_system;
+    live.api.continue_ttl_ns = 0;
+}
+
 static void an_expired_token_comes_with_another(void **state)
 {
     (void)state;
@@ -141,8 +172,9 @@ static void a_token_never_leaves_its_range(void **state)
     (void)state;
     fill("a", 3, 10);
     fill("b", 3, 10);
-    struct str foreign = token_write(&live.arena, live_key(&live, "b", "c00001"),
-                                     live_key(&live, "", ""), (int64_t)store_rev(live.api.store));
+    const struct token t = { .rev = (int64_t)store_rev(live.api.store),
+                             .start = live_key(&live, "b", "c00001") };
+    struct str foreign = token_write(&live.arena, &t, live_key(&live, "", ""));
     struct value list = live_get_json(
         &live, path("/api/v1/namespaces/a/configmaps?continue=" STR_FMT, STR_ARG(foreign)), 200);
     value_each_item (it, items_of(&list))
@@ -410,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIST_TEST(pages_are_the_whole),
         LIST_TEST(a_page_is_of_its_revision),
+        LIST_TEST(a_list_can_take_too_long),
         LIST_TEST(an_expired_token_comes_with_another),
         LIST_TEST(a_token_never_leaves_its_range),
         LIST_TEST(encodings_say_the_same),
