@@ -27,11 +27,14 @@
 #define LIMIT_HALF_CLOSED_MS     2000u  /* for the answer, after the client has closed its side */
 #define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
 #define LIMIT_WRITE_STALL_BYTES  4096u  /* taken meanwhile; less counts as nothing */
+#define LIMIT_WRITE_CROWD_MS     2000u  /* the same while there is no room for replies */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
 #define LIMIT_STOP_MS            5000u  /* for workers to end after that; then they are left */
 #define LIMIT_COLLECTED_BYTES    (64u << 20) /* of all bodies being collected, half by one client */
 #define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
+#define LIMIT_REPLY_BYTES        (8u << 20) /* unsent ones of a connection; past it requests wait */
+#define LIMIT_REPLY_BYTES_ALL    (64u << 20)  /* of all; past it all wait, and the slow are cut */
 #define LIMIT_REQUEST_MEMORY     (256u << 20) /* that one request takes on a worker; past it 413 */
 #define LIMIT_REQUEST_MEMORY_ALL (320u << 20) /* that all take; past it 429 */
 

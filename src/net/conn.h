@@ -36,6 +36,11 @@ struct http_home {
     struct exchange_list
         timed; /* that have a deadline, or something unsent; see exchange_clock.c */
     struct loop_timer tick;
+    struct exchange_list waiting; /* for room for their replies; see exchange_room.c */
+    size_t n_waiting;
+    size_t held, most_held; /* bytes of replies */
+    struct loop_msg room;
+    bool room_queued, room_wanted;    /* the latter by somebody who streams */
     struct allowance_pool *memory;    /* the server's */
     struct shares *shares;            /* likewise */
     char *read_buffer, *write_buffer; /* CONN_BUFFER_BYTES each, made when first needed */

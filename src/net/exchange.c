@@ -68,6 +68,7 @@ struct http_exchange *exchange_new(struct conn *c)
 
 static void uncount(struct http_exchange *x)
 {
+    exchange_wait_no_more(x);
     if (x->counted) {
         x->conn->n_exchanges--;
         x->counted = false;
@@ -219,12 +220,15 @@ static void segment_done(struct http_exchange *x)
         x->end = &x->first;
     void (*release)(void *) = s->release;
     void *owner = s->owner;
+    size_t held = s->held;
     if (s == &x->one)
         x->one_used = false;
     else
         free(s);
     if (release)
         release(owner);
+    if (held)
+        exchange_room_gave(x, held);
 }
 
 void exchange_queue(struct http_exchange *x, struct http_bytes bytes)
@@ -238,7 +242,11 @@ void exchange_queue(struct http_exchange *x, struct http_bytes bytes)
     }
     struct segment *s = x->one_used ? mem_alloc(sizeof(*s)) : &x->one;
     x->one_used = true;
-    *s = (struct segment){ .rest = bytes.s, .release = bytes.release, .owner = bytes.owner };
+    *s = (struct segment){ .rest = bytes.s,
+                           .release = bytes.release,
+                           .owner = bytes.owner,
+                           .held = bytes.shared ? 0 : bytes.s.n };
+    exchange_room_took(x, s->held);
     *x->end = s;
     x->end = &s->next;
     x->unsent += bytes.s.n;
@@ -332,9 +340,11 @@ static bool is_loopback_name(struct str authority)
     return false;
 }
 
-static void hand_over(struct http_exchange *x)
+void exchange_hand_over(struct http_exchange *x)
 {
     const struct http_handler *h = x->home->handler;
+    if (exchange_waits(x))
+        return;
     x->handed_over = true;
     h->on_request(h->arg, x);
 }
@@ -372,7 +382,7 @@ void exchange_head_done(struct http_exchange *x, bool has_body)
     if (!x->body_streamed)
         http_set_time(x, has_body ? x->home->limits->body_ms : x->home->limits->request_ms);
     if (!has_body || x->body_streamed)
-        hand_over(x);
+        exchange_hand_over(x);
     else
         x->conn->driver->want_body(x);
 }
@@ -418,7 +428,7 @@ void exchange_body_end(struct http_exchange *x)
     }
     x->req.body = buf_str(&x->body);
     http_set_time(x, x->home->limits->request_ms);
-    hand_over(x);
+    exchange_hand_over(x);
 }
 
 /* ---- Turns ---- */

@@ -28,6 +28,7 @@ struct segment {
     struct str rest;
     void (*release)(void *owner);
     void *owner;
+    size_t held; /* counted in its home; not what others hold, too */
 };
 
 /* What the holder of a worker and the loop share; see http_send_write(). */
@@ -59,6 +60,10 @@ struct http_exchange {
     uint64_t taken, stalled_taken;
     bool late; /* it was answered for its holder */
     struct arena late_arena;
+
+    /* Waiting to be handed over; see exchange_room.c. */
+    TAILQ_ENTRY(http_exchange) wait_link;
+    bool waits;
     struct allowance allowance; /* of the arena, while a worker has it */
 
     /* The request. */
@@ -125,6 +130,8 @@ void exchange_set_target(struct http_exchange *x, struct str target);
 /* The head is complete: checks the authority, asks the handler, hands over what has no body to
  * wait for. `has_body`: more may come. */
 void exchange_head_done(struct http_exchange *x, bool has_body);
+/* Calls the handler, or waits until it may. */
+void exchange_hand_over(struct http_exchange *x);
 /* Body bytes. False if they do not belong to the exchange any more (it is ended, or was over the
  * limit and has been answered); the driver then decides what becomes of the rest. */
 bool exchange_body(struct http_exchange *x, struct str piece);
@@ -173,6 +180,19 @@ void exchange_lost(struct http_exchange *x);
 void exchange_release(struct http_exchange *x);
 /* The connection is no more. */
 void exchange_orphan(struct http_exchange *x);
+
+/* ---- Room ---- */
+
+void exchange_room_init(struct http_home *h, size_t most);
+void exchange_room_took(struct http_exchange *x, size_t n);
+void exchange_room_gave(struct http_exchange *x, size_t n);
+/* From time to time: others, on other loops, may have made room. */
+void exchange_room_look(struct http_home *h);
+/* There is no room for more of this client. */
+bool exchange_is_crowded(const struct http_exchange *x);
+/* If the exchange must not be handed over yet, that is done when it may. */
+bool exchange_waits(struct http_exchange *x);
+void exchange_wait_no_more(struct http_exchange *x);
 
 /* ---- The clock ---- */
 

@@ -15,7 +15,8 @@ enum { TICK_MOST_MS = 1000, TICK_LEAST_MS = 10, TICKS = 8 /* of the shortest tim
 
 static int64_t tick_ns(const struct http_limits *l)
 {
-    const int64_t times[] = { l->request_ms, l->body_ms, l->half_closed_ms, l->write_stall_ms };
+    const int64_t times[] = { l->request_ms, l->body_ms, l->half_closed_ms, l->write_stall_ms,
+                              l->write_crowd_ms };
     int64_t ms = times[0];
     for (size_t i = 1; i < sizeof(times) / sizeof(times[0]); i++)
         ms = times[i] < ms ? times[i] : ms;
@@ -74,7 +75,8 @@ static bool has_stalled(struct http_exchange *x, int64_t now)
         x->stalled_ns = now;
         x->stalled_taken = x->taken;
     }
-    return now - x->stalled_ns >= l->write_stall_ms * NS_PER_MS;
+    int64_t most_ms = exchange_is_crowded(x) ? l->write_crowd_ms : l->write_stall_ms;
+    return now - x->stalled_ns >= most_ms * NS_PER_MS;
 }
 
 /* ---- The list ---- */
@@ -105,7 +107,7 @@ static void look_at(struct http_exchange *x, int64_t now)
         conn_abuse(x->conn);
         cut_off(x);
     }
-    if (!x->deadline_ns && !x->unsent)
+    if (!x->deadline_ns && !x->unsent && !x->room_wanted)
         exchange_clock_leave(x);
 }
 
@@ -118,6 +120,7 @@ static void on_tick(struct loop_timer *t)
         next = TAILQ_NEXT(x, timed_link);
         look_at(x, now);
     }
+    exchange_room_look(h);
     if (!TAILQ_EMPTY(&h->timed))
         loop_timer_set(h->loop, &h->tick, now + tick_ns(h->limits));
 }

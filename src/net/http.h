@@ -75,6 +75,7 @@ struct http_bytes {
     struct str s;
     void (*release)(void *owner);
     void *owner;
+    bool shared; /* others have them too: they do not count as memory that this one takes */
 };
 #define HTTP_BYTES(str_value) ((struct http_bytes){ .s = (str_value) })
 
@@ -88,7 +89,7 @@ void http_reply_begin(struct http_exchange *x, int status, const struct http_hea
                       size_t n_headers);
 void http_reply_write(struct http_exchange *x, struct http_bytes bytes);
 void http_reply_end(struct http_exchange *x, const struct http_header *trailers, size_t n_trailers);
-size_t http_reply_room(const struct http_exchange *x); /* 0: enough is queued */
+size_t http_reply_room(struct http_exchange *x); /* 0: enough is queued, here or by all */
 /* Ends it without a proper end: a reset (HTTP/2) or a closed connection (HTTP/1.1). */
 void http_abort(struct http_exchange *x);
 
@@ -167,9 +168,9 @@ void http_tunnel_close(struct http_exchange *x);             /* sends what is qu
 struct http_limits {
     size_t body_bytes, collected_bytes, header_bytes, header_count, request_line_bytes;
     size_t connections, handshakes, pipeline, write_buffer_bytes, write_stall_bytes;
-    size_t request_memory, request_memory_all;
+    size_t reply_bytes, reply_bytes_all, request_memory, request_memory_all;
     int64_t handshake_ms, read_header_ms, body_ms, request_ms, half_closed_ms, idle_ms;
-    int64_t write_stall_ms, drain_ms;
+    int64_t write_stall_ms, write_crowd_ms, drain_ms;
     size_t h2_streams, h2_window_bytes, h2_frame_bytes, h2_continuations, h2_settings;
     size_t h2_resets, h2_resets_per_sec, h2_control_frames, h2_ack_queue;
 };

@@ -85,8 +85,7 @@ void http_reply_write(struct http_exchange *x, struct http_bytes bytes)
     loop_assert_owner(x->home->loop);
     assert(x->began && !x->ended);
     exchange_queue(x, bytes);
-    if (x->unsent >= x->home->limits->write_buffer_bytes)
-        x->room_wanted = true;
+    (void)http_reply_room(x); /* it is told when there is some again */
     more(x);
 }
 
@@ -110,10 +109,14 @@ void http_reply_end(struct http_exchange *x, const struct http_header *trailers,
     more(x);
 }
 
-size_t http_reply_room(const struct http_exchange *x)
+size_t http_reply_room(struct http_exchange *x)
 {
     size_t most = x->home->limits->write_buffer_bytes;
-    return x->unsent < most ? most - x->unsent : 0;
+    if (x->unsent < most && !exchange_is_crowded(x))
+        return most - x->unsent;
+    x->room_wanted = x->home->room_wanted = true;
+    exchange_clock_join(x);
+    return 0;
 }
 
 void http_abort(struct http_exchange *x)

@@ -1,8 +1,9 @@
 /* loop.c - epoll, a heap of timers, and a mailbox.
  *
- * A turn: wait, run the mailbox, the descriptors that are ready, the timers that are due, then
- * what was deferred. An event names its descriptor by slot and generation, so that one fetched
- * before its descriptor was removed finds nobody, even if the slot has a new owner.
+ * A turn: wait, run the mailbox, the descriptors that are ready, the timers that are due, one piece
+ * of what takes long, then what was deferred. An event names its descriptor by slot and generation,
+ * so that one fetched before its descriptor was removed finds nobody, even if the slot has a new
+ * owner.
  *
  * The mailbox is a lock-free stack that the loop takes whole and turns round. Only the post that
  * finds it empty wakes the loop, so a burst costs one write.
@@ -49,7 +50,8 @@ struct loop {
     size_t n_timers, heap_cap;
 
     struct loop_msg *deferred, **deferred_end;
-    _Atomic(struct loop_msg *) mailbox; /* newest first */
+    struct loop_msg *later, **later_end; /* one a turn */
+    _Atomic(struct loop_msg *) mailbox;  /* newest first */
 };
 
 /* Its address tells threads apart. */
@@ -70,6 +72,7 @@ struct loop *loop_new(const struct clock *clock, struct err *err)
     l->epoll_fd = take_fd(&epoll_fd);
     l->wake_fd = take_fd(&wake_fd);
     l->deferred_end = &l->deferred;
+    l->later_end = &l->later;
     return l;
 }
 
@@ -287,6 +290,14 @@ void loop_defer(struct loop *l, struct loop_msg *m)
     l->deferred_end = &m->next;
 }
 
+void loop_later(struct loop *l, struct loop_msg *m)
+{
+    loop_assert_owner(l);
+    m->next = NULL;
+    *l->later_end = m;
+    l->later_end = &m->next;
+}
+
 static void run_messages(struct loop *l, struct loop_msg *m)
 {
     while (m) {
@@ -329,11 +340,22 @@ static void run_deferred(struct loop *l)
     run_messages(l, m);
 }
 
+static void run_later(struct loop *l)
+{
+    struct loop_msg *m = l->later;
+    if (!m)
+        return;
+    l->later = m->next;
+    if (!l->later)
+        l->later_end = &l->later;
+    m->run(l, m);
+}
+
 /* ---- The loop ---- */
 
 static int sleep_ms(const struct loop *l)
 {
-    if (l->deferred)
+    if (l->deferred || l->later)
         return 0;
     if (!l->n_timers)
         return -1;
@@ -355,6 +377,7 @@ static void turn(struct loop *l, int timeout_ms)
     for (int i = 0; i < n; i++)
         dispatch(l, &events[i]);
     run_timers(l);
+    run_later(l);
     run_deferred(l);
 }
 
@@ -381,8 +404,9 @@ struct loop *loop_free(struct loop *l)
 {
     if (!l)
         return NULL;
-    while (l->deferred || atomic_load(&l->mailbox)) {
+    while (l->deferred || l->later || atomic_load(&l->mailbox)) {
         run_mailbox(l);
+        run_later(l);
         run_deferred(l);
     }
     (void)close(l->epoll_fd);

@@ -378,6 +378,51 @@ static void what_is_left_in_the_mailbox_runs_on_free(void **state)
     assert_int_equal(rounds, 3);
 }
 
+struct piece {
+    struct loop_msg msg;
+    size_t ran_in; /* which turn */
+};
+
+static struct {
+    struct loop_msg msg;
+    size_t n;
+} turns;
+
+static void count_turn(struct loop *l, struct loop_msg *m)
+{
+    if (++turns.n == 10)
+        loop_stop(l);
+    else
+        loop_defer(l, m);
+}
+
+static void note_turn(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    ((struct piece *)m)->ran_in = turns.n;
+}
+
+/* Others have their turn between any two pieces. */
+static void long_work_takes_one_turn_each(void **state)
+{
+    (void)state;
+    struct loop *l = loop_new(NULL, NULL);
+    struct piece pieces[3] = { 0 };
+    turns.msg.run = count_turn;
+    loop_defer(l, &turns.msg);
+    for (size_t i = 0; i < 3; i++) {
+        pieces[i].msg.run = note_turn;
+        loop_later(l, &pieces[i].msg);
+    }
+    loop_run(l);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pieces[i].ran_in, i);
+    pieces[0].ran_in = 0;
+    loop_later(l, &pieces[0].msg); /* freeing runs what is left */
+    loop_free(l);
+    assert_int_equal(pieces[0].ran_in, 10);
+}
+
 int main(void)
 {
 #define LOOP_TEST(name) cmocka_unit_test_setup_teardown(name, make_loop, free_loop)
@@ -393,6 +438,7 @@ int main(void)
         LOOP_TEST(no_wake_up_is_lost),
         LOOP_TEST(deferred_work_runs_before_sleeping),
         LOOP_TEST(what_is_left_in_the_mailbox_runs_on_free),
+        cmocka_unit_test(long_work_takes_one_turn_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

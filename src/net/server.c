@@ -26,6 +26,8 @@ struct http_limits http_limits_default(void)
         .write_buffer_bytes = LIMIT_WRITE_BUFFER_BYTES,
         .handshake_ms = LIMIT_HANDSHAKE_MS,
         .write_stall_bytes = LIMIT_WRITE_STALL_BYTES,
+        .reply_bytes = LIMIT_REPLY_BYTES,
+        .reply_bytes_all = LIMIT_REPLY_BYTES_ALL,
         .request_memory = LIMIT_REQUEST_MEMORY,
         .request_memory_all = LIMIT_REQUEST_MEMORY_ALL,
         .read_header_ms = LIMIT_READ_HEADER_MS,
@@ -34,6 +36,7 @@ struct http_limits http_limits_default(void)
         .half_closed_ms = LIMIT_HALF_CLOSED_MS,
         .idle_ms = LIMIT_IDLE_MS,
         .write_stall_ms = LIMIT_WRITE_STALL_MS,
+        .write_crowd_ms = LIMIT_WRITE_CROWD_MS,
         .drain_ms = LIMIT_DRAIN_MS,
         .h2_streams = LIMIT_H2_STREAMS,
         .h2_window_bytes = LIMIT_H2_WINDOW_BYTES,
@@ -59,6 +62,7 @@ struct http_home *http_home_new(struct http_server *s, struct loop *l)
     h->memory = &s->memory;
     h->shares = &s->shares;
     exchange_clock_init(h);
+    exchange_room_init(h, s->limits.reply_bytes_all / s->n_homes);
     TAILQ_INIT(&h->conns);
     TAILQ_INIT(&h->handshaking);
     h->most_handshaking = s->limits.handshakes / s->n_homes;

@@ -21,6 +21,7 @@ struct shares {
 struct share {
     size_t refs;
     atomic_size_t collected;
+    atomic_size_t held; /* bytes of replies */
     size_t name_n;
     char name[];
 };

@@ -274,7 +274,7 @@ void ws_send(struct ws *ws, enum ws_type type, struct str message)
         send_frame(ws, type == WS_TEXT ? WS_OP_TEXT : WS_OP_BINARY, message);
 }
 
-size_t ws_room(const struct ws *ws)
+size_t ws_room(struct ws *ws)
 {
     return ws->close_sent ? 0 : http_reply_room(ws->x);
 }

@@ -29,5 +29,5 @@ struct ws *ws_accept(struct http_exchange *x, const struct str *protocols, size_
                      const struct ws_handler *handler);
 struct str ws_protocol(const struct ws *ws); /* the chosen one; may be empty */
 void ws_send(struct ws *ws, enum ws_type type, struct str message); /* copied */
-size_t ws_room(const struct ws *ws);
+size_t ws_room(struct ws *ws);
 void ws_close(struct ws *ws, unsigned code, struct str reason); /* on_close follows */

@@ -65,7 +65,7 @@ static void answer(struct call *c, int status, struct buf *bytes)
 {
     const struct http_header *headers;
     size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
-    reply_bytes(c->x, status, headers, n, arena_str(c->arena, buf_str(bytes)));
+    reply_buffer(c->x, status, headers, n, bytes);
 }
 
 static const struct kind_type *status_type(void)

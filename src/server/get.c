@@ -75,7 +75,7 @@ static int read_object(struct got *g, struct buf *out, struct err *err)
     return r;
 }
 
-static void send(struct call *c, int r, const struct buf *bytes, struct err *err)
+static void send(struct call *c, int r, struct buf *bytes, struct err *err)
 {
     if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
         r = refuse_list(c->req.resource, err);
@@ -85,7 +85,7 @@ static void send(struct call *c, int r, const struct buf *bytes, struct err *err
     }
     const struct http_header *headers;
     size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
-    reply_bytes(c->x, 200, headers, n, arena_str(c->arena, buf_str(bytes)));
+    reply_buffer(c->x, 200, headers, n, bytes);
 }
 
 /* On a worker. */
@@ -98,6 +98,13 @@ static void convert_and_send(struct http_exchange *x, void *arg)
     (void)x;
     int r = encode_entry(&bytes, c->arena, &g->encoder, &g->entry, &err);
     send(c, r, &bytes, &err);
+}
+
+/* Those that write do not wait for those that only look. */
+static struct workers *readers(const struct call *c)
+{
+    struct workers *w = call_workers(c);
+    return w == c->api->workers ? c->api->read_workers : w;
 }
 
 static void answer(struct call *c)
@@ -116,7 +123,7 @@ static void answer(struct call *c)
     if (r <= 0)
         send(c, r, &bytes, &err);
     else if (loop_is_mine(http_loop(c->x)))
-        (void)http_to_worker(c->x, call_workers(c), convert_and_send, g);
+        (void)http_to_worker(c->x, readers(c), convert_and_send, g);
     else
         convert_and_send(c->x, g);
 }
@@ -145,7 +152,7 @@ void verb_get(struct call *c)
     if (read_revision(c, &rev, &err) < 0)
         call_fail(c, &err);
     else if (rev > store_rev(c->api->store))
-        (void)http_to_worker(c->x, call_workers(c), answer_later, c);
+        (void)http_to_worker(c->x, readers(c), answer_later, c);
     else
         answer(c);
 }

@@ -453,12 +453,22 @@ static void give_up(struct list *l)
     http_abort(x);
 }
 
+/* Others first. */
+static void post_turn(struct list *l)
+{
+    if (l->turn_is_posted)
+        return;
+    l->turn_is_posted = true;
+    l->turn.run = on_turn;
+    loop_later(http_loop(l->c->x), &l->turn);
+}
+
 static void on_room(void *arg, struct http_exchange *x)
 {
     (void)x;
     struct list *l = arg;
-    if (!l->turn_is_posted && !l->page_is_away)
-        run_turn(l);
+    if (!l->page_is_away)
+        post_turn(l);
 }
 
 static void on_gone(void *arg, struct http_exchange *x)
@@ -467,16 +477,6 @@ static void on_gone(void *arg, struct http_exchange *x)
     struct list *l = arg;
     if (!l->turn_is_posted) /* else the turn will find out */
         give_up(l);
-}
-
-/* Others first. */
-static void post_turn(struct list *l)
-{
-    if (l->turn_is_posted)
-        return;
-    l->turn_is_posted = true;
-    l->turn.run = on_turn;
-    loop_post(http_loop(l->c->x), &l->turn);
 }
 
 static void go_on(struct list *l)

@@ -1,16 +1,37 @@
 #include "server/reply.h"
 
+#include <stdlib.h>
+
 #include "net/loop.h"
 #include "server/encode.h"
 #include "base/banned.h"
 
+static void reply(struct http_exchange *x, int status, const struct http_header *headers,
+                  size_t n_headers, struct http_bytes bytes)
+{
+    if (loop_is_mine(http_loop(x)))
+        http_reply(x, status, headers, n_headers, bytes);
+    else
+        http_send(x, status, headers, n_headers, bytes);
+}
+
 void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
                  size_t n_headers, struct str bytes)
 {
-    if (loop_is_mine(http_loop(x)))
-        http_reply(x, status, headers, n_headers, HTTP_BYTES(bytes));
-    else
-        http_send(x, status, headers, n_headers, HTTP_BYTES(bytes));
+    reply(x, status, headers, n_headers, HTTP_BYTES(bytes));
+}
+
+static void release(void *owner)
+{
+    free(owner);
+}
+
+void reply_buffer(struct http_exchange *x, int status, const struct http_header *headers,
+                  size_t n_headers, struct buf *bytes)
+{
+    const struct http_bytes all = { buf_str(bytes), release, bytes->p };
+    *bytes = (struct buf){ 0 };
+    reply(x, status, headers, n_headers, all);
 }
 
 static void reply_typed(struct http_exchange *x, int status, struct str type, struct str text)

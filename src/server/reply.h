@@ -12,6 +12,9 @@ struct kind_type;
 /* Bytes in the exchange's arena, or static. */
 void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
                  size_t n_headers, struct str bytes);
+/* The buffer's bytes, which are handed over: it is left empty. */
+void reply_buffer(struct http_exchange *x, int status, const struct http_header *headers,
+                  size_t n_headers, struct buf *bytes);
 void reply_text(struct http_exchange *x, int status, struct str text);
 /* `text` is complete JSON in the exchange's arena. */
 void reply_json(struct http_exchange *x, int status, struct str text);

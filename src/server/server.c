@@ -31,7 +31,7 @@
 #include "server/watch.h"
 #include "base/banned.h"
 
-enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 8 };
+enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32 };
 
 struct server {
     struct api api;

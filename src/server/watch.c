@@ -67,12 +67,12 @@ void watcher_end(struct watcher *w)
 
 /* ---- Sending ---- */
 
-static size_t room(const struct watcher *w)
+static size_t room(struct watcher *w)
 {
     return w->ws ? ws_room(w->ws) : http_reply_room(w->c->x);
 }
 
-bool watcher_has_room(const struct watcher *w)
+bool watcher_has_room(struct watcher *w)
 {
     return room(w) > 0;
 }
@@ -342,7 +342,7 @@ static void post_turn(struct watcher *w)
         return;
     w->turn_is_posted = true;
     w->turn.run = on_turn;
-    loop_post(w->hub->loop, &w->turn);
+    loop_later(w->hub->loop, &w->turn);
 }
 
 /* Adds one object to what is sent next, or sends it: a WebSocket has a message for each. */

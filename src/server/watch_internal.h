@@ -113,7 +113,7 @@ void watcher_end(struct watcher *w);
 void watcher_fail(struct watcher *w, const struct err *err);
 /* Sends what the event means to the watch. False if that has ended it. */
 bool watcher_show(struct watcher *w, const struct store_event *ev);
-bool watcher_has_room(const struct watcher *w);
+bool watcher_has_room(struct watcher *w);
 /* A definition has changed, perhaps its own. May end it. */
 void watcher_look(struct watcher *w);
 

@@ -1,0 +1,115 @@
+/* exchange_room.c - the memory of replies: what one connection, one client, and all of a loop have
+ * waiting to be sent.
+ *
+ * A client that asks for much and takes little would fill it. Requests of a connection that has
+ * more unsent than it may wait, their body read but nobody told, until it has taken some; so do
+ * those of a client that has half of what there is, and all while the loop's room is full; and
+ * whoever streams has no room meanwhile. Those of them who take next to nothing for a short while
+ * are cut off (exchange_clock.c), so that nobody waits for long. */
+#include "net/conn.h"
+#include "base/banned.h"
+
+static bool is_full(const struct http_home *h)
+{
+    return h->held >= h->most_held;
+}
+
+bool exchange_is_crowded(const struct http_exchange *x)
+{
+    size_t by_client = atomic_load_explicit(&x->peer->share->held, memory_order_relaxed);
+    return is_full(x->home) || by_client >= x->home->limits->reply_bytes_all / 2;
+}
+
+/* Somebody waits who might not have to: looked after at the end of the turn. */
+static void look_again(struct http_home *h)
+{
+    if (h->room_queued)
+        return;
+    h->room_queued = true;
+    loop_defer(h->loop, &h->room);
+}
+
+void exchange_room_took(struct http_exchange *x, size_t n)
+{
+    x->home->held += n;
+    atomic_fetch_add_explicit(&x->peer->share->held, n, memory_order_relaxed);
+}
+
+void exchange_room_gave(struct http_exchange *x, size_t n)
+{
+    struct http_home *h = x->home;
+    bool was_crowded = exchange_is_crowded(x);
+    h->held -= n;
+    atomic_fetch_sub_explicit(&x->peer->share->held, n, memory_order_relaxed);
+    if (h->n_waiting || (was_crowded && !exchange_is_crowded(x)))
+        look_again(h);
+}
+
+void exchange_room_look(struct http_home *h)
+{
+    if (h->n_waiting || h->room_wanted)
+        look_again(h);
+}
+
+static bool must_wait(const struct http_exchange *x)
+{
+    return x->conn->unsent >= x->home->limits->reply_bytes || exchange_is_crowded(x);
+}
+
+bool exchange_waits(struct http_exchange *x)
+{
+    x->waits = must_wait(x);
+    if (x->waits) {
+        x->home->n_waiting++;
+        TAILQ_INSERT_TAIL(&x->home->waiting, x, wait_link);
+    }
+    return x->waits;
+}
+
+void exchange_wait_no_more(struct http_exchange *x)
+{
+    if (!x->waits)
+        return;
+    x->waits = false;
+    x->home->n_waiting--;
+    TAILQ_REMOVE(&x->home->waiting, x, wait_link);
+}
+
+/* Once through all, the first first; whoever has to wait on goes to the end, so that the order is
+ * kept. Handing one over may close its connection, and end others that wait with it. */
+static void go_on_waiting(struct http_home *h)
+{
+    for (size_t n = h->n_waiting; n && h->n_waiting; n--) {
+        struct http_exchange *x = TAILQ_FIRST(&h->waiting);
+        exchange_wait_no_more(x);
+        if (!x->ended && !http_is_gone(x))
+            exchange_hand_over(x);
+    }
+}
+
+/* Whoever streams and was told that there is no room looks again. */
+static void go_on_streaming(struct http_home *h)
+{
+    struct http_exchange *x;
+    h->room_wanted = false;
+    TAILQ_FOREACH(x, &h->timed, timed_link)
+    if (x->room_wanted)
+        exchange_queue_turn(x);
+}
+
+static void on_room(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct http_home *h = (struct http_home *)((char *)m - offsetof(struct http_home, room));
+    h->room_queued = false;
+    go_on_waiting(h);
+    if (h->room_wanted && !is_full(h))
+        go_on_streaming(h);
+}
+
+void exchange_room_init(struct http_home *h, size_t most)
+{
+    h->most_held = most;
+    h->room.run = on_room;
+    TAILQ_INIT(&h->waiting);
+}

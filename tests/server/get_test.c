@@ -1,0 +1,71 @@
+/* GET: what takes long to make is made where nobody waits for it. */
+#include "live.h"
+
+static struct live live;
+
+static int setup(void **state)
+{
+    (void)state;
+    live_start(&live);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    live_stop(&live);
+    return 0;
+}
+
+/* Which of two requests that come together is answered first: 1 or 3. */
+static uint32_t first_answer(const char *path, const char *other)
+{
+    struct harness h = { .plain = live.address };
+    struct h2_peer p;
+    struct h2_frame f;
+    autobuf b = { 0 };
+    h2_connect(&p, &h);
+    h2_add_request(&b, 1, "GET", path, true);
+    h2_add_request(&b, 3, "GET", other, true);
+    assert_true(h2_send(&p, &b));
+    assert_true(h2_expect(&p, H2_HEADERS, 0, &f));
+    assert_int_equal(f.status, 200);
+    uint32_t first = f.stream;
+    assert_int_equal(h2_status(&p, 4 - first), 200);
+    h2_close(&p);
+    return first;
+}
+
+#define CONFIGMAPS "/api/v1/namespaces/default/configmaps/"
+
+static void what_is_parsed_and_large_holds_up_nobody(void **state)
+{
+    (void)state;
+    (void)live_put(&live, "default", "large", NULL, 1000000);
+    (void)live_put(&live, "default", "small", NULL, 100);
+    assert_int_equal(first_answer(CONFIGMAPS "large?pretty=true", CONFIGMAPS "small"), 3);
+    assert_int_equal(first_answer(CONFIGMAPS "small?pretty=true", CONFIGMAPS "large"), 1);
+    assert_int_equal(first_answer(CONFIGMAPS "large", CONFIGMAPS "small"), 1); /* nothing to do */
+}
+
+static void it_is_the_same_object(void **state)
+{
+    (void)state;
+    (void)live_put(&live, "default", "large", NULL, 1000000);
+    struct value plain = live_get_json(&live, CONFIGMAPS "large", 200),
+                 pretty = live_get_json(&live, CONFIGMAPS "large?pretty=true", 200);
+    assert_true(value_eq(&plain, &pretty));
+    struct answer proto =
+        live_get(&live, CONFIGMAPS "large", "Accept: application/vnd.kubernetes.protobuf\r\n");
+    assert_int_equal(proto.status, 200);
+    assert_true(proto.body.n > 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_parsed_and_large_holds_up_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_is_the_same_object, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
