@@ -24,12 +24,14 @@ check "livez has no shutdown check" 404 "$(code anonymous "$server/livez/shutdow
 check "readyz?verbose" "[+]ping ok
 [+]etcd ok
 [+]damaged-objects ok
+[+]disk-space ok
 [+]shutdown ok
 [+]workers ok
 readyz check passed" "$(anonymous "$server/readyz?verbose")"
 check "readyz?verbose&exclude" "[+]ping ok
 [+]etcd excluded: ok
 [+]damaged-objects ok
+[+]disk-space ok
 [+]shutdown ok
 [+]workers ok
 readyz check passed" "$(anonymous "$server/readyz?verbose&exclude=etcd")"

@@ -34,6 +34,13 @@ static bool check_workers(const struct health *h)
     return !workers_stuck(h->workers, STUCK_NS);
 }
 
+static bool check_space(const struct health *h)
+{
+    struct store_stats stats;
+    store_stats(h->store, &stats);
+    return !stats.is_tight;
+}
+
 static bool check_shutdown(const struct health *h)
 {
     return __atomic_load_n(h->ready, __ATOMIC_ACQUIRE);
@@ -45,12 +52,13 @@ static const struct check {
     bool (*passes)(const struct health *h);
     bool only_ready; /* not asked by /livez: being busy is no reason to be killed */
     /* Fails under its own path and by name, and no more: all but the object that is damaged can be
-     * served, and would not be by a server that nobody asks any more. */
+     * served, and a full disk be emptied, but not by a server that nobody asks any more. */
     bool is_only_told;
 } checks[] = {
     { { "ping", 4 }, check_ping, false, false },
     { { "etcd", 4 }, check_store, false, false },
     { { "damaged-objects", 15 }, check_damage, true, true },
+    { { "disk-space", 10 }, check_space, true, true },
     { { "shutdown", 8 }, check_shutdown, true, false },
     { { "workers", 7 }, check_workers, true, false },
 };

@@ -80,6 +80,8 @@ static void store_metrics(struct buf *out, const struct store_stats *s)
     gauge(out, "sampan_store_memory_bytes", "Changes in memory that the view does not have yet.",
           s->memory_bytes);
     gauge(out, "sampan_store_damaged_objects", "Objects that were found damaged.", s->damaged);
+    gauge(out, "sampan_store_tight", "1 while the disk is nearly full and only deletes are taken.",
+          s->is_tight);
     gauge(out, "sampan_store_failing", "1 while writes cannot be made durable.", s->failing != 0);
 }
 

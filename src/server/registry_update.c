@@ -48,6 +48,7 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
             .key = stored_key(c->arena, c->stored, c->req.ns, name),
             .value = buf_str(&bytes),
             .expect_rev = was->rev,
+            .is_ending = value_dig(obj, "metadata", "deletionTimestamp"),
         };
         r = commit(c, op, extra, &rev, err);
         if (r == 0)

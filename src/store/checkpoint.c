@@ -22,6 +22,7 @@
 #include "base/banned.h"
 
 enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000 };
+#define TIDY_NS (60 * NS_PER_SEC)
 
 /* ---- A sealed table into the view ---- */
 
@@ -149,6 +150,8 @@ int store__write_view(struct view *v, const struct memtable *t, const struct vie
 /* The floor after a checkpoint up to `rev`: what was asked for, or what the limits demand. */
 static uint64_t choose_floor(struct store *s, uint64_t rev, uint64_t asked)
 {
+    if (s->is_tight)
+        return rev; /* history is the first thing to go */
     int64_t oldest_ns = clock_wall_ns(s->clock) - s->history_ns;
     uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns);
     if (asked > floor && asked <= rev)
@@ -319,16 +322,19 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
-/* When nobody wants anything: gives back what the last rush has left behind. */
-static int tidy_up(struct store *s, struct err *err)
+/* When nobody wants anything, or not for a minute: gives back what a rush has left behind. A view
+ * that cannot be made smaller now, because even a small copy needs room, stays as it is. */
+static void tidy_up(struct store *s, struct err *err)
 {
-    int r = s->medium->durable ? view_shrink(s->view, err) : 0;
+    int r = view_shrink(s->view, err);
+    if (r == -ERR_NO_SPACE && store__give_reserve(s))
+        r = view_shrink(s->view, err);
     if (r < 0)
-        return err_wrap(err, "make the view smaller");
+        log_debug("the view was not made smaller", LOG_ERR(err));
+    err_clear(err);
     view_refresh(s->view);
     view_let_go(s->view);
     (void)malloc_trim(0);
-    return 0;
 }
 
 /* Once in a while although nobody asks, so that changes do not stay out of the view for long. */
@@ -346,7 +352,7 @@ void *store__keeper_main(void *arg)
     struct store *s = arg;
     struct arena arena;
     arena_init(&arena);
-    int64_t retry_ms = 0, idle_ms = 0;
+    int64_t retry_ms = 0, idle_ms = 0, tidied_ns = clock_mono_ns(&clock_system);
     for (;;) {
         struct orders o = next_orders(s, retry_ms ? retry_ms : STORE__LOOK_MS, retry_ms > 0);
         if (o.stop)
@@ -357,8 +363,14 @@ void *store__keeper_main(void *arg)
         o.full |= is_idle;
         if (r == 0 && (!o.is_tick || is_idle))
             r = keep(s, &o, &err);
-        if (r == 0 && is_idle)
-            r = tidy_up(s, &err);
+        if (r == 0 && (is_idle || clock_mono_ns(&clock_system) - tidied_ns > TIDY_NS)) {
+            tidy_up(s, &err);
+            tidied_ns = clock_mono_ns(&clock_system);
+        }
+        if (r == -ERR_NO_SPACE)
+            (void)store__give_reserve(s);
+        else
+            store__look_at_space(s);
         report(s, &o, r, &err);
         retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
         if (retry_ms > RETRY_MAX_MS)

@@ -38,6 +38,7 @@ struct store__commit {
     struct store_txn *taken;
     uint64_t first_rev, next_rev; /* of the group */
     uint64_t seed;                /* of the segment it goes to */
+    bool is_tight;                /* the disk is nearly full */
 };
 
 struct store__commit *store__commit_new(void)
@@ -171,6 +172,16 @@ static int check_conditions(struct store__commit *c, struct store_snap *snap, st
     return changes;
 }
 
+static int check_space(const struct store__commit *c, const struct store_txn *t, struct err *err)
+{
+    for (size_t i = 0; c->is_tight && i < t->n_ops; i++)
+        if (t->ops[i].type == STORE_PUT && !t->ops[i].is_ending)
+            return err_set(err, ERR_NO_SPACE,
+                           "the disk is nearly full: until there is room, things can only be "
+                           "deleted");
+    return 0;
+}
+
 static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now_ns)
 {
     uint64_t rev = c->next_rev++;
@@ -203,6 +214,8 @@ static void decide(struct store__commit *c, struct store_snap *snap, struct stor
     t->rev = 0;
     t->reason[0] = '\0';
     int r = check_sizes(t, &err);
+    if (r == 0)
+        r = check_space(c, t, &err);
     if (r == 0)
         r = check_conditions(c, snap, t, &err);
     if (r < 0)
@@ -343,6 +356,7 @@ static int write_group(struct store *s, struct store__commit *c, struct store_sn
                        struct err *err)
 {
     int64_t now_ns = clock_wall_ns(s->clock);
+    c->is_tight = s->is_tight;
     c->first_rev = c->next_rev = store_snap_rev(snap) + 1;
     int r = wal_reserve(&s->wal, c->first_rev, now_ns, &c->seed, err);
     if (r < 0)
@@ -377,6 +391,18 @@ static int commit_group(struct store *s, struct store__commit *c, struct store_s
     return 0;
 }
 
+/* On a disk that turns out to be full: the same once more, of which what deletes goes on. */
+static int commit_in_reserve(struct store *s, struct store__commit *c, struct store_snap *snap,
+                             struct err *err)
+{
+    buf_reset(&c->records);
+    slots_reset(c);
+    err_clear(err);
+    for (struct store_txn *t = c->taken; t; t = t->next)
+        t->result = 0;
+    return commit_group(s, c, snap, err);
+}
+
 static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ticket)
 {
     struct err err = ERR_INIT(&c->arena);
@@ -395,6 +421,8 @@ static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ti
         r = store_snap_begin(s, 0, &snap, &err);
     if (r == 0)
         r = commit_group(s, c, snap, &err);
+    if (r == -ERR_NO_SPACE && snap && store__give_reserve(s))
+        r = commit_in_reserve(s, c, snap, &err);
     if (r < 0)
         fail_group(s, c, r, err.msg);
     store_snap_end(snap);
@@ -412,7 +440,7 @@ void *store__commit_main(void *arg)
         arena_reset(&c->arena);
         buf_reset(&c->records);
         slots_reset(c);
-        if (wal_wants_next(&s->wal)) {
+        if (!s->is_tight && wal_wants_next(&s->wal)) {
             (void)pthread_mutex_lock(&s->keeper_lock);
             s->prepare_wanted = true;
             (void)pthread_cond_broadcast(&s->keeper_moved);

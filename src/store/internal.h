@@ -28,8 +28,10 @@ enum {
     STORE__TABLE_CHANGES = 16384, /* or then: what a small change replaces may be large */
     STORE__GROUP_BYTES = 4 << 20, /* when a group takes no more */
     STORE__GROUP_TXNS = 1024,
-    STORE__IDLE_MS = 5000, /* how long changes stay out of the view at most */
-    STORE__LOOK_MS = 1000, /* how old the news that the folder is there may be */
+    STORE__IDLE_MS = 5000,           /* how long changes stay out of the view at most */
+    STORE__RESERVE_BYTES = 16 << 20, /* for deleting on a full disk; less on a small one */
+    STORE__RESERVE_PART = 16,        /* which part of the disk it is at most */
+    STORE__LOOK_MS = 1000,           /* how old the news that the folder is there may be */
 };
 
 struct store__commit; /* commit.c */
@@ -49,6 +51,7 @@ struct store {
     _Atomic uint64_t floor; /* persisted */
     _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
     _Atomic int failing;
+    _Atomic bool is_tight;     /* the disk is nearly full: only what deletes is taken */
     _Atomic bool is_lost;      /* the folder is not there any more */
     _Atomic int64_t looked_ns; /* when it was looked for last */
 
@@ -140,6 +143,12 @@ void store__snap_drop_idle(struct store *s);
 int store__look_at_folder(void *arg, struct err *err);
 /* The same, unless it was looked at a moment ago. Before each group. */
 int store__look_in_time(struct store *s, struct err *err);
+
+/* ---- reserve.c ---- */
+/* Is the disk nearly full? Makes the reserve where there is room. Thread: keeper. */
+void store__look_at_space(struct store *s);
+/* A write found no room: gives the reserve up. True if it may be worth another try. Any thread. */
+bool store__give_reserve(struct store *s);
 
 /* ---- damage.c ---- */
 /* The view now has what is in `t`. */

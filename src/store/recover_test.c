@@ -833,15 +833,22 @@ static void a_full_disk_is_survived(void **state)
     struct fixture *f = *state;
     struct store_stats stats;
     (void)put(f, "a", "1");
-    failpoint_arm("wal-write", ENOSPC, 1, 3);
+    failpoint_arm("wal-write", ENOSPC, 1, UINT32_MAX);
     for (int i = 0; i < 3; i++)
         assert_int_equal(put(f, "a", "2"), -ERR_NO_SPACE);
+    assert_int_equal(del(f, "a"), -ERR_NO_SPACE); /* not even the reserve has room */
     store_stats(f->s, &stats);
+    assert_true(stats.is_tight);
     assert_int_equal(stats.failing, -ERR_NO_SPACE);
     assert_string_equal(list(f, "", 0), "a=1");
-    assert_int_equal(put(f, "a", "3"), 3);
+    failpoint_disarm("wal-write");
+    int64_t r = 0;
+    for (int i = 0; i < 1000 && (r = put(f, "a", "3")) < 0; i++)
+        (void)usleep(10000);
+    assert_int_equal(r, 3);
     store_stats(f->s, &stats);
     assert_int_equal(stats.failing, 0);
+    assert_false(stats.is_tight);
     fixture_reopen(f);
     assert_string_equal(list(f, "", 0), "a=3");
 }
@@ -917,15 +924,15 @@ static void a_failed_checkpoint_is_survived(void **state)
     char value[4096];
     memset(value, 'x', sizeof(value));
     value[sizeof(value) - 1] = '\0';
-    failpoint_arm("view-commit", ENOSPC, 1, UINT32_MAX);
+    failpoint_arm("view-commit", EIO, 1, UINT32_MAX);
     int64_t r = 0, last = 0;
     for (int i = 0; i < 10000 && (r = put(f, "a", value)) > 0; i++)
         last = r;
-    assert_int_equal(r, -ERR_NO_SPACE);
+    assert_int_equal(r, -ERR_IO);
     struct store_stats stats;
     store_stats(f->s, &stats);
     assert_true(stats.memory_bytes < 3 << 20);
-    assert_int_equal(stats.failing, -ERR_NO_SPACE);
+    assert_int_equal(stats.failing, -ERR_IO);
     struct store_snap *snap; /* reading goes on */
     assert_int_equal(store_snap_begin(f->s, 0, &snap, &f->err), 0);
     assert_int_equal(store_snap_rev(snap), last);
@@ -1031,6 +1038,105 @@ static void a_full_file_system_is_survived(void **state)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
         skip();
     assert_int_equal(status, 0);
+}
+
+/* ---- Deleting on a full disk ---- */
+
+/* Runs `body` on a disk of its own; needs the right to mount. */
+static void on_small_disk(struct fixture *f, int (*body)(struct fixture *f, const char *dir))
+{
+    f->s = store_close(f->s);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char dir[128];
+        (void)snprintf(dir, sizeof(dir), "%s/disk", f->dir);
+        if (mkdir(dir, 0700) < 0 || unshare(CLONE_NEWNS) < 0 ||
+            mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("none", dir, "tmpfs", 0, "size=32m,mode=0700") < 0)
+            _exit(77);
+        _exit(body(f, dir));
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+/* Puts large values until there is no room. How many there are. */
+static int fill_store(struct fixture *f, char *value)
+{
+    int64_t r = 1;
+    char key[16];
+    int n = 0;
+    for (; n < 5000 && r > 0; n++) {
+        (void)snprintf(key, sizeof(key), "k%d", n);
+        r = put(f, key, value);
+    }
+    return r == -ERR_NO_SPACE ? n - 1 : 0;
+}
+
+static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
+{
+    char value[16384], key[16], filler[160];
+    struct store_stats stats;
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    f->opt.history_bytes = 1 << 20;
+    if (open_dir(f, dir, &f->s) < 0)
+        return 1;
+    (void)snprintf(filler, sizeof(filler), "%s/reserve", dir);
+    for (int i = 0; i < 1000 && size_of(filler) < 0; i++)
+        (void)usleep(10000);
+    int n = fill_store(f, value);
+    if (n < 100)
+        return 2;
+    /* Somebody else takes what is left, to the last byte. */
+    (void)snprintf(filler, sizeof(filler), "%s/filler", dir);
+    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
+    while (fd >= 0 && write(fd, value, sizeof(value)) > 0)
+        ;
+    (void)close(fd);
+    store_stats(f->s, &stats);
+    if (!stats.is_tight || put(f, "more", value) != -ERR_NO_SPACE || !says(f, "nearly full"))
+        return 3;
+    struct store_op marks = { STORE_PUT, STR("k0"), STR("ending"), STORE_ANY, true };
+    struct store_txn t = { .ops = &marks, .n_ops = 1 };
+    if (store_commit(f->s, &t, &f->err) < 0)
+        return 4;
+    for (int i = 0; i < n; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        if (del(f, key) < 0)
+            return 5;
+    }
+    int64_t r = -1;
+    for (int i = 0; i < 3000 && (r = put(f, "after", value)) < 0; i++)
+        (void)usleep(10000);
+    if (r < 0)
+        return 6;
+    store_close(f->s);
+    return store_verify(dir, NULL, &f->err) < 0 ? 7 : 0;
+}
+
+static void a_full_disk_can_be_emptied(void **state)
+{
+    on_small_disk(*state, delete_what_fills_the_disk);
+}
+
+/* The same where the disk does not say so before: a write fails, and what it was about decides. */
+static void what_deletes_goes_through(void **state)
+{
+    struct fixture *f = *state;
+    struct store_stats stats;
+    (void)put(f, "a", "1");
+    failpoint_arm("wal-write", ENOSPC, 1, 1);
+    assert_true(del(f, "a") > 0);
+    store_stats(f->s, &stats);
+    assert_true(stats.is_tight);
+    assert_int_equal(put(f, "b", "1"), -ERR_NO_SPACE);
+    for (int i = 0; i < 1000 && put(f, "b", "1") < 0; i++)
+        (void)usleep(10000); /* there is room, and that is seen soon */
+    assert_string_equal(list(f, "", 0), "b=1");
 }
 
 /* What was deleted gives its space back by itself, also while somebody reads. */
@@ -1152,6 +1258,8 @@ int main(void)
         TEST(a_failed_checkpoint_is_survived),
         TEST(a_file_size_limit_is_survived),
         TEST(a_full_file_system_is_survived),
+        TEST(a_full_disk_can_be_emptied),
+        TEST(what_deletes_goes_through),
         TEST(an_emptied_store_becomes_small),
         TEST(a_backup_is_of_one_moment),
     };

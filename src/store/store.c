@@ -274,6 +274,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .view_bytes = view_bytes(s->view),
         .memory_bytes = memtable_bytes(l->active) + (l->sealed ? memtable_bytes(l->sealed) : 0),
         .damaged = s->n_damaged,
+        .is_tight = s->is_tight,
         .failing = s->is_lost ? -ERR_IO : s->failing,
     };
     store__layers_unref(l);

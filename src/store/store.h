@@ -55,6 +55,9 @@ struct store_op {
     struct str key;
     struct str value;    /* STORE_PUT */
     uint64_t expect_rev; /* STORE_ANY, STORE_ABSENT, or the revision that last changed the key */
+    /* STORE_PUT: it is on its way to being deleted. When the disk is nearly full, other puts get
+     * ERR_NO_SPACE; what deletes has a reserve. */
+    bool is_ending;
 };
 
 /* All of its operations happen at one revision, or none. A key may appear once. Deleting an absent
@@ -206,6 +209,7 @@ struct store_stats {
     uint64_t memory_bytes;          /* of changes that are not in the view yet */
     uint64_t damaged;               /* objects that were found damaged and are still there */
     int failing;                    /* 0, or the negative code writers get at the moment */
+    bool is_tight;                  /* the disk is nearly full: only what deletes is taken */
 };
 void store_stats(struct store *s, struct store_stats *ret);
 
