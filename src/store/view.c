@@ -110,13 +110,14 @@ struct view *view_close(struct view *v)
 
 bool view_has_a_name(struct view *v)
 {
+    unsigned names = v->names;
     struct view_reader *idle;
     struct view_gen *g = view__enter(v, &idle);
     struct stat st;
     int fd;
     bool has = mdb_env_get_fd(g->env, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0;
     view__leave(g, idle);
-    return has;
+    return has || names % 2 || names != v->names;
 }
 
 uint64_t view_bytes(struct view *v)

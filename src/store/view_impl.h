@@ -32,6 +32,7 @@ struct view {
     char *path;
     bool is_volatile, is_read_only;
     _Atomic uint64_t bytes; /* of the file, after the last commit */
+    _Atomic unsigned names; /* odd while the file's name goes from one to another */
 
     pthread_mutex_t gate; /* guards what follows, and the readers of each generation */
     struct view_gen *gen; /* the newest */

@@ -57,7 +57,9 @@ static int take_place(struct view *v, const char *path, struct err *err)
         r = view__gen_open(v, path, 0, &gen, err);
     if (r < 0)
         return r;
+    v->names++;
     if (rename(path, v->path) < 0) {
+        v->names++;
         view__gen_free(gen);
         return err_errno(err, errno, "rename %s", path);
     }
@@ -65,6 +67,7 @@ static int take_place(struct view *v, const char *path, struct err *err)
     v->is_panic = false;
     v->is_unsynced = true;
     view__gen_set(v, gen);
+    v->names++;
     r = sync_name(v, err);
     (void)FAILPOINT("replace-done");
     return r;

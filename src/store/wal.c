@@ -161,7 +161,7 @@ static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_n
     return 0;
 }
 
-/* From here until it is placed the prepared file is ours, and so is its name. */
+/* From here until it is the tail the prepared file is ours, and so is its name. */
 static int take_prepared(struct wal *w)
 {
     (void)pthread_mutex_lock(&w->lock);
@@ -229,9 +229,10 @@ static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, stru
         fd = make_plain(w, err);
     struct record_segment head;
     r = fd < 0 ? fd : place_segment(w, fd, tmp, first_rev, now_ns, &head, err);
-    end_placing(w);
-    if (r < 0)
+    if (r < 0) {
+        end_placing(w);
         return r;
+    }
 
     struct wal_segment *old = w->tail;
     if (old && !w->tail_is_broken)
@@ -243,6 +244,7 @@ static int begin_segment(struct wal *w, uint64_t first_rev, int64_t now_ns, stru
     seg->bytes = RECORD_SEGMENT_BYTES;
     seg->is_marked = true;
     add_segment(w, seg);
+    end_placing(w);
     w->tail_limit = limit_of(w, is_prepared);
     w->tail_is_broken = false;
     return 0;
@@ -364,7 +366,9 @@ bool wal_has_its_name(struct wal *w)
 {
     struct stat st;
     (void)pthread_mutex_lock(&w->lock);
-    bool has = !w->tail || (fstat(w->tail->fd, &st) == 0 && st.st_nlink > 0);
+    /* A segment that is being placed may take the name of a tail that was given up. */
+    bool has = !w->tail || w->is_placing || w->tail_is_broken ||
+               (fstat(w->tail->fd, &st) == 0 && st.st_nlink > 0);
     (void)pthread_mutex_unlock(&w->lock);
     return has;
 }

@@ -53,7 +53,7 @@ struct wal {
     /* The committing thread's own. */
     struct wal_segment *tail; /* the last of `segments` */
     uint64_t tail_limit;
-    bool tail_is_broken;
+    _Atomic bool tail_is_broken; /* nothing more is written there */
 };
 
 enum {

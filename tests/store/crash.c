@@ -228,7 +228,7 @@ static bool commit(struct writer *wr, struct store_op *ops, size_t n)
     if (r == 0) {
         note_acked_rev(t.rev);
         sh->writers[wr->w].n_acked++;
-    } else if (r != -ERR_IO && r != -ERR_NO_SPACE) {
+    } else if ((r != -ERR_IO && r != -ERR_NO_SPACE) || strstr(t.reason, "removed")) {
         trouble("commit: code %d, %s", r, t.reason);
     }
     return r == 0;
