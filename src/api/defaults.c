@@ -121,6 +121,21 @@ static void round_up(struct arena *a, struct value *map)
     *map = rounded;
 }
 
+/* Of items that are the same one after the other (many empty ones) the first is done. */
+static void apply_to_items(struct arena *a, const struct kind_type *t, struct value *list)
+{
+    struct value before = value_null();
+    for (size_t i = 0; i < list->n && !arena_spent(a); i++) {
+        struct value *item = value_edit_at(a, list, i);
+        bool is_same = i && value_is_twin(item, &before);
+        before = *item;
+        if (is_same)
+            *item = value_share(&list->items[i - 1]);
+        else
+            apply(a, t, item);
+    }
+}
+
 static void apply_below(struct arena *a, const struct kind_field *f, struct value *obj)
 {
     if (f->flags & KIND_INLINE) {
@@ -135,8 +150,7 @@ static void apply_below(struct arena *a, const struct kind_field *f, struct valu
     else if (f->shape == KIND_SINGLE)
         apply(a, f->type, v);
     else if (f->shape == KIND_LIST && v->type == VALUE_ARRAY)
-        for (size_t i = 0; i < v->n; i++)
-            apply(a, f->type, value_edit_at(a, v, i));
+        apply_to_items(a, f->type, v);
 }
 
 static void apply(struct arena *a, const struct kind_type *t, struct value *obj)

@@ -62,11 +62,38 @@ static void large_maps_are_merged_in_one_pass(void **state)
     arena_done(&a);
 }
 
+/* Empty containers, as many as fit: all get their defaults, once. */
+static void many_empty_items_take_little(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    const struct kind_type *t = kind_find(STR("v1"), STR("Pod"));
+    struct arena in_arena, a;
+    arena_init(&in_arena);
+    arena_init(&a);
+    struct value containers = value_array(), spec = value_object(), pod = value_object(), obj;
+    for (int i = 0; i < N; i++)
+        (void)value_push(&in_arena, &containers, value_object());
+    (void)value_add(&in_arena, &spec, STR("containers"), containers);
+    (void)value_add(&in_arena, &pod, STR("spec"), spec);
+    assert_int_equal(typed_read(&a, t, &pod, NULL, &obj, NULL), 0);
+    defaults_apply(&a, t, &obj);
+    assert_true(a.held < N * 3 * sizeof(struct value));
+    for (size_t i = 0; i < N; i += N - 1) {
+        const struct value *got = value_at(value_dig(&obj, "spec", "containers"), i);
+        assert_true(
+            str_eq(value_str(value_get(got, STR("terminationMessagePolicy"))), STR("File")));
+    }
+    arena_done(&a);
+    arena_done(&in_arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_objects_do_no_harm),
         cmocka_unit_test(large_maps_are_merged_in_one_pass),
+        cmocka_unit_test(many_empty_items_take_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,9 +68,9 @@ void defaults__pod_status(struct arena *a, struct value *status)
 
 static void request_limits(struct arena *a, struct value *container)
 {
-    struct value *resources = value_edit(a, container, STR("resources"));
-    if (value_is(resources, VALUE_OBJECT))
-        defaults__fill_map(a, resources, STR("requests"), value_get(resources, STR("limits")));
+    const struct value *limits = value_dig(container, "resources", "limits");
+    if (value_is(limits, VALUE_OBJECT) && limits->n)
+        defaults__fill_map(a, value_edit(a, container, STR("resources")), STR("requests"), limits);
 }
 
 static void open_host_ports(struct arena *a, struct value *container)
@@ -89,7 +89,8 @@ static void default_containers(struct arena *a, struct value *spec, struct str l
                                bool on_host_network)
 {
     struct value *containers = value_edit(a, spec, list);
-    for (size_t i = 0; value_is(containers, VALUE_ARRAY) && i < containers->n; i++) {
+    for (size_t i = 0; value_is(containers, VALUE_ARRAY) && i < containers->n && !arena_spent(a);
+         i++) {
         struct value *container = value_edit_at(a, containers, i);
         if (container->type != VALUE_OBJECT)
             continue;

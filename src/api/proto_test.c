@@ -135,6 +135,22 @@ static void many_unknown_fields_are_linear(void **state)
     assert_true(arena.held - held < 65536);
 }
 
+/* Two bytes each: what is read of them is little more than a value each. */
+static void many_empty_messages_take_little(void **state)
+{
+    (void)state;
+    enum { N = 500000 };
+    autobuf bytes = { 0 };
+    struct err err = ERR_INIT(&arena);
+    struct value out;
+    for (size_t i = 0; i < N; i++)
+        buf_add(&bytes, "\x6a\0", 2); /* ownerReferences */
+    assert_int_equal(
+        proto_read(&arena, type("ObjectMeta"), buf_str(&bytes), STR(""), STR(""), &out, &err), 0);
+    assert_int_equal(value_get(&out, STR("ownerReferences"))->n, N);
+    assert_true(arena.held < 20 * bytes.n);
+}
+
 static void envelopes(void **state)
 {
     (void)state;
@@ -189,6 +205,7 @@ int main(void)
         PROTO_TEST(nesting_is_bounded),
         PROTO_TEST(endless_numbers_are_refused),
         PROTO_TEST(many_unknown_fields_are_linear),
+        PROTO_TEST(many_empty_messages_take_little),
         PROTO_TEST(envelopes),
         PROTO_TEST(zero_values_are_written_as_go_does),
         PROTO_TEST(every_type_is_written),

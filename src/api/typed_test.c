@@ -414,6 +414,60 @@ static void zero_values_stay(void **state)
     arena_done(&a);
 }
 
+static struct value many(struct arena *a, const char *head, const char *item, size_t n,
+                         const char *tail)
+{
+    struct err err = ERR_INIT(a);
+    struct value v;
+    autobuf text = { 0 };
+    buf_str_add(&text, str_of(head));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&text, "%s%s", i ? "," : "", item);
+    buf_str_add(&text, str_of(tail));
+    assert_int_equal(json_read(a, arena_str(a, buf_str(&text)), NULL, &v, &err), 0);
+    return v;
+}
+
+/* What is the same many times is there once, however often it is read; an edit of one leaves the
+ * others alone. */
+static void what_is_empty_is_shared(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    struct arena in_arena, a;
+    struct err err = ERR_INIT(&in_arena);
+    arena_init(&in_arena);
+    arena_init(&a);
+    struct value in = many(&in_arena, "{\"ownerReferences\":[", "{}", N, "]}"), once, twice;
+    assert_int_equal(typed_read_sent(&a, type_named("meta/v1/ObjectMeta"), &in, NULL, &once, &err),
+                     0);
+    assert_int_equal(typed_read(&a, type_named("meta/v1/ObjectMeta"), &once, NULL, &twice, &err),
+                     0);
+    if (a.held > N * 4 * sizeof(struct value))
+        fail_msg("%zu bytes are held", a.held);
+    struct value *owners = value_edit(&a, &twice, STR("ownerReferences"));
+    (void)value_set(&a, value_edit_at(&a, owners, 0), STR("name"), value_string(STR("x")));
+    assert_true(str_eq(value_str(value_dig(value_at(owners, 0), "name")), STR("x")));
+    assert_true(str_eq(value_str(value_dig(value_at(owners, 1), "name")), STR("")));
+    assert_int_equal(value_at(owners, N - 1)->n, 4);
+    arena_done(&a);
+    arena_done(&in_arena);
+}
+
+static void reading_ends_with_its_allowance(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct allowance w = { .end = ALLOWANCE_TOO_LARGE };
+    struct value in = many(&a, "{\"finalizers\":[", "\"a\"", 10, "]}"), out;
+    arena_allow(&a, &w);
+    assert_int_equal(typed_read(&a, type_named("meta/v1/ObjectMeta"), &in, NULL, &out, &err),
+                     -ERR_TOO_LARGE);
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +483,8 @@ int main(void)
         cmocka_unit_test(what_is_empty_is_told_before_it_is_checked),
         cmocka_unit_test(what_was_made_is_read_as_by_reflection),
         cmocka_unit_test(zero_values_stay),
+        cmocka_unit_test(what_is_empty_is_shared),
+        cmocka_unit_test(reading_ends_with_its_allowance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,13 @@ bool value_is_shared(const struct value *v)
     return v->flags & VALUE_SHARED;
 }
 
+bool value_is_twin(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type || a->n != b->n || !walk_is_container(a))
+        return false;
+    return !a->n || (a->items == b->items && value_is_shared(a) && value_is_shared(b));
+}
+
 static size_t child_size(const struct value *v)
 {
     return v->type == VALUE_OBJECT ? sizeof(struct value_field) : sizeof(struct value);
@@ -330,6 +337,14 @@ struct value *value_edit_at(struct arena *a, struct value *arr, size_t i)
         return NULL;
     own(a, arr, 0);
     return &arr->items[i];
+}
+
+struct value *value_edit_nth(struct arena *a, struct value *obj, size_t i)
+{
+    if (!value_is(obj, VALUE_OBJECT) || i >= obj->n)
+        return NULL;
+    own(a, obj, 0);
+    return &obj->fields[i].val;
 }
 
 struct value *value_add(struct arena *a, struct value *obj, struct str key, struct value v)

@@ -109,12 +109,15 @@ bool value_eq(const struct value *a, const struct value *b);
 struct value value_share(struct value *v);        /* O(1), both sides copy on write from now on */
 struct value value_borrow(const struct value *v); /* the same, where the original stays unedited */
 bool value_is_shared(const struct value *v);      /* others may have its children, too */
+/* Whether both are containers with the same children: not equal ones, but one array, or none. */
+bool value_is_twin(const struct value *a, const struct value *b);
 struct value value_clone(struct arena *a, const struct value *v); /* deep, text included */
 
 /* Editing. The pointer returned is good until the next edit of the same container. A value that is
  * put into a tree moves there; to have it in two places, put in value_share() of it. */
 struct value *value_edit(struct arena *a, struct value *obj, struct str key); /* NULL if absent */
 struct value *value_edit_at(struct arena *a, struct value *arr, size_t i);
+struct value *value_edit_nth(struct arena *a, struct value *obj, size_t i); /* field `i` */
 /* Replaces in place or appends; the key is borrowed. Returns the stored value for further edits. */
 struct value *value_set(struct arena *a, struct value *obj, struct str key, struct value v);
 /* Appends without looking for the key: for building, and for readers that keep duplicates. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -425,12 +426,20 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
     return r;
 }
 
+/* What a large request held goes back to the system with the request: the large blocks of arenas
+ * are mapped. By itself glibc would stop mapping them once the first was freed, and keep them. */
+static void give_back_large_blocks(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
+}
+
 int cmd_up(int argc, char **argv)
 {
     struct up up;
     int stop = parse_flags(argc, argv, &up);
     if (stop)
         return stop - 1;
+    give_back_large_blocks();
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);

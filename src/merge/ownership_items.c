@@ -111,6 +111,12 @@ int ownership__items(struct ownership_walk *w, struct ownership_place place,
         ret->sorted[i] = item;
         item->v = &list->items[i];
         item->at = i;
+        if (arena_spent(w->arena))
+            return allowance_error(w->arena->allowance, w->err);
+        if (i && value_is_twin(item->v, item[-1].v)) {
+            item->step = item[-1].step;
+            continue;
+        }
         int r = shape->form == OWNERSHIP_KEYED ? keyed_step(w, place, shape, item, &item->step)
                                                : set_step(w, item, &item->step);
         if (r < 0)

@@ -71,7 +71,7 @@ static void tidy(struct reader *r, struct value *v, const struct field_path *pat
         *v = d == 0 ? value_int(0) : value_number(gofloat_text(r->a, d));
     else if (v->type == VALUE_OBJECT)
         tidy_fields(r, v, path);
-    for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n; i++) {
+    for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n && !arena_spent(r->a); i++) {
         struct field_path here = field_index(path, i);
         uint8_t type = value_at(v, i)->type;
         if (type == VALUE_NUMBER || type == VALUE_ARRAY || type == VALUE_OBJECT)

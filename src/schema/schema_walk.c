@@ -1,5 +1,5 @@
-/* Pruning, nulls and defaults: an object made to fit its schema. Containers that may change are
- * built anew, since looking up a key for each edit would be quadratic. */
+/* Pruning, nulls and defaults: an object made to fit its schema. Objects that lose or get a field
+ * are built anew, since looking up a key for each edit would be quadratic. */
 #include "schema/schema.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void prune_items(struct pruner *p, const struct schema *s, struct value *
                         const struct field_path *path, bool keep)
 {
     const struct schema *items = s ? s->items : NULL;
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n && !arena_spent(p->a); i++) {
         if (!is_container(value_at(list, i)))
             continue;
         struct field_path here = field_index(path, i);
@@ -49,25 +49,45 @@ static void prune_items(struct pruner *p, const struct schema *s, struct value *
     }
 }
 
-static void prune_fields(struct pruner *p, const struct schema *s, struct value *obj,
-                         const struct field_path *path, bool embedded, bool keep)
+static bool is_known(const struct schema *s, struct str key, bool embedded)
+{
+    return (embedded && is_meta(key)) || schema_field(s, key) ||
+           (s && s->flags & SCHEMA_ADDITIONAL);
+}
+
+static void drop_unknown(struct pruner *p, const struct schema *s, struct value *obj,
+                         const struct field_path *path, bool embedded)
 {
     struct value fresh = value_object();
     value_each_field (f, obj) {
         struct field_path here = field_child(path, f->key);
-        const struct schema *child = schema_field(s, f->key);
-        bool meta = embedded && is_meta(f->key);
-        bool known = meta || child || (s && s->flags & SCHEMA_ADDITIONAL);
-        if (!known && !keep) {
-            if (path || !is_meta(f->key))
-                note_unknown(p, &here);
-            continue;
-        }
-        struct value *kept = value_add(p->a, &fresh, f->key, value_borrow(&f->val));
-        if (known && !meta)
-            prune(p, child, kept, &here, child && child->flags & SCHEMA_EMBEDDED, false);
+        if (is_known(s, f->key, embedded))
+            (void)value_add(p->a, &fresh, f->key, value_borrow(&f->val));
+        else if (path || !is_meta(f->key))
+            note_unknown(p, &here);
     }
-    *obj = fresh;
+    if (fresh.n < obj->n)
+        *obj = fresh;
+}
+
+static void prune_fields(struct pruner *p, const struct schema *s, struct value *obj,
+                         const struct field_path *path, bool embedded, bool keep)
+{
+    bool all_known = true;
+    value_each_field (f, obj)
+        all_known = all_known && is_known(s, f->key, embedded);
+    if (!all_known && !keep)
+        drop_unknown(p, s, obj, path, embedded);
+    for (size_t i = 0; i < obj->n; i++) {
+        struct str key = obj->fields[i].key;
+        struct field_path here = field_child(path, key);
+        const struct schema *child = schema_field(s, key);
+        if (!is_container(&obj->fields[i].val) || (embedded && is_meta(key)) ||
+            !is_known(s, key, embedded))
+            continue;
+        prune(p, child, value_edit_nth(p->a, obj, i), &here,
+              child && child->flags & SCHEMA_EMBEDDED, false);
+    }
 }
 
 static void prune(struct pruner *p, const struct schema *s, struct value *v,
@@ -104,25 +124,35 @@ static bool is_unwanted_null(const struct value *v, const struct schema *s)
     return v->type == VALUE_NULL && s && !(s->flags & SCHEMA_NULLABLE) && !s->default_value;
 }
 
+static bool has_unwanted_null(const struct value *obj, const struct schema *s)
+{
+    bool has = false;
+    value_each_field (f, obj)
+        has = has ||
+              (f->val.type == VALUE_NULL && is_unwanted_null(&f->val, schema_field(s, f->key)));
+    return has;
+}
+
 void schema_drop_nulls(struct arena *a, const struct schema *s, struct value *v)
 {
     if (!s)
         return;
     if (v->type == VALUE_ARRAY && s->items)
-        for (size_t i = 0; i < v->n; i++)
+        for (size_t i = 0; i < v->n && !arena_spent(a); i++)
             if (is_container(value_at(v, i)))
                 schema_drop_nulls(a, s->items, value_edit_at(a, v, i));
     if (v->type != VALUE_OBJECT)
         return;
     struct value fresh = value_object();
-    value_each_field (f, v) {
-        const struct schema *child = schema_field(s, f->key);
-        if (is_unwanted_null(&f->val, child))
-            continue;
-        struct value *kept = value_add(a, &fresh, f->key, value_borrow(&f->val));
-        schema_drop_nulls(a, child, kept);
+    if (has_unwanted_null(v, s)) {
+        value_each_field (f, v)
+            if (!is_unwanted_null(&f->val, schema_field(s, f->key)))
+                (void)value_add(a, &fresh, f->key, value_borrow(&f->val));
+        *v = fresh;
     }
-    *v = fresh;
+    for (size_t i = 0; i < v->n; i++)
+        if (is_container(&v->fields[i].val))
+            schema_drop_nulls(a, schema_field(s, v->fields[i].key), value_edit_nth(a, v, i));
 }
 
 /* ---- Defaults ---- */
@@ -139,7 +169,7 @@ static struct value default_of(const struct schema *s)
 
 static void default_items(struct arena *a, const struct schema *items, struct value *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n && !arena_spent(a); i++) {
         struct value *item = value_edit_at(a, list, i);
         if (wants_default(item, items))
             *item = default_of(items);

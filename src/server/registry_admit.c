@@ -255,11 +255,13 @@ static void unite_owners(struct call *c, struct value *obj)
     value_each_item (it, owners) {
         buf_reset(&text);
         json_write(&text, it);
-        if (text_set_add(&seen, arena_str(c->arena, buf_str(&text)), it))
+        if (!text_set_has(&seen, buf_str(&text))) {
+            (void)text_set_add(&seen, arena_str(c->arena, buf_str(&text)), it);
             (void)value_push(c->arena, &kept, value_borrow(it));
-        else
+        } else {
             buf_printf(&uids, "%s" STR_FMT, uids.n ? ", " : "",
                        STR_ARG(value_str(value_get(it, STR("uid")))));
+        }
     }
     if (kept.n == owners->n)
         return;
