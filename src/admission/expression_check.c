@@ -255,6 +255,56 @@ static void check_claim_template(struct checker *c, const struct value *obj)
     check_requests(c, &inner, value_dig(obj, "spec", "spec"));
 }
 
+/* ---- The order of faults ---- */
+
+/* Upstream looks at an expression where it comes to it. Names that stand beside each other, by who
+ * comes first; those that are not here come between the last of an item and matchConditions. */
+static const struct {
+    const char *name;
+    int rank;
+} ranks[] = {
+    { "metadata", 0 },          { "failurePolicy", 1 },       { "paramKind", 2 },
+    { "matchConstraints", 3 },  { "patchType", 4 },           { "key", 4 },
+    { "expression", 5 },        { "valueExpression", 5 },     { "messageExpression", 6 },
+    { "jsonPatch", 7 },         { "applyConfiguration", 7 },  { "matchConditions", 9 },
+    { "variables", 10 },        { "validations", 11 },        { "mutations", 11 },
+    { "auditAnnotations", 12 }, { "reinvocationPolicy", 13 },
+};
+enum { RANK_OTHER = 8, RANK_NAME = 4 };
+
+static int rank_of(struct str name, struct str parent)
+{
+    if (str_eq(parent, STR("variables")) && str_eq(name, STR("name")))
+        return RANK_NAME;
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
+        if (str_eq(name, str_of(ranks[i].name)))
+            return ranks[i].rank;
+    return RANK_OTHER;
+}
+
+static uint64_t index_of(struct str step)
+{
+    uint64_t n = 0;
+    (void)str_to_u64(str_cut(&step, ']'), &n);
+    return n;
+}
+
+static int by_place(struct str path, struct str other)
+{
+    struct str parent = STR("");
+    while (path.n && other.n) {
+        struct str step = str_cut(&path, '.'), other_step = str_cut(&other, '.');
+        struct str name = str_cut(&step, '['), other_name = str_cut(&other_step, '[');
+        if (!str_eq(name, other_name))
+            return rank_of(name, parent) - rank_of(other_name, parent);
+        uint64_t i = index_of(step), k = index_of(other_step);
+        if (i != k)
+            return i < k ? -1 : 1;
+        parent = name;
+    }
+    return 0;
+}
+
 /* ---- All of them ---- */
 
 void expression_check(struct field_errors *e, const struct kind_resource *r,
@@ -275,8 +325,10 @@ void expression_check(struct field_errors *e, const struct kind_resource *r,
         { STR("resource.k8s.io"), STR("resourceclaims"), check_claim },
         { STR("resource.k8s.io"), STR("resourceclaimtemplates"), check_claim_template },
     };
-    struct checker c = { e, old_obj };
+    struct field_errors found = FIELD_ERRORS_INIT(e->arena);
+    struct checker c = { &found, old_obj };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (str_eq(r->plural, kinds[i].plural) && str_eq(r->group, kinds[i].group))
             kinds[i].check(&c, obj);
+    field_errors_merge(e, &found, by_place);
 }

@@ -6,6 +6,7 @@
 #include "api/field_errors.h"
 #include "api/kind.h"
 
-/* `old_obj` is NULL for a new object; expressions that it had are not looked at again. */
+/* `old_obj` is NULL for a new object; expressions that it had are not looked at again. Faults are
+ * put between those that are there, as upstream meets them. */
 void expression_check(struct field_errors *e, const struct kind_resource *r,
                       const struct value *obj, const struct value *old_obj);

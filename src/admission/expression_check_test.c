@@ -145,8 +145,50 @@ static void checks(void **state)
     }
 }
 
+/* Faults that others have found keep their order, and ours come where they belong. */
+static void faults_come_in_their_place(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct kind_resource r = { .group = STR("admissionregistration.k8s.io"),
+                               .plural = STR("validatingadmissionpolicies") };
+    struct value obj = parse(&a, "{\"spec\":{\"matchConditions\":[{\"name\":\"x y\",\"expression\":"
+                                 "\"1\"},{\"name\":\"a\",\"expression\":\"2\"}],\"variables\":[{"
+                                 "\"name\":\"1\",\"expression\":\"y.x\"}]}}");
+    struct field_errors e = FIELD_ERRORS_INIT(&a);
+    static const char *const theirs[] = { "metadata.name", "spec.failurePolicy",
+                                          "spec.matchConditions[0].name", "spec.variables[0].name",
+                                          "spec.validations" };
+    static const char *const want[] = {
+        "metadata.name",
+        "spec.failurePolicy",
+        "spec.matchConditions[0].expression",
+        "spec.matchConditions[0].name",
+        "spec.matchConditions[1].expression",
+        "spec.variables[0].name",
+        "spec.variables[0].expression",
+        "spec.validations",
+    };
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+        struct field_path path = { .name = str_of(theirs[i]) };
+        field_required(&e, &path, "");
+    }
+    expression_check(&e, &r, &obj, NULL);
+    const struct err_cause *c = e.first;
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++, c = c->next) {
+        assert_non_null(c);
+        if (!str_eq(c->field, str_of(want[i])))
+            fail_msg("%s, not " STR_FMT, want[i], STR_ARG(c->field));
+    }
+    assert_null(c);
+    assert_int_equal(e.n, sizeof(want) / sizeof(want[0]));
+    arena_done(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(checks) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(checks),
+                                        cmocka_unit_test(faults_come_in_their_place) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,24 @@ void field_errors_add_sorted(struct field_errors *e, struct field_errors *from)
     *from = FIELD_ERRORS_INIT(from->arena);
 }
 
+void field_errors_merge(struct field_errors *e, struct field_errors *from,
+                        int (*cmp)(struct str path, struct str other))
+{
+    struct err_cause *theirs = e->first, *ours = from->first;
+    e->last = &e->first;
+    while (theirs || ours) {
+        bool takes_ours = ours && (!theirs || cmp(ours->field, theirs->field) < 0);
+        struct err_cause **next = takes_ours ? &ours : &theirs;
+        *e->last = *next;
+        *next = (*next)->next;
+        e->last = &(*e->last)->next;
+    }
+    *e->last = NULL;
+    e->n += from->n;
+    e->bytes += from->bytes;
+    *from = FIELD_ERRORS_INIT(from->arena);
+}
+
 void field_errors_add(struct field_errors *e, struct field_errors *from)
 {
     for (const struct err_cause *c = from->first; c && !is_full(e); c = c->next)

@@ -85,6 +85,11 @@ void field_errors_unique(struct field_errors *e);
 void field_errors_add(struct field_errors *e, struct field_errors *from);
 void field_errors_add_sorted(struct field_errors *e, struct field_errors *from);
 
+/* The same, each before the first fault of `e` that it comes before: `cmp` compares the texts of
+ * paths as qsort() wants it. Both keep their own order. */
+void field_errors_merge(struct field_errors *e, struct field_errors *from,
+                        int (*cmp)(struct str path, struct str other));
+
 /* "<nil>" without a path: what upstream says of the object as a whole. */
 struct str field_path_text(struct arena *a, const struct field_path *path);
 

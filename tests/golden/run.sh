@@ -19,10 +19,12 @@ field() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
 field certificate-authority-data | base64 -d >"$dir/ca"
 field client-certificate-data | base64 -d >"$dir/cert"
 field client-key-data | base64 -d >"$dir/key"
-# The options come first; then the traces, those without custom kinds before they are defined.
-plain= custom=
-for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd}; do
+# The options come first; then the traces, those without custom kinds before they are defined. Of
+# admission only how policies are defined, since nothing runs them yet.
+plain= custom= define=
+for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd define}; do
     case $trace in
+    define) define="$vectors/golden/admission.jsonl" ;;
     verbs | defaults | validation | updates) plain="$plain $vectors/golden/$trace.jsonl" ;;
     *) custom="$custom $vectors/golden/$trace.jsonl" ;;
     esac
@@ -32,6 +34,8 @@ replay() {
         --allow "$root/tests/golden/allow.txt" ${GOLDEN_ONLY:+--only "$GOLDEN_ONLY"} "$@"
 }
 failed=0
+echo admission/define/ >"$dir/define"
+[ -z "$define" ] || replay --only "$dir/define" "$@" "$define" || failed=1
 [ -z "$plain" ] || replay "$@" $plain || failed=1
 if [ -n "$custom" ]; then
     kubectl --kubeconfig "$dir/a/admin.kubeconfig" create --validate=false \
