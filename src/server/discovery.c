@@ -361,7 +361,9 @@ static void serve_root(struct http_exchange *x, const struct catalog *c, bool co
     struct format f;
     size_t kind;
     autobuf text = { 0 };
-    if (format_choose_kind(http_arena(x), accept_of(x), aggregated, AGGREGATED, &f, &kind)) {
+    bool may_aggregate = core || !str_ends(http_request_of(x)->path, STR("/"));
+    if (may_aggregate &&
+        format_choose_kind(http_arena(x), accept_of(x), aggregated, AGGREGATED, &f, &kind)) {
         reply_aggregated(x, c, core, f, kind);
         return;
     }
@@ -401,12 +403,10 @@ static bool serve(struct http_exchange *x, const struct catalog *c, const struct
     if (!is_root &&
         !(p->version.p ? catalog_find(c, p->group, p->version) : catalog_group(c, p->group)))
         return false;
-    /* A group's own document is the one that answers to any method. */
-    bool any_method = !is_root && !p->version.p;
-    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
-    if (!read && !any_method)
+    bool routed = is_routed(c, p);
+    if (routed && !str_eq(req->method, STR("GET"))) /* all others answer to any method */
         reply_method_not_allowed(x);
-    else if (is_routed(c, p) && format_route(accept_of(x), FORMAT_OF_ONE, &err) < 0)
+    else if (routed && format_route(accept_of(x), FORMAT_OF_ONE, &err) < 0)
         reply_error(x, &err);
     else if (is_root)
         serve_root(x, c, p->core, address);

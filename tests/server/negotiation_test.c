@@ -97,6 +97,14 @@ static void discovery(void **state)
         GET("/apis", "application/json, application/json" AGGREGATED, 200, "GroupDiscoveryList"),
         GET("/apis", "application/yaml" AGGREGATED, 200, "kind: APIGroupDiscoveryList\n"),
         GET("/apis", "application/json;v=v2", 406, CHOICE),
+        GET("/apis/", "application/json" AGGREGATED, 406, CHOICE),
+        GET("/api/", "application/json" AGGREGATED, 200, "GroupDiscoveryList"),
+        { "POST", "/apis", NULL, NULL, "{}", 200, "APIGroupList", NULL },
+        { "POST", APPS, NULL, NULL, "{}", 200, "APIGroup", NULL },
+        { "POST", "/apis/negotiation.example.com/v1", NULL, NULL, "{}", 200, "APIResourceList",
+          NULL },
+        { "POST", "/apis/apps/v1", NULL, NULL, "{}", 405, "does not allow this method", NULL },
+        { "HEAD", "/api/v1", NULL, NULL, NULL, 405, NULL, NULL },
         GET("/apis", "image/png", 406, CHOICE),
     };
     SCRIPT_PLAY(&script, steps);
