@@ -30,11 +30,63 @@ static bool find_media(struct str type, enum format_media *ret)
     return false;
 }
 
+/* ---- Content-Type ---- */
+
+static bool is_token(char c)
+{
+    return c > ' ' && c < 0x7f && !memchr("()<>@,;:\\\"/[]?=", c, 15);
+}
+
+static bool eat_token(struct str *s)
+{
+    size_t n = 0;
+    while (n < s->n && is_token(s->p[n]))
+        n++;
+    *s = str_skip(*s, n);
+    return n > 0;
+}
+
+static bool eat_quoted(struct str *s)
+{
+    for (size_t i = 1; i < s->n; i++) {
+        if (s->p[i] == '\\') {
+            i++;
+        } else if (s->p[i] == '"') {
+            *s = str_skip(*s, i + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What follows a media type: parameters that Go would read, or a semicolon with nothing behind. */
+static bool has_good_params(struct str s)
+{
+    while (s.p) {
+        s = str_trim(s);
+        if (!s.n)
+            return true;
+        if (!eat_token(&s))
+            return false;
+        s = str_trim(s);
+        if (!s.n || s.p[0] != '=')
+            return false;
+        s = str_trim(str_skip(s, 1));
+        if (!s.n || !(s.p[0] == '"' ? eat_quoted(&s) : eat_token(&s)))
+            return false;
+        s = str_trim(s);
+        if (s.n && s.p[0] != ';')
+            return false;
+        s = s.n ? str_skip(s, 1) : (struct str){ NULL, 0 };
+    }
+    return true;
+}
+
 bool format_of_content(struct str content_type, enum format_media *ret)
 {
     struct str type = str_trim(str_cut(&content_type, ';'));
     *ret = FORMAT_JSON;
-    return !type.n || find_media(type, ret);
+    return !type.n || (find_media(type, ret) && has_good_params(content_type));
 }
 
 /* ---- Accept ---- */

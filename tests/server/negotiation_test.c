@@ -110,6 +110,32 @@ static void discovery(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+/* Of bodies: names in any case, and parameters that can be read. */
+static void content_types(void **state)
+{
+    (void)state;
+#define SEND(type, status)                                                                       \
+    {                                                                                            \
+        "POST", MAPS "?dryRun=All", type, NULL, "{\"metadata\":{\"name\":\"c\"}}", status, NULL, \
+            NULL                                                                                 \
+    }
+    static const struct script_step steps[] = {
+        SEND("application/json", 201),
+        SEND("Application/JSON", 201),
+        SEND("application/json;", 201),
+        SEND("application/json; charset=utf-8", 201),
+        SEND("application/json ; charset=\"utf;8\" ; x=y", 201),
+        SEND("application/json; charset", 415),
+        SEND("application/json; charset=", 415),
+        SEND("application/json; =utf-8", 415),
+        SEND("application/json; charset=\"utf", 415),
+        SEND("application/json; a=b c", 415),
+        SEND("application/json, text/plain", 415),
+        SEND("application", 415),
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -128,9 +154,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_and_lists),
-        cmocka_unit_test(watches),
-        cmocka_unit_test(discovery),
+        cmocka_unit_test(objects_and_lists), cmocka_unit_test(watches),
+        cmocka_unit_test(discovery),         cmocka_unit_test(content_types),
         cmocka_unit_test(refusals),
     };
     script_start(&script);
