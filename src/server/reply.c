@@ -120,22 +120,15 @@ struct value reply_status(struct arena *a, const struct err *err)
     return status;
 }
 
-void reply_tree(struct http_exchange *x, int status, const struct format *f,
-                const struct kind_type *type, const struct value *doc)
-{
-    autobuf bytes = { 0 };
-    encode_tree(&bytes, http_arena(x), f, type, doc);
-    reply_typed(x, status, format_content_type(f->media, false),
-                arena_str(http_arena(x), buf_str(&bytes)));
-}
-
 void reply_error(struct http_exchange *x, const struct err *err)
 {
     struct arena *a = http_arena(x);
     struct value status = reply_status(a, err);
     struct format f = format_of_refusal(a, http_header_get(http_request_of(x), STR("accept")));
-    reply_tree(x, err_http_status(err->code), &f,
-               kind_type_find(STR("meta"), STR("v1"), STR("Status")), &status);
+    autobuf bytes = { 0 };
+    encode_tree(&bytes, a, &f, kind_type_find(STR("meta"), STR("v1"), STR("Status")), &status);
+    reply_typed(x, err_http_status(err->code), format_content_type(f.media, false),
+                arena_str(a, buf_str(&bytes)));
 }
 
 void reply_refusal(struct http_exchange *x, enum err_code code, const char *words)

@@ -5,9 +5,6 @@
 #include "base/buf.h"
 #include "base/value.h"
 #include "net/http.h"
-#include "server/format.h"
-
-struct kind_type;
 
 /* Bytes in the exchange's arena, or static. */
 void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
@@ -18,9 +15,6 @@ void reply_buffer(struct http_exchange *x, int status, const struct http_header 
 void reply_text(struct http_exchange *x, int status, struct str text);
 /* `text` is complete JSON in the exchange's arena. */
 void reply_json(struct http_exchange *x, int status, struct str text);
-/* A document in the form that was chosen. */
-void reply_tree(struct http_exchange *x, int status, const struct format *f,
-                const struct kind_type *type, const struct value *doc);
 /* The error as `kind: Status` with its HTTP code, reason, message and causes, in the encoding that
  * Accept allows. */
 void reply_error(struct http_exchange *x, const struct err *err);
