@@ -41,6 +41,12 @@ static int fail(struct reader *r, const char *what)
     return err_set(r->err, ERR_BAD_REQUEST, "protobuf: %s", what);
 }
 
+/* In the words of Go's reader, which clients see. */
+static int cut_short(struct reader *r)
+{
+    return err_set(r->err, ERR_BAD_REQUEST, "unexpected EOF");
+}
+
 /* ---- The wire ---- */
 
 static bool eat_varint(struct str *s, uint64_t *ret)
@@ -82,7 +88,7 @@ static int skip_group(struct reader *r, struct str *s, uint32_t number)
     r->depth++;
     for (;;) {
         struct wire w = { 0 };
-        int e = s->n ? eat_field(r, s, &w) : fail(r, "a group does not end");
+        int e = s->n ? eat_field(r, s, &w) : cut_short(r);
         if (e < 0)
             return e;
         if (w.type == WIRE_GROUP_END) {
@@ -100,14 +106,14 @@ static int eat_field(struct reader *r, struct str *s, struct wire *ret)
     *ret = (struct wire){ .number = (uint32_t)(tag >> 3), .type = tag & 7 };
     switch (ret->type) {
     case WIRE_VARINT:
-        return eat_varint(s, &ret->bits) ? 0 : fail(r, "a number does not end");
+        return eat_varint(s, &ret->bits) ? 0 : cut_short(r);
     case WIRE_FIXED64:
-        return eat_fixed(s, 8, &ret->bits) ? 0 : fail(r, "a number is cut short");
+        return eat_fixed(s, 8, &ret->bits) ? 0 : cut_short(r);
     case WIRE_FIXED32:
-        return eat_fixed(s, 4, &ret->bits) ? 0 : fail(r, "a number is cut short");
+        return eat_fixed(s, 4, &ret->bits) ? 0 : cut_short(r);
     case WIRE_BYTES:
         if (!eat_varint(s, &n) || n > s->n)
-            return fail(r, "a field is longer than what is left");
+            return cut_short(r);
         ret->bytes = str_take(*s, (size_t)n);
         *s = str_skip(*s, (size_t)n);
         return 0;

@@ -162,9 +162,24 @@ static void envelopes(void **state)
     assert_true(str_eq(e.api_version, STR("v1")));
     assert_true(str_eq(e.kind, STR("Xy")));
     assert_true(str_eq(e.raw, STR("z")));
-    assert_int_equal(proto_envelope_read(STR("k8s"), &e, &err), -ERR_BAD_REQUEST);
-    assert_int_equal(proto_envelope_read(STR("k8s\0\x0a\xff"), &e, &err), -ERR_BAD_REQUEST);
-    assert_int_equal(proto_envelope_read(STR("{\"kind\":\"Pod\"}"), &e, &err), -ERR_BAD_REQUEST);
+    static const struct {
+        struct str bytes;
+        const char *why;
+    } rows[] = {
+        { STR(""), "empty data" },
+        { STR("k8s\0"), "empty body" },
+        { STR("k8s\0\x0a\xff"), "unexpected EOF" },
+        { STR("k8s\0\x0a\x08\x0a"), "unexpected EOF" },
+        { STR("k8s"), "provided data does not appear to be a protobuf message, expected prefix "
+                      "[107 56 115 0]" },
+        { STR("{\"kind\":\"Pod\"}"), "provided data does not appear to be a protobuf message, "
+                                     "expected prefix [107 56 115 0]" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(proto_envelope_read(rows[i].bytes, &e, &err), -ERR_BAD_REQUEST);
+        assert_string_equal(str_cstr(&arena, err.msg), rows[i].why);
+        err_clear(&err);
+    }
 }
 
 /* Plain scalars and structs are written even when they are zero, pointers only when they are set.

@@ -211,6 +211,7 @@ static void bodies(void **state)
           "appear to be a protobuf message, expected prefix [107 56 115 0] (616263)",
           NULL },
         { "POST", MAPS, PROTO, NULL, "", 400, "ConfigMap): empty data (<empty>)", NULL },
+        { "DELETE", MAPS, PROTO, NULL, "k8", 400, "expected prefix [107 56 115 0]\"", NULL },
         { "POST", "/api/v1/namespaces/default/serviceaccounts", NULL, NULL,
           "{metadata: {name: robot}}", 201, NULL, NULL },
         { "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", NULL, NULL,
