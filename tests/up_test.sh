@@ -113,6 +113,8 @@ check "SIGTERM ends it with 0" 0 $?
 check "an unknown command" 2 "$("$sampan" nothing >/dev/null 2>&1; echo $?)"
 check "an unknown flag" 2 "$("$sampan" up --nothing >/dev/null 2>&1; echo $?)"
 has "help" "--data-dir DIR" "$("$sampan" up --help)"
+check "a time that is none" "sampan up: --continue-ttl is a time like 90s, 30m or 1h, not 'soon'" \
+    "$("$sampan" up --continue-ttl soon 2>&1)"
 has "version on the command line" "sampan 0." "$("$sampan" version)"
 
 finish
