@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -394,10 +395,21 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     return r;
 }
 
+/* As many connections as the system lets us have. */
+static void raise_descriptors(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, struct err *err)
 {
     sigset_t signals;
     block_signals(&signals);
+    raise_descriptors();
     struct serving s = {
         .up = up,
         .kubeconfig = up->kubeconfig ? up->kubeconfig : credentials_kubeconfig(a, up->dir),

@@ -12,6 +12,9 @@
 #include "base/mem.h"
 #include "base/banned.h"
 
+/* Connections that make room at once: one of so many, and not more than that. */
+enum { ROOM_SHARE = 64, ROOM_MOST = 16 };
+
 struct http_limits http_limits_default(void)
 {
     return (struct http_limits){
@@ -252,6 +255,17 @@ struct home_msg {
     bool cut; /* close instead of drain */
 };
 
+static void tell_homes(struct http_server *s, bool cut,
+                       void (*run)(struct loop *, struct loop_msg *))
+{
+    for (size_t i = 0; i < s->n_homes; i++) {
+        struct home_msg *m = mem_new(struct home_msg);
+        *m = (struct home_msg){ .msg.run = run, .home = s->homes[i], .cut = cut };
+        http_server_ref(s);
+        loop_post(s->homes[i]->loop, &m->msg);
+    }
+}
+
 static void on_home(struct loop *l, struct loop_msg *m)
 {
     (void)l;
@@ -270,19 +284,9 @@ static void on_home(struct loop *l, struct loop_msg *m)
     free(hm);
 }
 
-static void tell_homes(struct http_server *s, bool cut)
-{
-    for (size_t i = 0; i < s->n_homes; i++) {
-        struct home_msg *m = mem_new(struct home_msg);
-        *m = (struct home_msg){ .msg.run = on_home, .home = s->homes[i], .cut = cut };
-        http_server_ref(s);
-        loop_post(s->homes[i]->loop, &m->msg);
-    }
-}
-
 static void on_cut(struct loop_timer *t)
 {
-    tell_homes(server_of(t, offsetof(struct http_server, cut)), true);
+    tell_homes(server_of(t, offsetof(struct http_server, cut)), true, on_home);
 }
 
 static void on_drain(struct loop *l, struct loop_msg *m)
@@ -292,7 +296,7 @@ static void on_drain(struct loop *l, struct loop_msg *m)
     atomic_store(&s->draining, true);
     s->cut.on_fire = on_cut;
     loop_timer_set(l, &s->cut, loop_now_ns(l) + s->limits.drain_ms * NS_PER_MS);
-    tell_homes(s, false);
+    tell_homes(s, false, on_home);
     check_drained(s);
     http_server_unref(s);
 }
@@ -304,6 +308,41 @@ void http_server_drain(struct http_server *s, void (*done)(void *arg), void *arg
     s->drain_msg.run = on_drain;
     http_server_ref(s);
     loop_post(s->homes[0]->loop, &s->drain_msg);
+}
+
+/* ---- Making room ---- */
+
+/* A connection that nobody in particular has open, and nothing happens on. */
+static bool is_idle_stranger(const struct conn *c)
+{
+    return (c->phase == CONN_OPEN || c->phase == CONN_SNIFF) && !c->n_exchanges &&
+           !c->close_when_sent && !c->peer->peer.cert.verified;
+}
+
+static struct conn *idlest_stranger(struct http_home *h)
+{
+    struct conn *c, *idlest = NULL;
+    TAILQ_FOREACH(c, &h->conns, link)
+    if (is_idle_stranger(c) && (!idlest || c->read_ns < idlest->read_ns))
+        idlest = c;
+    return idlest;
+}
+
+static void on_make_room(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct http_home *h = ((struct home_msg *)m)->home;
+    struct conn *c;
+    for (size_t i = 0; i <= h->limits->connections / ROOM_SHARE && i < ROOM_MOST; i++)
+        if ((c = idlest_stranger(h)))
+            conn_close(c);
+    http_server_unref(h->server);
+    free(m);
+}
+
+void server__make_room(struct http_server *s)
+{
+    tell_homes(s, false, on_make_room);
 }
 
 /* ---- New certificates ---- */

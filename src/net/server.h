@@ -6,6 +6,7 @@
 struct listener {
     struct loop_fd fd; /* first */
     struct loop_timer pause;
+    int64_t asked_ns; /* when idle connections were asked to make room, if that did not help */
     struct listener *next;
     struct http_server *server;
     struct tls_context *tls; /* NULL: cleartext */
@@ -35,3 +36,5 @@ struct http_server {
 void server__deal(struct http_server *s, int fd, struct tls_context *tls, struct str address,
                   bool is_tcp);
 void server__close_listeners(struct http_server *s);
+/* Has idle connections of strangers closed, on every loop. */
+void server__make_room(struct http_server *s);

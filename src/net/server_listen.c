@@ -18,8 +18,12 @@
 enum {
     BACKLOG = 1024,
     ACCEPTS_PER_TURN = 64,
-    PAUSE_MS = 100, /* before accepting again when descriptors have run out */
+    PAUSE_MS = 50, /* before accepting again when descriptors have run out */
 };
+
+#define ASK_NS                                                                         \
+    (5 * PAUSE_MS * NS_PER_MS) /* before idle connections are asked again to make room \
+                                */
 
 struct address {
     union {
@@ -132,18 +136,39 @@ static void on_pause_over(struct loop_timer *t)
 }
 
 /* The backlog stays readable while we cannot accept: without a pause the loop would spin. */
-static void pause_accepting(struct listener *li)
+static void pause_accepting(struct listener *li, const char *why)
 {
     struct loop *l = li->fd.loop;
-    log_warn("cannot accept connections for a moment", LOG_CSTR("err", strerror(errno)));
+    log_warn("cannot accept connections for a moment", LOG_CSTR("err", why));
     loop_fd_want(&li->fd, 0);
     loop_timer_set(l, &li->pause, loop_now_ns(l) + PAUSE_MS * NS_PER_MS);
+}
+
+static bool is_full(const struct http_server *s)
+{
+    return atomic_load(&s->connections_open) >= s->limits.connections;
+}
+
+/* When there are too many connections, some that do nothing may go, and whoever comes waits for
+ * that; if that has not helped it is refused, for a while. True if it waits. */
+static bool wait_for_room(struct listener *li)
+{
+    int64_t now = loop_now_ns(li->fd.loop);
+    bool full = is_full(li->server), just_asked = li->asked_ns && now - li->asked_ns < ASK_NS;
+    if (!full || just_asked) {
+        li->asked_ns = full ? li->asked_ns : 0;
+        return false;
+    }
+    li->asked_ns = now;
+    server__make_room(li->server);
+    pause_accepting(li, "too many connections");
+    return true;
 }
 
 static void accepted(struct listener *li, int fd, const struct address *peer)
 {
     struct http_server *s = li->server;
-    if (atomic_load(&s->connections_open) >= s->limits.connections) {
+    if (is_full(s)) {
         atomic_fetch_add(&s->connections_refused, 1);
         (void)close(fd);
         return;
@@ -154,19 +179,30 @@ static void accepted(struct listener *li, int fd, const struct address *peer)
     server__deal(s, fd, li->tls, format_address(peer, text, sizeof(text)), li->is_tcp);
 }
 
+/* Without a descriptor the kernel does not even look whether somebody waits. */
+static bool is_out_of_descriptors(int e)
+{
+    return e == EMFILE || e == ENFILE || e == ENOBUFS || e == ENOMEM;
+}
+
 static void on_accept(struct loop_fd *f, uint32_t events)
 {
     (void)events;
     struct listener *li = (struct listener *)f;
-    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+    if (wait_for_room(li))
+        return;
+    for (int i = 0; i < ACCEPTS_PER_TURN && (i == 0 || !is_full(li->server)); i++) {
         struct address peer = { .n = sizeof(peer.room) };
         int fd = accept4(f->fd, &peer.any, &peer.n, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             accepted(li, fd, &peer);
             continue;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_accepting(li);
+        if (is_out_of_descriptors(errno) && i == 0) { /* else it is called again if need be */
+            pause_accepting(li, strerror(errno));
+            server__make_room(li->server);
+            return;
+        }
         if (errno != ECONNABORTED && errno != EINTR)
             return;
     }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "net/loop.h"
 #include "server/encode.h"
 #include "base/banned.h"
@@ -104,6 +105,24 @@ static struct value details_of(struct arena *a, const struct err *err)
     return details;
 }
 
+/* What the disk does is for whoever runs the server: its words have names of files in them. */
+static struct str message_of(const struct err *err)
+{
+    struct str words;
+    switch (err->code) {
+    case ERR_NO_SPACE:
+        words = STR("the disk is full: nothing was written");
+        break;
+    case ERR_IO:
+        words = STR("the disk failed: nothing was acknowledged");
+        break;
+    default:
+        return err->msg;
+    }
+    log_error("a request failed", LOG_STR("error", err->msg));
+    return words;
+}
+
 struct value reply_status(struct arena *a, const struct err *err)
 {
     struct value status = value_object(), meta = value_object();
@@ -112,7 +131,7 @@ struct value reply_status(struct arena *a, const struct err *err)
     add_text(a, &meta, STR("continue"), err->about.resume);
     (void)value_add(a, &status, STR("metadata"), meta);
     add_text(a, &status, STR("status"), STR("Failure"));
-    add_text(a, &status, STR("message"), err->msg);
+    add_text(a, &status, STR("message"), message_of(err));
     add_text(a, &status, STR("reason"), err_reason(err->code));
     if (has_details(err))
         (void)value_add(a, &status, STR("details"), details_of(a, err));

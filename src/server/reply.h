@@ -21,5 +21,5 @@ void reply_error(struct http_exchange *x, const struct err *err);
 void reply_refusal(struct http_exchange *x, enum err_code code, const char *words);
 void reply_method_not_allowed(struct http_exchange *x);
 
-/* That Status as a tree. */
+/* That Status as a tree. Of what went wrong with the disk it says little; the log has the rest. */
 struct value reply_status(struct arena *a, const struct err *err);

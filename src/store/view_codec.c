@@ -95,11 +95,18 @@ void view__entry_decode(MDB_val key, MDB_val data, struct view_entry *ret)
     ret->crc = le32toh(ret->crc);
 }
 
+/* Whoever reads need not know the folder. */
+static const char *file_name(const struct view *v)
+{
+    const char *slash = strrchr(v->path, '/');
+    return slash ? slash + 1 : v->path;
+}
+
 int view__old_decode(const struct view *v, MDB_val key, MDB_val data, struct view_entry *ret,
                      struct err *err)
 {
     if (key.mv_size <= 8)
-        return err_set(err, ERR_DAMAGED, "%s: a key of the history is too short", v->path);
+        return err_set(err, ERR_DAMAGED, "%s: a key of the history is too short", file_name(v));
     uint64_t super_rev;
     memcpy(&super_rev, key.mv_data, sizeof(super_rev));
     MDB_val plain = { key.mv_size - 8, (char *)key.mv_data + 8 };
@@ -127,8 +134,8 @@ int view_entry_check(struct view *v, const struct view_entry *e, struct err *err
 {
     if (view_entry_sum(e) == e->crc)
         return 0;
-    return err_set(err, ERR_DAMAGED, "%s: the value of key \"" STR_FMT "\" is damaged", v->path,
-                   STR_ARG(e->key));
+    return err_set(err, ERR_DAMAGED, "%s: the value of key \"" STR_FMT "\" is damaged",
+                   file_name(v), STR_ARG(e->key));
 }
 
 /* ---- The row that says how far the file goes ---- */

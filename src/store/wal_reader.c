@@ -13,9 +13,9 @@
 static int damaged(struct wal_reader *r, struct err *err)
 {
     return err_set(err, ERR_DAMAGED,
-                   "%s/%020" PRIu64 ".log: no good record for revision %" PRIu64
+                   "%020" PRIu64 ".log: no good record for revision %" PRIu64
                    " at offset %" PRIu64,
-                   r->w->dir, r->segment->head.first_rev, r->next_rev, r->scan.off);
+                   r->segment->head.first_rev, r->next_rev, r->scan.off);
 }
 
 /* The segment that holds `rev`, or NULL if it was dropped. From `*ret_end_rev` on its successor

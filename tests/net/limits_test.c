@@ -263,7 +263,36 @@ static void unfinished_handshakes_do_not_keep_others_out(void **state)
 
 /* ---- Connections ---- */
 
-/* LIMIT_CONNECTIONS */
+/* LIMIT_CONNECTIONS: strangers who do nothing make room for others, the idlest first. */
+static void idle_connections_make_room(void **state)
+{
+    (void)state;
+    enum { MOST = 10, MORE = 5 };
+    struct harness_options opt = harness_defaults();
+    opt.limits.connections = MOST;
+    harness_start(&h, &opt);
+    int fds[MOST + MORE];
+    for (size_t i = 0; i < MOST + MORE; i++) {
+        autobuf reply = { 0 };
+        fds[i] = peer_connect(h.plain);
+        assert_true(peer_send(fds[i], i ? STR(GET) : STR(GET_HOLD))); /* the first is not idle */
+        if (i)
+            assert_true(peer_read(fds[i], &reply, 12));
+        harness_sleep_ms(2);
+    }
+    for (size_t i = 1; i <= MORE; i++)
+        assert_true(peer_wait_closed(fds[i]));
+    assert_int_equal(h.running, 1);
+    assert_int_equal(harness_stats(&h).connections_refused, 0);
+    autobuf reply = { 0 };
+    assert_true(peer_send(fds[MORE + 1], STR(GET))); /* it still is there */
+    assert_true(peer_read(fds[MORE + 1], &reply, 1));
+    for (size_t i = 0; i < MOST + MORE; i++)
+        close(fds[i]);
+    harness_stop(&h);
+}
+
+/* LIMIT_CONNECTIONS: while all have something to do, nobody else gets in. */
 static void connections_past_the_limit_are_refused(void **state)
 {
     (void)state;
@@ -274,11 +303,10 @@ static void connections_past_the_limit_are_refused(void **state)
     harness_start(&h, &opt);
     int fds[MOST];
     for (size_t i = 0; i < MOST; i++) {
-        autobuf reply = { 0 };
         fds[i] = peer_connect(h.plain);
-        assert_true(peer_send(fds[i], STR(GET)));
-        assert_true(peer_read(fds[i], &reply, 12));
+        assert_true(peer_send(fds[i], STR(GET_HOLD)));
     }
+    harness_wait(h.running == MOST);
     autoclose int extra = peer_connect(h.plain);
     assert_true(peer_wait_closed(extra));
     assert_int_equal(harness_stats(&h).connections_refused, 1);
@@ -522,6 +550,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_is_slow_is_served),
         cmocka_unit_test(unfinished_handshakes_are_dropped),
         cmocka_unit_test(unfinished_handshakes_do_not_keep_others_out),
+        cmocka_unit_test(idle_connections_make_room),
         cmocka_unit_test(connections_past_the_limit_are_refused),
         cmocka_unit_test(running_out_of_descriptors_does_not_spin),
         cmocka_unit_test(connections_are_dealt_to_all_loops),

@@ -1,5 +1,7 @@
-/* GET: what takes long to make is made where nobody waits for it. */
+/* GET: what takes long to make is made where nobody waits for it; and what a failure says. */
 #include "live.h"
+
+#include "server/reply.h"
 
 static struct live live;
 
@@ -61,11 +63,31 @@ static void it_is_the_same_object(void **state)
     assert_true(proto.body.n > 1000000);
 }
 
+/* What the log says of the disk is not for clients. */
+static void names_of_files_are_not_told(void **state)
+{
+    (void)state;
+    static const enum err_code codes[] = { ERR_IO, ERR_NO_SPACE, ERR_DAMAGED };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        struct err err = ERR_INIT(&live.arena);
+        (void)err_set(&err, codes[i], "sync the log in /var/lib/sampan/store: no");
+        struct value status = reply_status(&live.arena, &err);
+        struct str message = value_str(value_get(&status, STR("message")));
+        assert_true(message.n > 0);
+        assert_int_equal(str_find(message, '/'), -1);
+    }
+    (void)live_put_bytes(&live, live_key(&live, "default", "junk"), STR("junk"));
+    struct value status = live_get_json(&live, CONFIGMAPS "junk", 500);
+    assert_string_equal(live_text(&live, value_get(&status, STR("message"))),
+                        "what is stored is damaged");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_parsed_and_large_holds_up_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(it_is_the_same_object, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_of_files_are_not_told, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
