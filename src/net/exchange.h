@@ -200,5 +200,7 @@ void exchange_clock_init(struct http_home *h);
 /* It has a deadline or something unsent from now on. */
 void exchange_clock_join(struct http_exchange *x);
 void exchange_clock_leave(struct http_exchange *x);
+/* The home takes no more connections: its timer ends with the last exchange. */
+void exchange_clock_drain(struct http_home *h);
 /* The client has said all, and is perhaps gone: it has to be answered soon. */
 void exchange_hurry(struct http_exchange *x);

@@ -3,7 +3,8 @@
  *
  * Exchanges that have a deadline or something unsent are in a list of their home, through which one
  * timer goes from time to time; whoever comes and goes in between costs two list operations and no
- * timer. An exchange is late by at most a tick.
+ * timer. An exchange is late by at most a tick. The timer of a home that is drained ends with its
+ * last exchange, for the home may be freed by another thread then.
  *
  * Somebody else may have the exchange when its time is over, a worker even its arena. The loop then
  * answers in the holder's place; what the holder still does goes nowhere, as when the client is
@@ -81,11 +82,20 @@ static bool has_stalled(struct http_exchange *x, int64_t now)
 
 /* ---- The list ---- */
 
+void exchange_clock_drain(struct http_home *h)
+{
+    if (TAILQ_EMPTY(&h->timed))
+        loop_timer_cancel(&h->tick);
+}
+
 void exchange_clock_leave(struct http_exchange *x)
 {
-    if (x->is_timed)
-        TAILQ_REMOVE(&x->home->timed, x, timed_link);
+    if (!x->is_timed)
+        return;
+    TAILQ_REMOVE(&x->home->timed, x, timed_link);
     x->is_timed = false;
+    if (x->home->draining)
+        exchange_clock_drain(x->home);
 }
 
 void exchange_clock_join(struct http_exchange *x)

@@ -26,6 +26,7 @@ static void look_again(struct http_home *h)
     if (h->room_queued)
         return;
     h->room_queued = true;
+    http_server_ref(h->server);
     loop_defer(h->loop, &h->room);
 }
 
@@ -105,6 +106,7 @@ static void on_room(struct loop *l, struct loop_msg *m)
     go_on_waiting(h);
     if (h->room_wanted && !is_full(h))
         go_on_streaming(h);
+    http_server_unref(h->server);
 }
 
 void exchange_room_init(struct http_home *h, size_t most)

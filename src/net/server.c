@@ -77,7 +77,6 @@ struct http_home *http_home_new(struct http_server *s, struct loop *l)
 void http_home_free(struct http_home *h)
 {
     assert(TAILQ_EMPTY(&h->conns));
-    loop_timer_cancel(&h->tick);
     while (h->spare) {
         struct http_exchange *x = h->spare;
         h->spare = x->link.tqe_next;
@@ -154,6 +153,8 @@ struct http_server *http_server_free(struct http_server *s)
             next = TAILQ_NEXT(c, link);
             conn_close(c);
         }
+        s->homes[i]->draining = true; /* if it was not, its loop does not run */
+        exchange_clock_drain(s->homes[i]);
     }
     http_server_unref(s);
     return NULL;
@@ -272,6 +273,7 @@ static void on_home(struct loop *l, struct loop_msg *m)
     struct home_msg *hm = (struct home_msg *)m;
     struct http_home *h = hm->home;
     h->draining = true;
+    exchange_clock_drain(h);
     struct conn *c, *next;
     for (c = TAILQ_FIRST(&h->conns); c; c = next) {
         next = TAILQ_NEXT(c, link);
