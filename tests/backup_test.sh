@@ -86,9 +86,24 @@ has "and says why" "configmaps/default/one" "$(cat "$dir/said")"
 check "there is no file" "" "$(ls "$dir" | grep none)"
 check "unless told to" 0 "$("$sampan" backup --skip-damaged --data-dir "$dir/b" "$dir/some" 2>"$dir/said"; echo $?)"
 has "what is missing is named" "left out /registry/configmaps/default/one" "$(cat "$dir/said")"
+i=0
+while [ $i -le 100 ]; do
+    [ $i -eq 0 ] || echo next
+    printf 'url=%s/api/v1/namespaces/default/configmaps\nrequest=POST\noutput=/dev/null\nheader="Content-Type: application/json"\n' "$server"
+    printf 'cacert=%s/ca.crt\ncert=%s/admin.crt\nkey=%s/admin.key\n' "$dir" "$dir" "$dir"
+    printf 'data={"metadata":{"name":"many%d"},"data":{"k":"many-value"}}\n' $i
+    i=$((i + 1))
+done >"$dir/requests"
+curl -sS -K "$dir/requests"
+"$sampan" backup --data-dir "$dir/b" "$dir/all" >/dev/null 2>&1 # moves all of it into the view
+flip "$dir/b/store/view.mdb" 'many-value'
+check "more than it can name" 0 "$("$sampan" backup --skip-damaged --data-dir "$dir/b" "$dir/few" 2>"$dir/said"; echo $?)"
+check "are named as far as there is room" 100 "$(grep -c '^left out' "$dir/said")"
+has "and that is said" "and perhaps more" "$(cat "$dir/said")"
+check "all are in the log" 102 "$(grep 'left out of the backup' "$dir/b/sampan.log" | grep -o 'key=[^ ]*' | sort -u | wc -l)"
 "$sampan" down --data-dir "$dir/b" >/dev/null
 check "the same of a stopped one" 1 "$("$sampan" backup --data-dir "$dir/b" "$dir/none" 2>"$dir/said"; echo $?)"
-has "with the reason" "configmaps/default/one" "$(cat "$dir/said")"
+has "with the reason" "configmaps/default/many0" "$(cat "$dir/said")"
 rm -rf "$dir/b"
 check "what was left can be restored" 0 "$("$sampan" restore --bump-revision 7 --data-dir "$dir/b" "$dir/some"; echo $?)"
 check "a number is a number" 2 "$("$sampan" restore --bump-revision x --data-dir "$dir/c" "$dir/some" 2>/dev/null; echo $?)"

@@ -150,7 +150,7 @@ int store__write_view(struct view *v, const struct memtable *t, const struct vie
 /* The floor after a checkpoint up to `rev`: what was asked for, or what the limits demand. */
 static uint64_t choose_floor(struct store *s, uint64_t rev, uint64_t asked)
 {
-    if (s->is_tight)
+    if (s->is_low)
         return rev; /* history is the first thing to go */
     int64_t oldest_ns = clock_wall_ns(s->clock) - s->history_ns;
     uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns);
@@ -360,6 +360,7 @@ void *store__keeper_main(void *arg)
         struct err err = ERR_INIT(&arena);
         int r = store__look_at_folder(s, &err);
         bool is_idle = is_idle_round(&idle_ms, o.is_tick);
+        store__look_at_space(s);
         o.full |= is_idle;
         if (r == 0 && (!o.is_tick || is_idle))
             r = keep(s, &o, &err);
@@ -369,8 +370,6 @@ void *store__keeper_main(void *arg)
         }
         if (r == -ERR_NO_SPACE)
             (void)store__give_reserve(s);
-        else
-            store__look_at_space(s);
         report(s, &o, r, &err);
         retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
         if (retry_ms > RETRY_MAX_MS)

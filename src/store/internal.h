@@ -51,6 +51,7 @@ struct store {
     _Atomic uint64_t floor; /* persisted */
     _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
     _Atomic int failing;
+    bool is_low;               /* the keeper's own: the disk says so, not only a write */
     _Atomic bool is_tight;     /* the disk is nearly full: only what deletes is taken */
     _Atomic bool is_lost;      /* the folder is not there any more */
     _Atomic int64_t looked_ns; /* when it was looked for last */

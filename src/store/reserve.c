@@ -66,7 +66,8 @@ void store__look_at_space(struct store *s)
     if (!s->medium->durable || s->is_lost || statvfs(s->dir, &disk) < 0)
         return;
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize, bytes = reserve_bytes(&disk);
-    if (free_bytes < bytes) {
+    s->is_low = free_bytes < bytes;
+    if (s->is_low) {
         (void)become_tight(s);
     } else if (free_bytes >= ENOUGH * bytes) {
         autofree char *path = reserve_path(s);
