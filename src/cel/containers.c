@@ -53,17 +53,17 @@ struct cel_value cel__item(struct cel__eval *ev, const struct cel_value *list, s
 bool cel__list_next(struct cel__eval *ev, const struct cel_value *list, size_t *pos,
                     struct cel_value *ret)
 {
-    if (*pos >= cel__size(list) || !cel__work(ev, 1))
+    size_t i = (*pos)++;
+    if (i >= cel__size(list) || !cel__work(ev, 1))
         return false;
-    *ret = cel__item(ev, list, (*pos)++);
+    *ret = list->form == CEL__ITEMS ? list->list->items[i] : cel__item(ev, list, i);
     return true;
 }
 
 struct cel_value cel__list_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_list *list = arena_new(ev->arena, struct cel_list);
-    if (cap > SIZE_MAX / sizeof(struct cel_value) ||
-        !cel__afford(ev, cap * sizeof(struct cel_value)))
+    if (cap > SUM_SIZE || (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel_value))))
         cap = 0;
     list->items = arena_alloc(ev->arena, cap * sizeof(struct cel_value), alignof(max_align_t));
     list->cap = cap;
@@ -95,7 +95,7 @@ static bool list_reserve(struct cel__eval *ev, struct cel_value *v, size_t more)
 
 void cel__list_push(struct cel__eval *ev, struct cel_value *list, struct cel_value item)
 {
-    if (!list_reserve(ev, list, 1))
+    if (!has_room(list, 1) && !list_reserve(ev, list, 1))
         return;
     list->list->items[list->list->n++] = item;
     list->n++;
@@ -192,7 +192,7 @@ struct cel_value cel__list_concat(struct cel__eval *ev, const struct cel_value *
     if (!cel__size(x) && y->form != CEL__TREE)
         return *y;
     if (cel__size(x) + m > SUM_SIZE)
-        ev->exceeded = true;
+        cel__exceed(ev);
     if (sum_depth(x) < SUM_DEPTH && sum_depth(y) < SUM_DEPTH && is_worth_sharing(x, y))
         return make_sum(ev, x, y);
     struct cel_value sum = list_items(ev, x, m), item;
@@ -294,8 +294,7 @@ static int tree_find(struct cel__eval *ev, const struct cel_value *map, struct s
 struct cel_value cel__map_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_map *map = arena_new(ev->arena, struct cel_map);
-    if (cap > SIZE_MAX / sizeof(struct cel__entry) ||
-        !cel__afford(ev, cap * sizeof(struct cel__entry)))
+    if (cap > SUM_SIZE || (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel__entry))))
         cap = 0;
     map->entries = arena_alloc(ev->arena, cap * sizeof(struct cel__entry), alignof(max_align_t));
     map->cap = cap;

@@ -11,6 +11,7 @@
 #include "base/banned.h"
 
 enum { COST_LIST = 10, COST_MAP = 30, COST_STRUCT = 40 };
+enum { LOOK_STEPS = 16 }; /* a step may decode a text of some megabytes */
 
 struct cel__eval cel__outside(struct arena *a)
 {
@@ -26,29 +27,38 @@ bool cel__charge(struct cel__eval *ev, uint64_t cost)
     if (__builtin_add_overflow(ev->cost, cost, &ev->cost))
         ev->cost = UINT64_MAX;
     if (ev->cost > ev->budget)
-        ev->exceeded = true;
+        cel__exceed(ev);
     return cel__work(ev, 1);
+}
+
+bool cel__look(struct cel__eval *ev)
+{
+    ev->look_at = ev->steps + LOOK_STEPS;
+    if (ev->exceeded || ev->steps > LIMIT_CEL_EVAL_STEPS || ev->arena->held > ev->held_max ||
+        arena_spent(ev->arena))
+        cel__exceed(ev);
+    return !ev->exceeded;
 }
 
 bool cel__afford(struct cel__eval *ev, size_t bytes)
 {
     size_t held = ev->arena->held;
     if (held > ev->held_max || bytes > ev->held_max - held)
-        ev->exceeded = true;
+        cel__exceed(ev);
     return !ev->exceeded;
 }
 
 bool cel__afford_text(struct cel__eval *ev, size_t bytes)
 {
     if (bytes > LIMIT_CEL_TEXT_BYTES)
-        ev->exceeded = true;
+        cel__exceed(ev);
     return cel__afford(ev, bytes);
 }
 
 bool cel__enter(struct cel__eval *ev)
 {
     if (ev->depth >= LIMIT_CEL_VALUE_DEPTH)
-        ev->exceeded = true;
+        cel__exceed(ev);
     if (!cel__work(ev, 1))
         return false;
     ev->depth++;
@@ -373,10 +383,11 @@ static const struct cel__overload *pick(struct cel__eval *ev, const struct ast_n
 /* A function looks at all of its text, whatever it costs. */
 static bool read_texts(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
+    size_t bytes = 0;
     for (size_t i = 0; i < n; i++)
         if (args[i].kind == CEL_STRING || args[i].kind == CEL_BYTES)
-            cel__work_on_text(ev, args[i].n);
-    return !ev->exceeded;
+            bytes += args[i].n;
+    return cel__work_on_text(ev, bytes);
 }
 
 static struct cel_value call_function(struct cel__eval *ev, const struct ast_node *n,

@@ -42,9 +42,10 @@ struct cel__eval {
     const struct cel_value *vars;
     struct cel_value *slots;
     uint64_t cost, budget;
-    uint64_t steps;  /* of work done */
-    size_t held_max; /* what the arena may hold in the end */
-    unsigned depth;  /* of the value that is being looked at, inside others */
+    uint64_t steps;   /* of work done */
+    uint64_t look_at; /* so many steps: then the bounds are looked at */
+    size_t held_max;  /* what the arena may hold in the end */
+    unsigned depth;   /* of the value that is being looked at, inside others */
     bool exceeded;
     struct cel__index **indexes;  /* by hash of the tree; NULL while there are none */
     const struct regexp *pattern; /* of the call being made, where it is constant */
@@ -60,17 +61,20 @@ bool cel__charge(struct cel__eval *ev, uint64_t cost);
  * as equal lists. So work is bounded by itself, in steps and in bytes of the arena, while it is
  * done. False once it is too much, or the allowance of the arena has ended; whoever loops then
  * stops, with whatever result, since the evaluation has failed. */
+bool cel__look(struct cel__eval *ev);
 static inline bool cel__work(struct cel__eval *ev, uint64_t steps)
 {
     ev->steps += steps;
-    if (ev->steps > LIMIT_CEL_EVAL_STEPS || ev->arena->held > ev->held_max ||
-        arena_spent(ev->arena))
-        ev->exceeded = true;
-    return !ev->exceeded;
+    return ev->steps < ev->look_at || cel__look(ev);
 }
 static inline bool cel__work_on_text(struct cel__eval *ev, size_t bytes)
 {
     return cel__work(ev, 1 + bytes / 64);
+}
+static inline void cel__exceed(struct cel__eval *ev)
+{
+    ev->exceeded = true;
+    ev->look_at = 0;
 }
 /* Before so much is taken from the arena at once. */
 bool cel__afford(struct cel__eval *ev, size_t bytes);
