@@ -331,7 +331,7 @@ static bool search(const struct regexp *re, struct str text, size_t from, const 
                    size_t *ret_start, size_t *ret_end, bool any)
 {
     struct place small_dense[2 * SMALL];
-    uint32_t small_words[4 * SMALL + 1] = { 0 };
+    uint32_t small_words[4 * SMALL + 1];
     bool small = re->n <= SMALL;
     autofree struct place *large_dense =
         small ? NULL : mem_array((size_t)re->n * 2, sizeof(struct place));
@@ -339,6 +339,8 @@ static bool search(const struct regexp *re, struct str text, size_t from, const 
         small ? NULL : mem_array((size_t)re->n * 4 + 1, sizeof(uint32_t));
     struct place *dense = small ? small_dense : large_dense;
     uint32_t *words = small ? small_words : large_words;
+    if (small)
+        memset(small_words, 0, 2 * re->n * sizeof(*small_words));
     struct machine m = {
         .re = re,
         .text = text,
