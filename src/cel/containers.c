@@ -63,7 +63,7 @@ bool cel__list_next(struct cel__eval *ev, const struct cel_value *list, size_t *
 struct cel_value cel__list_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_list *list = arena_new(ev->arena, struct cel_list);
-    if (cap > SUM_SIZE || (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel_value))))
+    if (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel_value)))
         cap = 0;
     list->items = arena_alloc(ev->arena, cap * sizeof(struct cel_value), alignof(max_align_t));
     list->cap = cap;
@@ -294,7 +294,7 @@ static int tree_find(struct cel__eval *ev, const struct cel_value *map, struct s
 struct cel_value cel__map_new(struct cel__eval *ev, size_t cap)
 {
     struct cel_map *map = arena_new(ev->arena, struct cel_map);
-    if (cap > SUM_SIZE || (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel__entry))))
+    if (cap > SHARE_FROM && !cel__afford(ev, cap * sizeof(struct cel__entry)))
         cap = 0;
     map->entries = arena_alloc(ev->arena, cap * sizeof(struct cel__entry), alignof(max_align_t));
     map->cap = cap;

@@ -56,6 +56,8 @@ static void test_sums_share(void **state)
         { "[lists.range(100)]", ".map(x, x + x)", 1, "[0] == lists.range(100) + lists.range(100)",
           "true" },
         { "[[1]]", ".map(x, x + x)", 70, "[0].size()", CANCELLED },
+        { "[[1]]", ".map(x, x + x)", 47, "[0].size()", CANCELLED },
+        { "[[1]]", ".map(x, x + x)", 46, ".map(x, [7] + x)[0].size()", CANCELLED },
     };
     check_growth(rows, COUNT(rows));
 }
