@@ -292,7 +292,24 @@ static void memo_keep(struct typed_memo *m, const struct typed_reader *r, const 
                       const struct value *in, struct value *read)
 {
     uint32_t n = in ? in->n : 0;
-    *m = (struct typed_memo){ t, n ? in->fields : NULL, n, r->is_map, value_share(read) };
+    *m = (struct typed_memo){
+        t, n ? in->fields : NULL, n, r->is_map, r->deepest - r->depth, value_share(read),
+    };
+}
+
+static int too_deep(struct typed_reader *r)
+{
+    return err_set(r->err, ERR_BAD_REQUEST, "exceeded max depth");
+}
+
+static int memo_use(const struct typed_memo *m, struct typed_reader *r, struct value *ret)
+{
+    size_t deepest = r->depth + m->height;
+    if (deepest > TYPED_DEPTH_MAX)
+        return too_deep(r);
+    r->deepest = deepest > r->deepest ? deepest : r->deepest;
+    *ret = m->read;
+    return 0;
 }
 
 static size_t n_said(const struct typed_reader *r)
@@ -311,14 +328,12 @@ static int read_struct(struct typed_reader *r, const struct kind_type *t, const 
         in = NULL;
     }
     if (r->depth >= TYPED_DEPTH_MAX)
-        return err_set(r->err, ERR_BAD_REQUEST, "exceeded max depth");
+        return too_deep(r);
     struct typed_memo *memo = memo_for(r, t, in);
-    if (memo && memo_is_of(memo, r, t, in)) {
-        *ret = memo->read;
-        return 0;
-    }
-    size_t said = n_said(r);
-    r->depth++;
+    if (memo && memo_is_of(memo, r, t, in))
+        return memo_use(memo, r, ret);
+    size_t said = n_said(r), outside = r->deepest;
+    r->deepest = ++r->depth;
     slots_init(r->arena, &slots, t);
     int bad = r->is_map ? read_made(r, t, &slots, in) : read_members(r, t, &slots, in);
     if (bad == 0)
@@ -326,6 +341,8 @@ static int read_struct(struct typed_reader *r, const struct kind_type *t, const 
     r->depth--;
     if (bad == 0 && memo && said == n_said(r))
         memo_keep(memo, r, t, in, ret);
+    if (outside > r->deepest)
+        r->deepest = outside;
     return bad;
 }
 

@@ -27,6 +27,7 @@ struct typed_memo {
     const struct value_field *fields; /* NULL: of an empty one */
     uint32_t n;
     bool is_map;
+    size_t height; /* structs inside it, and itself: it may be deeper the next time */
     struct value read;
 };
 
@@ -38,11 +39,11 @@ struct typed_reader {
     /* Set inside a type whose decoder starts another one: that one notes nothing, and its
      * mismatches are reported as of this place. */
     const struct typed_frame *opaque;
-    struct str saved; /* the first mismatch */
-    size_t depth;
-    bool keeps_empty; /* lists and maps that are empty stay apart from none */
-    bool has_empty;   /* and there was one */
-    bool is_map;      /* what is read was made by the server: typed_map.c */
+    struct str saved;      /* the first mismatch */
+    size_t depth, deepest; /* where it is, and has been in the struct that is being read */
+    bool keeps_empty;      /* lists and maps that are empty stay apart from none */
+    bool has_empty;        /* and there was one */
+    bool is_map;           /* what is read was made by the server: typed_map.c */
     struct typed_memo memos[TYPED_MEMOS];
 };
 

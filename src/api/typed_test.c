@@ -454,6 +454,30 @@ static void what_is_empty_is_shared(void **state)
     arena_done(&in_arena);
 }
 
+/* Each of these is little more than the one before, which it has inside: no document is deep, but
+ * what they stand for is. */
+static void what_is_shared_nests_only_so_deep(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct value inner = value_object(), all = value_object(), top = value_object(), out;
+    (void)value_add(&a, &inner, STR("type"), value_string(STR("string")));
+    for (int i = 0; i < 2 * TYPED_DEPTH_MAX; i++) {
+        struct value properties = value_object(), outer = value_object();
+        (void)value_add(&a, &properties, STR("x"), value_share(&inner));
+        (void)value_add(&a, &outer, STR("properties"), properties);
+        inner = value_share(&outer);
+        (void)value_add(&a, &all, arena_printf(&a, "p%05d", i), value_share(&inner));
+    }
+    (void)value_add(&a, &top, STR("properties"), all);
+    const struct kind_type *t = type_named("apiextensions.k8s.io/v1/JSONSchemaProps");
+    assert_int_equal(typed_read(&a, t, &top, NULL, &out, &err), -ERR_BAD_REQUEST);
+    assert_true(str_eq(err.msg, STR("exceeded max depth")));
+    arena_done(&a);
+}
+
 static void reading_ends_with_its_allowance(void **state)
 {
     (void)state;
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(what_was_made_is_read_as_by_reflection),
         cmocka_unit_test(zero_values_stay),
         cmocka_unit_test(what_is_empty_is_shared),
+        cmocka_unit_test(what_is_shared_nests_only_so_deep),
         cmocka_unit_test(reading_ends_with_its_allowance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,8 +66,7 @@ static void drop_unknown(struct pruner *p, const struct schema *s, struct value 
         else if (path || !is_meta(f->key))
             note_unknown(p, &here);
     }
-    if (fresh.n < obj->n)
-        *obj = fresh;
+    *obj = fresh;
 }
 
 static void prune_fields(struct pruner *p, const struct schema *s, struct value *obj,
