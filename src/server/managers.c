@@ -277,22 +277,34 @@ static struct value without(struct arena *a, const struct value *obj, struct str
     return rest;
 }
 
-/* Equal but for times, of which at least one differs. */
+static bool is_same_entry(struct arena *a, const struct value *entry, const struct value *old_entry)
+{
+    if (!str_eq(value_str(value_get(entry, STR("manager"))),
+                value_str(value_get(old_entry, STR("manager")))))
+        return false;
+    struct value bare = without(a, entry, STR("time")),
+                 old_bare = without(a, old_entry, STR("time"));
+    return value_eq(&bare, &old_bare);
+}
+
+/* Equal but for times, of which at least one differs, and for the order, which depends on them. */
 static bool differ_in_time(struct arena *a, const struct value *managers,
                            const struct value *old_managers)
 {
-    bool differ = false;
     if (!value_is(managers, VALUE_ARRAY) || !value_is(old_managers, VALUE_ARRAY) ||
-        managers->n != old_managers->n)
+        managers->n != old_managers->n || value_eq(managers, old_managers))
         return false;
+    bool *taken = arena_array(a, bool, old_managers->n);
     for (size_t i = 0; i < managers->n; i++) {
-        struct value entry = without(a, &managers->items[i], STR("time"));
-        struct value old_entry = without(a, &old_managers->items[i], STR("time"));
-        if (!value_eq(&entry, &old_entry))
+        size_t k = 0;
+        while (k < old_managers->n &&
+               (taken[k] || !is_same_entry(a, &managers->items[i], &old_managers->items[k])))
+            k++;
+        if (k == old_managers->n)
             return false;
-        differ = differ || !value_eq(&managers->items[i], &old_managers->items[i]);
+        taken[k] = true;
     }
-    return differ;
+    return true;
 }
 
 static struct value without_managers(struct arena *a, const struct value *obj)

@@ -67,11 +67,43 @@ static void structs_are_emptied_too(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+static struct str revision_after(const char *path, const char *config)
+{
+    struct sent got = requests_send(script.requests, &script.arena, "PATCH", str_of(path), APPLY,
+                                    "", str_of(config));
+    assert_int_equal(got.status / 100, 2);
+    return value_str(value_dig(&got.obj, "metadata", "resourceVersion"));
+}
+
+/* Managers stand in the order of their times, so that one who changes nothing, later, would move.
+ */
+static void nothing_new_is_not_written(void **state)
+{
+    (void)state;
+    struct clock_fake now;
+    clock_fake_init(&now, clock_wall_ns(&clock_system));
+    script.live.api.clock = &now.clock;
+#define SET "/apis/apps/v1/namespaces/default/deployments/quiet"
+    const char *config = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: quiet}\nspec: "
+                         "{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, "
+                         "spec: {containers: [{name: c, image: i}]}}}\nstatus: {replicas: 9}";
+    (void)revision_after(SET "?fieldManager=me", config);
+    clock_fake_advance(&now, NS_PER_SEC);
+    struct str rev =
+        revision_after(SET "/status?fieldManager=me",
+                       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: quiet}\n"
+                       "status: {replicas: 5}");
+    clock_fake_advance(&now, NS_PER_SEC);
+    assert_true(str_eq(revision_after(SET "?fieldManager=me", config), rev));
+    script.live.api.clock = &clock_system;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_applied_as_empty_is_empty),
         cmocka_unit_test(structs_are_emptied_too),
+        cmocka_unit_test(nothing_new_is_not_written),
     };
     script_start(&script);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
