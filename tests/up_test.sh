@@ -72,7 +72,6 @@ else
     skip "kubectl is not installed"
 fi
 
-has "aggregated discovery under its older name" "apidiscovery.k8s.io/v2beta1" "$(admin -H 'Accept: application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList' "$server/apis")"
 check "a slash at the end of /version" 200 "$(code anonymous "$server/version/")"
 has "the key names its algorithm" "BEGIN EC PRIVATE KEY" "$(cat "$dir/admin.key")"
 has "status says where" "$server" "$("$sampan" status --data-dir "$dir/a")"

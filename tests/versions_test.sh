@@ -269,7 +269,10 @@ discovered() {
     has "old groups come last" '{"name":"settings.k8s.io","versions":[{"groupVersion":"settings.k8s.io/v1alpha1","version":"v1alpha1"}],"preferredVersion":{"groupVersion":"settings.k8s.io/v1alpha1","version":"v1alpha1"}}]}' \
         "$groups"
     has "OpenAPI has them" 'apis/extensions/v1beta1' "$(get /openapi/v3)"
+    has "aggregated discovery under its older name" "apidiscovery.k8s.io/v2beta1" \
+        "$(admin -H "Accept: $older" "$server/apis")"
 }
+older='application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList'
 
 # with KUBECTL: what people see of all that.
 with() {
@@ -350,6 +353,8 @@ check "nor an old version" 404 "$(code admin "$server/apis/apps/v1beta1/deployme
 check "nor its document" 404 "$(code admin "$server/openapi/v3/apis/apps/v1beta1")"
 check "discovery has none" "" "$(get /apis | grep -o 'apps/v1beta1')"
 check "nor has Swagger" "" "$(get /openapi/v2 | grep -o '/apis/apps/v1beta1/' | head -1)"
+check "nor aggregated discovery under its older name" 406 \
+    "$(code admin -H "Accept: $older" "$server/apis")"
 check "today's is there" 200 "$(code admin "$server/apis/apps/v1/deployments")"
 has "a choice is one of two" "all or current" "$("$sampan" up --api-versions x 2>&1)"
 finish

@@ -268,12 +268,13 @@ static void add_aggregated(struct buf *out, const struct catalog *c, bool core, 
 
 /* ---- Answering ---- */
 
-/* v2beta1 is the same under its older name, which kubectl 1.26 to 1.29 ask for. */
+/* v2beta1 is the same under its older name, which kubectl 1.26 to 1.29 ask for; like other old
+ * versions it is there if all are. */
 static const struct format_kind aggregated[] = {
     { { "apidiscovery.k8s.io", 19 }, { "v2", 2 }, { "APIGroupDiscoveryList", 21 } },
     { { "apidiscovery.k8s.io", 19 }, { "v2beta1", 7 }, { "APIGroupDiscoveryList", 21 } },
 };
-enum { AGGREGATED = sizeof(aggregated) / sizeof(aggregated[0]) };
+enum { AGGREGATED_TODAY = 1, AGGREGATED = sizeof(aggregated) / sizeof(aggregated[0]) };
 
 static struct str accept_of(struct http_exchange *x)
 {
@@ -355,15 +356,16 @@ static bool find_place(struct str path, struct place *ret)
     return !rest.p;
 }
 
-static void serve_root(struct http_exchange *x, const struct catalog *c, bool core,
-                       struct str address)
+static void serve_root(struct http_exchange *x, enum kind_choice choice, const struct catalog *c,
+                       bool core, struct str address)
 {
+    size_t n = choice == KIND_ALL_VERSIONS ? AGGREGATED : AGGREGATED_TODAY;
     struct format f;
     size_t kind;
     autobuf text = { 0 };
     bool may_aggregate = core || !str_ends(http_request_of(x)->path, STR("/"));
     if (may_aggregate &&
-        format_choose_kind(http_arena(x), accept_of(x), aggregated, AGGREGATED, &f, &kind)) {
+        format_choose_kind(http_arena(x), accept_of(x), aggregated, n, &f, &kind)) {
         reply_aggregated(x, c, core, f, kind);
         return;
     }
@@ -394,8 +396,8 @@ static bool is_routed(const struct catalog *c, const struct place *p)
     return p->version.p ? !catalog_find(c, p->group, p->version)->custom : p->core;
 }
 
-static bool serve(struct http_exchange *x, const struct catalog *c, const struct place *p,
-                  struct str address)
+static bool serve(struct http_exchange *x, enum kind_choice choice, const struct catalog *c,
+                  const struct place *p, struct str address)
 {
     const struct http_request *req = http_request_of(x);
     struct err err = ERR_INIT(http_arena(x));
@@ -409,7 +411,7 @@ static bool serve(struct http_exchange *x, const struct catalog *c, const struct
     else if (routed && format_route(accept_of(x), FORMAT_OF_ONE, &err) < 0)
         reply_error(x, &err);
     else if (is_root)
-        serve_root(x, c, p->core, address);
+        serve_root(x, choice, c, p->core, address);
     else
         serve_below(x, c, p);
     return true;
@@ -423,7 +425,7 @@ bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct cu
         return false;
     struct catalog c;
     catalog_make(http_arena(x), choice, custom, &c);
-    bool served = serve(x, &c, &p, address);
+    bool served = serve(x, choice, &c, &p, address);
     catalog_done(&c);
     return served;
 }
