@@ -179,8 +179,7 @@ static int refuse_field(const struct fields_rules *rules, struct str field, stru
                                "\"metadata.namespace\"",
                        STR_ARG(buf_str(&quoted)));
     if (str_eq(rules->group, STR("batch")) && str_eq(rules->kind, STR("Job")))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "field label " STR_FMT " not supported for Job",
+        return err_set(err, ERR_BAD_REQUEST, "field label " STR_FMT " not supported for Job",
                        STR_ARG(buf_str(&quoted)));
     if (str_eq(rules->group, STR("resource.k8s.io")))
         return err_set(
