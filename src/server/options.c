@@ -105,15 +105,12 @@ static int delete_params(struct call *c, struct value *ret, struct err *err)
     struct value dry_run = param_list(c, STR("dryRun"));
     if (dry_run.n)
         (void)value_add(c->arena, ret, STR("dryRun"), dry_run);
-    struct str grace = request_param(&c->req, STR("gracePeriodSeconds"));
     int64_t seconds;
-    if (grace.n) {
-        if (!str_to_i64(grace, &seconds))
-            return err_set(err, ERR_BAD_REQUEST,
-                           "strconv.ParseInt: parsing \"" STR_FMT "\": invalid syntax",
-                           STR_ARG(grace));
+    int r = request_int(&c->req, STR("gracePeriodSeconds"), &seconds, err);
+    if (r < 0)
+        return r;
+    if (r == 1)
         (void)value_add(c->arena, ret, STR("gracePeriodSeconds"), value_int(seconds));
-    }
     static const struct str flags[] = {
         { "orphanDependents", 16 },
         { "ignoreStoreReadErrorWithClusterBreakingPotential", 48 },

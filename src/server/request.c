@@ -1,5 +1,6 @@
 #include "server/request.h"
 
+#include "api/quote.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "server/custom.h"
@@ -66,6 +67,31 @@ bool request_flag(const struct request *req, struct str key)
 {
     struct str value = request_param(req, key);
     return value.p && !str_eq(value, STR("0")) && !str_eq_nocase(value, STR("false"));
+}
+
+static bool all_digits(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n > 0;
+}
+
+int request_int(const struct request *req, struct str key, int64_t *ret, struct err *err)
+{
+    struct str text = request_param(req, key), digits = text;
+    if (!text.p)
+        return 0;
+    bool has_sign = text.n && (text.p[0] == '-' || text.p[0] == '+');
+    if (has_sign && text.p[0] == '+' && !(text.n > 1 && text.p[1] == '-'))
+        digits = str_skip(text, 1);
+    if (str_to_i64(digits, ret))
+        return 1;
+    autobuf quoted = { 0 };
+    quote_go(&quoted, text);
+    return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing " STR_FMT ": %s",
+                   STR_ARG(buf_str(&quoted)),
+                   all_digits(str_skip(text, has_sign)) ? "value out of range" : "invalid syntax");
 }
 
 /* ---- The path ---- */

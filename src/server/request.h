@@ -52,3 +52,5 @@ struct str request_param(const struct request *req, struct str key);
 /* A boolean as upstream's codec reads them: with any value but 0 and false, also an empty one, it
  * is set. */
 bool request_flag(const struct request *req, struct str key);
+/* A parameter that is a number: 1, 0 if it is not there, or ERR_BAD_REQUEST in Go's words. */
+int request_int(const struct request *req, struct str key, int64_t *ret, struct err *err);

@@ -18,29 +18,6 @@ static bool all_digits(struct str s)
     return s.n > 0;
 }
 
-/* What strconv says of text that is no number. */
-static const char *number_fault(struct str text, bool is_signed)
-{
-    if (is_signed && text.n && (text.p[0] == '-' || text.p[0] == '+'))
-        text = str_skip(text, 1);
-    return all_digits(text) ? "value out of range" : "invalid syntax";
-}
-
-static int read_int(const struct request *req, struct str key, int64_t *ret, struct err *err)
-{
-    struct str text = request_param(req, key), digits = text;
-    if (!text.p)
-        return 0;
-    if (text.n > 1 && text.p[0] == '+' && text.p[1] != '-')
-        digits = str_skip(text, 1);
-    if (str_to_i64(digits, ret))
-        return 0;
-    autobuf quoted = { 0 };
-    quote_go(&quoted, text);
-    return err_set(err, ERR_BAD_REQUEST, "strconv.ParseInt: parsing " STR_FMT ": %s",
-                   STR_ARG(buf_str(&quoted)), number_fault(text, true));
-}
-
 int selection_version(struct str text, uint64_t *ret, struct err *err)
 {
     if (str_to_u64(text, ret))
@@ -50,7 +27,8 @@ int selection_version(struct str text, uint64_t *ret, struct err *err)
     return err_set(err, ERR_UNKNOWN,
                    "resourceVersion: Invalid value: " STR_FMT
                    ": strconv.ParseUint: parsing " STR_FMT ": %s",
-                   STR_ARG(buf_str(&quoted)), STR_ARG(buf_str(&quoted)), number_fault(text, false));
+                   STR_ARG(buf_str(&quoted)), STR_ARG(buf_str(&quoted)),
+                   all_digits(text) ? "value out of range" : "invalid syntax");
 }
 
 /* ---- Those that must fit together ---- */
@@ -178,9 +156,9 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
     int64_t limit = 0;
     int r = read_selectors(a, req, &s, err);
     if (r == 0)
-        r = read_int(req, STR("timeoutSeconds"), &s.timeout_sec, err);
-    if (r == 0)
-        r = read_int(req, STR("limit"), &limit, err);
+        r = request_int(req, STR("timeoutSeconds"), &s.timeout_sec, err);
+    if (r >= 0)
+        r = request_int(req, STR("limit"), &limit, err);
     if (r < 0)
         return r;
 

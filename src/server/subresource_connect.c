@@ -47,14 +47,10 @@ enum { TAIL_LINES, LIMIT_BYTES, SINCE_SECONDS, LOG_NUMBERS };
 static int read_numbers(struct call *c, struct log_number *numbers, struct err *err)
 {
     for (size_t i = 0; i < LOG_NUMBERS; i++) {
-        struct str text = request_param(&c->req, str_of(numbers[i].name));
-        if (!text.n)
-            continue;
-        if (!str_to_i64(text, &numbers[i].value))
-            return err_set(err, ERR_BAD_REQUEST,
-                           "strconv.ParseInt: parsing \"" STR_FMT "\": invalid syntax",
-                           STR_ARG(text));
-        numbers[i].given = true;
+        int r = request_int(&c->req, str_of(numbers[i].name), &numbers[i].value, err);
+        if (r < 0)
+            return r;
+        numbers[i].given = r == 1;
     }
     return 0;
 }

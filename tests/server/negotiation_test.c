@@ -57,6 +57,9 @@ static void objects_and_lists(void **state)
         GET(CUSTOM, "image/png", 406, CHOICE),
         GET(CUSTOM, "application/vnd.kubernetes.protobuf", 406, CHOICE),
         { "POST", MAPS, NULL, "application/*", "{metadata: {name: two}}", 406, ROUTER, NULL },
+        { "POST", "/api/v1/namespaces/default/pods", NULL, NULL,
+          "{metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}", 201, NULL, NULL },
+        GET("/api/v1/namespaces/default/pods/p/log", "text/plain", 204, NULL),
         { "DELETE", ONE, NULL, "application/json;stream=nope", NULL, 406, CHOICE, NULL },
     };
     SCRIPT_PLAY(&script, steps);

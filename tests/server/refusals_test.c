@@ -196,6 +196,10 @@ static void options_of_a_delete(void **state)
           NULL },
         { "DELETE", MAPS "/o?gracePeriodSeconds=x", NULL, NULL, NULL, 400,
           "\"strconv.ParseInt: parsing \\\"x\\\": invalid syntax\"", NULL },
+        { "DELETE", MAPS "/o?gracePeriodSeconds=99999999999999999999", NULL, NULL, NULL, 400,
+          "\"strconv.ParseInt: parsing \\\"99999999999999999999\\\": value out of range\"", NULL },
+        { "DELETE", MAPS "/o?gracePeriodSeconds=", NULL, NULL, NULL, 400,
+          "\"strconv.ParseInt: parsing \\\"\\\": invalid syntax\"", NULL },
         { "DELETE", MAPS "/o", JSON, NULL, "{\"apiVersion\":\"apps/v1\",\"zzz\":1}", 200, NULL,
           NULL },
     };
