@@ -65,6 +65,18 @@ static int take_finalizers(struct registry_update *u, const struct registry_entr
     return 0;
 }
 
+/* A custom object of the wrong kind is invalid, but only if there is one to be replaced. */
+static int prefer_not_found(struct call *c, int r, struct err *err)
+{
+    struct registry_entry ignored;
+    struct err none = ERR_INIT(c->arena);
+    if (r != -ERR_INVALID || !c->req.resource->type->custom ||
+        registry_get(c, c->req.name, &ignored, &none) != -ERR_NOT_FOUND)
+        return r;
+    *err = none;
+    return -ERR_NOT_FOUND;
+}
+
 /* 200, 201 if it was not there, or an error. */
 static int update(struct call *c, struct value *ret, struct err *err)
 {
@@ -72,7 +84,8 @@ static int update(struct call *c, struct value *ret, struct err *err)
     struct put put = { .call = c };
     int r = options_read(c, "UpdateOptions", &options, err);
     if (r == 0)
-        r = decode_body(c, c->req.resource->type, options.validation, &put.obj, err);
+        r = prefer_not_found(
+            c, decode_body(c, c->req.resource->type, options.validation, &put.obj, err), err);
     if (r == 0)
         r = update_check_name(c, &put.obj, err);
     if (r < 0)

@@ -78,6 +78,12 @@ static void patches(void **state)
           "Widget.other.example.com \\\"w\\\" is invalid: apiVersion: Invalid value: "
           "\\\"other.example.com/v1\\\": must be refusals.example.com/v1\"",
           NULL },
+        { "PUT", WIDGET, NULL, NULL,
+          "{apiVersion: refusals.example.com/v1, kind: Gadget, metadata: {name: w}}", 422,
+          "must be Widget\"", NULL },
+        { "PUT", WIDGET "x", NULL, NULL,
+          "{apiVersion: refusals.example.com/v1, kind: Gadget, metadata: {name: wx}}", 404,
+          "widgets.refusals.example.com \\\"wx\\\" not found", NULL },
         { "PATCH", WIDGET, NULL, NULL, "{kind: null}", 422, "Object 'Kind' is missing in '{",
           NULL },
         { "PATCH", WIDGET, NULL, NULL, "{apiVersion: null}", 500,
