@@ -16,18 +16,26 @@ void allowance_take(struct allowance *w, size_t n)
     size_t held = atomic_fetch_add_explicit(&w->held, n, memory_order_relaxed) + n;
     if (w->max && held > w->max)
         allowance_finish(w, ALLOWANCE_TOO_LARGE);
-    if (!w->pool)
-        return;
-    held = atomic_fetch_add_explicit(&w->pool->held, n, memory_order_relaxed) + n;
-    if (held > w->pool->max)
-        allowance_finish(w, ALLOWANCE_CROWDED);
+    for (struct allowance_pool *p = w->pool; p; p = p->within) {
+        held = atomic_fetch_add_explicit(&p->held, n, memory_order_relaxed) + n;
+        if (held > p->max)
+            allowance_finish(w, ALLOWANCE_CROWDED);
+    }
 }
 
 void allowance_give(struct allowance *w, size_t n)
 {
     atomic_fetch_sub_explicit(&w->held, n, memory_order_relaxed);
-    if (w->pool)
-        atomic_fetch_sub_explicit(&w->pool->held, n, memory_order_relaxed);
+    for (struct allowance_pool *p = w->pool; p; p = p->within)
+        atomic_fetch_sub_explicit(&p->held, n, memory_order_relaxed);
+}
+
+bool allowance_pool_is_full(const struct allowance_pool *p)
+{
+    for (; p; p = p->within)
+        if (atomic_load_explicit(&p->held, memory_order_relaxed) >= p->max)
+            return true;
+    return false;
 }
 
 int allowance_error(const struct allowance *w, struct err *err)

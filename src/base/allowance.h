@@ -28,6 +28,7 @@ enum allowance_end {
 struct allowance_pool {
     atomic_size_t held;
     size_t max;
+    struct allowance_pool *within; /* a larger one, or NULL */
 };
 
 struct allowance {
@@ -43,6 +44,9 @@ static inline enum allowance_end allowance_ended(const struct allowance *w)
 }
 
 void allowance_finish(struct allowance *w, enum allowance_end why);
+
+/* Whether it, or one that it is within, has nothing left. */
+bool allowance_pool_is_full(const struct allowance_pool *p);
 
 /* Counts bytes that an arena took or gave back. */
 void allowance_take(struct allowance *w, size_t n);

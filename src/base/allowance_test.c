@@ -67,6 +67,31 @@ static void test_too_much_ends_it(void **state)
     assert_int_equal(atomic_load(&pool.held), 0);
 }
 
+static void test_a_pool_within_another(void **state)
+{
+    (void)state;
+    struct allowance_pool all = { .max = 200000 }, ours = { .max = 100000, .within = &all },
+                          theirs = { .max = 100000, .within = &all };
+    struct allowance one = { .pool = &ours }, other = { .pool = &theirs };
+    struct arena a, b;
+    arena_init(&a);
+    arena_init(&b);
+    arena_allow(&a, &one);
+    arena_allow(&b, &other);
+    (void)arena_alloc(&a, 120000, 1);
+    assert_true(arena_spent(&a));
+    assert_true(allowance_pool_is_full(&ours));
+    assert_false(allowance_pool_is_full(&theirs)); /* whoever fills his own leaves some to others */
+    (void)arena_alloc(&b, 60000, 1);
+    assert_false(arena_spent(&b));
+    (void)arena_alloc(&b, 30000, 1);
+    assert_true(arena_spent(&b));
+    assert_true(allowance_pool_is_full(&theirs));
+    arena_done(&a);
+    arena_done(&b);
+    assert_int_equal(atomic_load(&all.held), 0);
+}
+
 static void test_the_first_reason_stays(void **state)
 {
     (void)state;
@@ -95,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_arena_counts_what_it_holds),
         cmocka_unit_test(test_too_much_ends_it),
+        cmocka_unit_test(test_a_pool_within_another),
         cmocka_unit_test(test_the_first_reason_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

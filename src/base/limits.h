@@ -35,8 +35,8 @@
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
 #define LIMIT_REPLY_BYTES        (8u << 20) /* unsent ones of a connection; past it requests wait */
 #define LIMIT_REPLY_BYTES_ALL    (64u << 20)  /* of all; past it all wait, and the slow are cut */
-#define LIMIT_REQUEST_MEMORY     (256u << 20) /* that one request takes on a worker; past it 413 */
-#define LIMIT_REQUEST_MEMORY_ALL (320u << 20) /* that all take; past it 429 */
+#define LIMIT_REQUEST_MEMORY     (224u << 20) /* that one takes on a worker: 413; one client: 429 */
+#define LIMIT_REQUEST_MEMORY_ALL (288u << 20) /* that all take; past it 429 */
 
 /* HTTP/2 */
 #define LIMIT_H2_STREAMS        100u
@@ -102,7 +102,7 @@
 #define LIMIT_JSONPATH_DEPTH 10u /* brackets inside brackets, ranges inside ranges */
 
 /* Tables of custom kinds: for all cells of one row; past it they are empty */
-#define LIMIT_TABLE_ROW_VALUES 500000u    /* looked at to find what they show */
+#define LIMIT_TABLE_ROW_VALUES 50000u     /* looked at to find what they show */
 #define LIMIT_TABLE_ROW_BYTES  (4u << 20) /* of text */
 
 /* Conversion of custom objects by webhooks */

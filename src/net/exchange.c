@@ -108,8 +108,8 @@ static void exchange_free(struct http_exchange *x)
     exchange_clock_leave(x);
     leave_conn(x);
     exchange_drop_body(x);
-    conn_peer_unref(h, x->peer);
     arena_allow(&x->arena, NULL);
+    conn_peer_unref(h, x->peer);
     if (x->late)
         arena_done(&x->late_arena);
     if (x->has_gate) {

@@ -14,10 +14,15 @@ static bool is_full(const struct http_home *h)
     return h->held >= h->most_held;
 }
 
-bool exchange_is_crowded(const struct http_exchange *x)
+bool http_is_crowded(const struct http_exchange *x)
 {
     size_t by_client = atomic_load_explicit(&x->peer->share->held, memory_order_relaxed);
-    return is_full(x->home) || by_client >= x->home->limits->reply_bytes_all / 2;
+    return by_client >= x->home->limits->reply_bytes_all / 2;
+}
+
+bool exchange_is_crowded(const struct http_exchange *x)
+{
+    return is_full(x->home) || http_is_crowded(x);
 }
 
 /* Somebody waits who might not have to: looked after at the end of the turn. */

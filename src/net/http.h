@@ -104,6 +104,9 @@ struct http_events {
 };
 void http_listen_to(struct http_exchange *x, const struct http_events *events);
 bool http_is_gone(const struct http_exchange *x); /* any thread */
+/* Whether its client has asked for as much as it may without taking it: a large answer should then
+ * not be made (ERR_TOO_MANY_REQUESTS). Any thread. */
+bool http_is_crowded(const struct http_exchange *x);
 
 /* When the answer must be complete, in milliseconds after the request came; 0: never, as of a
  * watch. Where nobody says so it is LIMIT_REQUEST_MS, for requests whose body is collected. When

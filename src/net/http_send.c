@@ -29,6 +29,7 @@ static void on_send(struct loop *l, struct loop_msg *m)
     struct send_msg *s = (struct send_msg *)m;
     switch (s->kind) {
     case SEND_WHOLE:
+        atomic_fetch_sub_explicit(&s->x->peer->share->held, s->bytes.s.n, memory_order_relaxed);
         http_reply(s->x, s->status, s->headers, s->n_headers, s->bytes);
         break;
     case SEND_BEGIN:
@@ -90,6 +91,8 @@ void http_send(struct http_exchange *x, int status, const struct http_header *he
 {
     struct send_msg *s = send_msg_new(x, SEND_WHOLE, status, headers, n_headers);
     s->bytes = own(body);
+    /* On its way it is held, too: workers may make answers faster than the loop takes them. */
+    atomic_fetch_add_explicit(&x->peer->share->held, s->bytes.s.n, memory_order_relaxed);
     post(s);
 }
 
@@ -165,12 +168,12 @@ bool http_to_worker(struct http_exchange *x, struct workers *w,
                     void (*run)(struct http_exchange *x, void *arg), void *arg)
 {
     loop_assert_owner(x->home->loop);
-    if (atomic_load(&x->home->memory->held) >= x->home->memory->max) {
+    if (allowance_pool_is_full(&x->peer->share->memory)) {
         exchange_refuse(x, 429);
         return false;
     }
     x->allowance.max = x->home->limits->request_memory;
-    x->allowance.pool = x->home->memory;
+    x->allowance.pool = &x->peer->share->memory;
     arena_allow(&x->arena, &x->allowance);
     make_gate(x);
     x->work.run = run_on_worker;

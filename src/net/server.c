@@ -62,7 +62,6 @@ struct http_home *http_home_new(struct http_server *s, struct loop *l)
     h->loop = l;
     h->limits = &s->limits;
     h->handler = &s->handler;
-    h->memory = &s->memory;
     h->shares = &s->shares;
     exchange_clock_init(h);
     exchange_room_init(h, s->limits.reply_bytes_all / s->n_homes);
@@ -110,8 +109,7 @@ struct http_server *http_server_new(const struct http_server_options *opt)
     atomic_init(&s->refs, 1);
     s->limits = opt->limits ? *opt->limits : http_limits_default();
     s->handler = opt->handler;
-    s->memory.max = s->limits.request_memory_all;
-    shares_init(&s->shares);
+    shares_init(&s->shares, s->limits.request_memory_all, s->limits.request_memory);
     s->n_homes = opt->n_loops;
     s->homes = mem_array(s->n_homes, sizeof(struct http_home *));
     for (size_t i = 0; i < s->n_homes; i++)

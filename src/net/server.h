@@ -18,7 +18,6 @@ struct http_server {
     _Atomic uint32_t refs; /* the owner, connections, exchanges, messages on their way */
     struct http_limits limits;
     struct http_handler handler;
-    struct allowance_pool memory; /* of what workers do */
     struct shares shares;
     struct http_home **homes;
     size_t n_homes, next_home;

@@ -7,9 +7,9 @@
 #include "net/http.h"
 #include "base/banned.h"
 
-void shares_init(struct shares *all)
+void shares_init(struct shares *all, size_t memory, size_t memory_of_one)
 {
-    *all = (struct shares){ 0 };
+    *all = (struct shares){ .memory.max = memory, .memory_of_one = memory_of_one };
     pthread_mutex_init(&all->lock, NULL);
 }
 
@@ -49,6 +49,8 @@ struct share *shares_find(struct shares *all, const struct http_peer *peer)
     struct share *s = map_get(&all->by_name, name);
     if (!s) {
         s = share_new(name);
+        s->memory.max = all->memory_of_one;
+        s->memory.within = &all->memory;
         (void)map_set(&all->by_name, name_of(s), s);
     }
     s->refs++;

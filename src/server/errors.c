@@ -52,6 +52,15 @@ int error_try_again(struct err *err, const struct kind_resource *r, struct str v
     return result;
 }
 
+int error_crowded(struct err *err)
+{
+    int result =
+        err_set(err, ERR_TOO_MANY_REQUESTS,
+                "too many answers of this client are not read yet, please try again later");
+    err->about.retry_after_sec = 1;
+    return result;
+}
+
 int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why)
 {
     return about(err,

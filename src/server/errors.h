@@ -11,6 +11,8 @@ int error_exists(struct err *err, const struct kind_resource *r, struct str name
 int error_none_generated(struct err *err, const struct kind_resource *r, struct str name);
 /* Others were faster all the time; `verb` was not done. */
 int error_try_again(struct err *err, const struct kind_resource *r, struct str verb);
+/* The client has asked for more than it takes. */
+int error_crowded(struct err *err);
 /* "Operation cannot be fulfilled on ...: WHY" */
 int error_conflict(struct err *err, const struct kind_resource *r, struct str name, struct str why);
 /* The same, named by kind instead of by resource. */

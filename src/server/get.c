@@ -36,43 +36,50 @@ static int refuse_list(const struct kind_resource *r, struct err *err)
 struct got {
     struct call *call;
     struct encoder encoder;
-    struct store_entry entry; /* in the arena, if a worker has to do the rest */
+    bool is_on_worker;
 };
 
 /* Whether a worker has to: a webhook must be waited for, or there is much to parse and print, which
  * would hold up all who share the loop. */
-static bool needs_worker(const struct got *g)
+static bool needs_worker(const struct got *g, const struct store_entry *e)
 {
-    return custom_page_wanted(custom_version_of(g->call->stored), &g->entry) ||
-           (g->entry.value.n > LOOP_BYTES && !encode_splices(&g->encoder, &g->entry));
+    return custom_page_wanted(custom_version_of(g->call->stored), e) ||
+           (e->value.n > LOOP_BYTES && !encode_splices(&g->encoder, e));
+}
+
+/* A webhook is asked after the snapshot has ended, so what it converts is copied. */
+static int encode_in(struct got *g, struct store_snap *snap, struct store_entry *e, struct buf *out,
+                     struct err *err)
+{
+    struct call *c = g->call;
+    if (custom_page_wanted(custom_version_of(c->stored), e)) {
+        e->value = arena_str(c->arena, e->value);
+        store_snap_end(snap);
+        return encode_entry(out, c->arena, &g->encoder, e, err);
+    }
+    int r = encode_entry(out, c->arena, &g->encoder, e, err);
+    store_snap_end(snap);
+    return r;
 }
 
 /* 0; 1 if that is for a worker; or an error. */
 static int read_object(struct got *g, struct buf *out, struct err *err)
 {
     struct call *c = g->call;
-    struct store_snap *snap = NULL;
-    int r = 0;
-    if (c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
-                                 err);
-    if (r == 0)
-        r = store_snap_begin(c->api->store, 0, &snap, err);
+    struct store_snap *snap;
+    struct store_entry e;
+    int r = store_snap_begin(c->api->store, 0, &snap, err);
     if (r < 0)
         return r;
     struct str key = stored_key(c->arena, c->stored, c->req.ns, c->req.name);
-    r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &g->entry, err), err);
-    if (r == 0) {
-        r = error_not_found(err, c->req.resource, c->req.name);
-    } else if (r == 1 && needs_worker(g)) {
-        g->entry.key = key;
-        g->entry.value = arena_str(c->arena, g->entry.value);
-    } else if (r == 1) {
-        r = encode_entry(out, c->arena, &g->encoder, &g->entry, err);
-        r = corrupt_object(c->api->store, key, g->entry.mod_rev, r, err);
+    r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &e, err), err);
+    if (r == 1 && (g->is_on_worker || !needs_worker(g, &e))) {
+        e.key = key;
+        r = encode_in(g, snap, &e, out, err);
+        return corrupt_object(c->api->store, key, e.mod_rev, r, err);
     }
     store_snap_end(snap);
-    return r;
+    return r == 0 ? error_not_found(err, c->req.resource, c->req.name) : r;
 }
 
 static void send(struct call *c, int r, struct buf *bytes, struct err *err)
@@ -88,15 +95,15 @@ static void send(struct call *c, int r, struct buf *bytes, struct err *err)
     reply_buffer(c->x, 200, headers, n, bytes);
 }
 
-/* On a worker. */
-static void convert_and_send(struct http_exchange *x, void *arg)
+/* On a worker, which reads the object anew: until it has time for that, nothing is held. */
+static void read_and_send(struct http_exchange *x, void *arg)
 {
     struct got *g = arg;
     struct call *c = g->call;
     struct err err = ERR_INIT(c->arena);
     autobuf bytes = { 0 };
-    (void)x;
-    int r = encode_entry(&bytes, c->arena, &g->encoder, &g->entry, &err);
+    g->is_on_worker = true;
+    int r = http_is_crowded(x) ? error_crowded(&err) : read_object(g, &bytes, &err);
     send(c, r, &bytes, &err);
 }
 
@@ -119,13 +126,17 @@ static void answer(struct call *c)
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
     };
-    int r = read_object(g, &bytes, &err);
+    int r = 0;
+    if (c->format.as == FORMAT_TABLE)
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
+                                 &err);
+    g->is_on_worker = !loop_is_mine(http_loop(c->x));
+    if (r == 0)
+        r = read_object(g, &bytes, &err);
     if (r <= 0)
         send(c, r, &bytes, &err);
-    else if (loop_is_mine(http_loop(c->x)))
-        (void)http_to_worker(c->x, readers(c), convert_and_send, g);
     else
-        convert_and_send(c->x, g);
+        (void)http_to_worker(c->x, readers(c), read_and_send, g);
 }
 
 /* On a worker: the revision may still come. */

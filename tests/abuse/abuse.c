@@ -1,9 +1,10 @@
-/* abuse --server URL --ca FILE --cert FILE --key FILE --pid PID [--seconds N] [--within MS]
+/* abuse --server URL --ca FILE --cert FILE --key FILE --aside-cert FILE --aside-key FILE --pid PID
+ *       [--seconds N] [--within MS] [--only WORDS]
  *
- * One attack after the other against one server, while a bystander writes, reads and deletes an
- * object of its own and measures how long it waits. The server must live, and the bystander must
- * get what it asks for. With --within, ninety-nine of a hundred of its requests must be answered
- * in that time. */
+ * One attack after the other against one server, while a bystander, who is somebody else, writes,
+ * reads and deletes an object of its own and measures how long it waits. The server must live, and
+ * the bystander must get what it asks for. With --within, ninety-nine of a hundred of its requests
+ * must be answered in that time. */
 #include <getopt.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,7 +20,7 @@
 enum { PEM_MAX = 1 << 16, SAMPLES_MAX = 100000, BYSTANDER_PAUSE_MS = 10, THREADS_MAX = 64 };
 
 struct options {
-    const char *server, *ca, *cert, *key;
+    const char *server, *ca, *cert, *key, *aside_cert, *aside_key, *only;
     uint64_t pid, seconds, within_ms;
 };
 
@@ -132,10 +133,10 @@ static bool report(const struct attack *attack, const struct attack_run *run, st
 }
 
 static bool attack_once(const struct attack *attack, const struct target *t,
-                        const struct options *o)
+                        const struct target *t_aside, const struct options *o)
 {
     struct attack_run run = { .target = t, .fetcher = fetcher_of(t) };
-    struct attack_run aside = { .target = t, .fetcher = fetcher_of(t) };
+    struct attack_run aside = { .target = t_aside, .fetcher = fetcher_of(t_aside) };
     struct bystander b = { .run = &aside, .ms = mem_alloc(SAMPLES_MAX * sizeof(double)) };
     struct job job = { attack, &run };
     pthread_t threads[THREADS_MAX];
@@ -180,10 +181,17 @@ static struct str read_pem(struct arena *a, const char *path)
 static struct options parse(int argc, char **argv)
 {
     static const struct option flags[] = {
-        { "server", required_argument, NULL, 's' }, { "ca", required_argument, NULL, 'a' },
-        { "cert", required_argument, NULL, 'c' },   { "key", required_argument, NULL, 'k' },
-        { "pid", required_argument, NULL, 'p' },    { "seconds", required_argument, NULL, 'n' },
-        { "within", required_argument, NULL, 'w' }, { 0 },
+        { "server", required_argument, NULL, 's' },
+        { "ca", required_argument, NULL, 'a' },
+        { "cert", required_argument, NULL, 'c' },
+        { "key", required_argument, NULL, 'k' },
+        { "aside-cert", required_argument, NULL, 'C' },
+        { "aside-key", required_argument, NULL, 'K' },
+        { "only", required_argument, NULL, 'o' },
+        { "pid", required_argument, NULL, 'p' },
+        { "seconds", required_argument, NULL, 'n' },
+        { "within", required_argument, NULL, 'w' },
+        { 0 },
     };
     struct options o = { .seconds = 5 };
     bool good = true;
@@ -201,6 +209,15 @@ static struct options parse(int argc, char **argv)
         case 'k':
             o.key = optarg;
             break;
+        case 'C':
+            o.aside_cert = optarg;
+            break;
+        case 'K':
+            o.aside_key = optarg;
+            break;
+        case 'o':
+            o.only = optarg;
+            break;
         case 'p':
             good &= str_to_u64(str_of(optarg), &o.pid);
             break;
@@ -214,9 +231,11 @@ static struct options parse(int argc, char **argv)
             good = false;
         }
     }
-    if (!good || !o.server || !o.ca || !o.cert || !o.key || !o.pid) {
-        fprintf(stderr, "usage: abuse --server URL --ca FILE --cert FILE --key FILE --pid PID "
-                        "[--seconds N] [--within MS]\n");
+    if (!good || !o.server || !o.ca || !o.cert || !o.key || !o.aside_cert || !o.aside_key ||
+        !o.pid) {
+        fprintf(stderr, "usage: abuse --server URL --ca FILE --cert FILE --key FILE --aside-cert "
+                        "FILE --aside-key FILE --pid PID [--seconds N] [--within MS] "
+                        "[--only WORDS]\n");
         exit(2);
     }
     return o;
@@ -234,12 +253,19 @@ int main(int argc, char **argv)
         .key_pem = read_pem(&a, o.key),
     };
     t.address = str_skip(t.url, strlen("https://"));
-    size_t failed = 0;
+    struct target t_aside = t;
+    t_aside.cert_pem = read_pem(&a, o.aside_cert);
+    t_aside.key_pem = read_pem(&a, o.aside_key);
+    size_t failed = 0, n = 0;
     printf("%-36s %6s %6s %8s %8s %8s %7s %7s\n", "attack", "done", "asked", "p50 ms", "p99 ms",
            "max ms", "own MB", "peak MB");
-    for (size_t i = 0; i < n_attacks; i++)
-        failed += !attack_once(&attacks[i], &t, &o);
+    for (size_t i = 0; i < n_attacks; i++) {
+        if (o.only && !strstr(attacks[i].name, o.only))
+            continue;
+        n++;
+        failed += !attack_once(&attacks[i], &t, &t_aside, &o);
+    }
     arena_done(&a);
-    printf("%zu passed, %zu failed\n", n_attacks - failed, failed);
+    printf("%zu passed, %zu failed\n", n - failed, failed);
     return failed ? 1 : 0;
 }

@@ -295,7 +295,7 @@ static bool prepare_patterns(struct attack_run *run)
     return define(run, "hards",
                   STR("{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\","
                       "\"properties\":{\"text\":{\"type\":\"string\",\"pattern\":"
-                      "\"^(([a-z]{1,30}){1,30}x?){1,30}!$\"}}}}}"),
+                      "\"^(([a-z]{1,10}){1,10}x?){1,10}!$\"}}}}}"),
                   STR(""));
 }
 

@@ -33,8 +33,14 @@ connect
 pid=$(head -n 1 "$dir/a/sampan.pid")
 [ -n "$group" ] && echo "memory is limited to $limit_mb MB by a control group" ||
     echo "no control group can be made here"
+# The bystander is somebody else: one client may fill its own share of what there is.
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /O=system:masters/CN=bystander \
+    -keyout "$dir/aside.key" -out "$dir/aside.csr" 2>/dev/null
+printf 'extendedKeyUsage = clientAuth\n' >"$dir/aside.ext"
+openssl x509 -req -in "$dir/aside.csr" -CA "$dir/a/pki/ca.crt" -CAkey "$dir/a/pki/ca.key" \
+    -CAcreateserial -CAserial "$dir/serial" -days 1 -extfile "$dir/aside.ext" -out "$dir/aside.crt" 2>/dev/null
 "$abuse" --server "$server" --ca "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" \
-    --pid "$pid" --seconds "${SAMPAN_SECONDS:-10}" "$@"
+    --aside-cert "$dir/aside.crt" --aside-key "$dir/aside.key" --pid "$pid" --seconds "${SAMPAN_SECONDS:-10}" "$@"
 check "every attack" 0 $?
 check "it is the same process" "$pid" "$(head -n 1 "$dir/a/sampan.pid")"
 check "it is well" ok "$(admin "$server/readyz")"

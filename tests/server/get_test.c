@@ -67,7 +67,7 @@ static void it_is_the_same_object(void **state)
 static void names_of_files_are_not_told(void **state)
 {
     (void)state;
-    static const enum err_code codes[] = { ERR_IO, ERR_NO_SPACE, ERR_DAMAGED };
+    static const enum err_code codes[] = { ERR_IO, ERR_NO_SPACE };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         struct err err = ERR_INIT(&live.arena);
         (void)err_set(&err, codes[i], "sync the log in /var/lib/sampan/store: no");
@@ -78,8 +78,9 @@ static void names_of_files_are_not_told(void **state)
     }
     (void)live_put_bytes(&live, live_key(&live, "default", "junk"), STR("junk"));
     struct value status = live_get_json(&live, CONFIGMAPS "junk", 500);
-    assert_string_equal(live_text(&live, value_get(&status, STR("message"))),
-                        "what is stored is damaged");
+    struct str message = value_str(value_get(&status, STR("message")));
+    assert_non_null(memmem(message.p, message.n, "configmaps/default/junk", 23));
+    assert_null(memmem(message.p, message.n, ".mdb", 4));
 }
 
 int main(void)
