@@ -425,6 +425,37 @@ static void frames_after_the_end_are_not_looked_at(void **state)
     check_alive();
 }
 
+/* CVE-2019-9512: answers to PINGs that nobody reads; past LIMIT_H2_ACK_QUEUE, long before any other
+ * limit. */
+static void answers_that_nobody_reads(void **state)
+{
+    (void)state;
+    enum { MOST = 16 };
+    struct harness own;
+    struct harness_options opt = harness_defaults();
+    opt.limits.h2_ack_queue = MOST;
+    opt.limits.h2_control_frames = 1000000;
+    opt.limits.write_stall_ms = opt.limits.request_ms = 3600 * 1000;
+    harness_start(&own, &opt);
+    struct h2_peer p;
+    autobuf b = { 0 };
+    h2_connect(&p, &own);
+    h2_add_setting(&b, 4, 0x7fffffff);
+    h2_add_u32(&b, H2_WINDOW_UPDATE, 0, 0x7fff0000);
+    h2_add_request(&b, 1, "GET", "/endless", true);
+    assert_true(h2_send(&p, &b));
+    /* Until the sockets are full they take some answers, too. */
+    for (int rounds = 0; !harness_stats(&own).closed_for_abuse; rounds++) {
+        assert_true(rounds < HANG_SECONDS * 100);
+        for (size_t i = 0; i < MOST + 1; i++)
+            add_ping(&b, i);
+        (void)h2_send(&p, &b);
+        harness_sleep_ms(10);
+    }
+    h2_close(&p);
+    harness_stop(&own);
+}
+
 /* ---- Slow readers ---- */
 
 /* CVE-2019-9511: a hundred large replies, windows of one byte, a byte now and then; past
@@ -492,6 +523,7 @@ int main(void)
         cmocka_unit_test(control_frames_are_counted),
         cmocka_unit_test(settings_with_too_many_entries),
         cmocka_unit_test(frames_after_the_end_are_not_looked_at),
+        cmocka_unit_test(answers_that_nobody_reads),
         cmocka_unit_test(tiny_windows),
         cmocka_unit_test(a_reader_that_stops),
     };

@@ -536,6 +536,27 @@ static void a_drain_has_a_hard_end(void **state)
     h2_close(&silent);
 }
 
+/* Workers that wait for a reader, and one that looks at nothing, when the time is over. */
+static void a_drain_does_not_wait_for_workers(void **state)
+{
+    (void)state;
+    struct harness_options opt = harness_defaults();
+    opt.limits.drain_ms = 300;
+    harness_start(&h, &opt);
+    autoclose int slow = peer_connect(h.plain), toil = peer_connect(h.plain),
+                  deaf = peer_connect(h.plain);
+    assert_true(peer_send(slow, STR("GET /worker?50000000 HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+    assert_true(peer_send(toil, STR("GET /toil HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+    assert_true(peer_send(deaf, STR("GET /deaf HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+    harness_wait(h.started == 2);
+    harness_wait(harness_stats(&h).bytes_out > 100000);
+    harness_drain(&h);
+    harness_wait(h.gone == 1 && h.spent == 1);
+    assert_true(peer_wait_closed(deaf)); /* though its worker is still there */
+    h.let_go = true;
+    harness_stop(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -558,6 +579,7 @@ int main(void)
         cmocka_unit_test(unix_sockets_are_private_and_stale_ones_replaced),
         cmocka_unit_test(a_drain_lets_running_exchanges_end),
         cmocka_unit_test(a_drain_has_a_hard_end),
+        cmocka_unit_test(a_drain_does_not_wait_for_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

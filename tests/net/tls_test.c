@@ -373,6 +373,69 @@ static void names_with_control_bytes_are_refused(void **state)
     }
 }
 
+/* For `key`; without an issuer it signs itself. */
+static X509 *link_of_chain(EVP_PKEY *key, const char *common_name, X509 *issuer,
+                           EVP_PKEY *issuer_key, bool is_ca)
+{
+    static long serial = 5000;
+    X509 *cert = X509_new();
+    X509_set_version(cert, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(cert), serial++);
+    X509_gmtime_adj(X509_getm_notBefore(cert), -60);
+    X509_gmtime_adj(X509_getm_notAfter(cert), 86400);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+                               (const unsigned char *)common_name, -1, -1, 0);
+    X509_set_issuer_name(cert, X509_get_subject_name(issuer ? issuer : cert));
+    X509_set_pubkey(cert, key);
+    X509_EXTENSION *constraints = X509V3_EXT_conf_nid(NULL, NULL, NID_basic_constraints,
+                                                      is_ca ? "critical,CA:TRUE" : "CA:FALSE");
+    X509_add_ext(cert, constraints, -1);
+    X509_EXTENSION_free(constraints);
+    assert_true(X509_sign(cert, issuer_key ? issuer_key : key, EVP_sha256()) > 0);
+    return cert;
+}
+
+static struct str pem_of(struct arena *a, X509 *cert)
+{
+    BIO *b = BIO_new(BIO_s_mem());
+    char *p;
+    assert_int_equal(PEM_write_bio_X509(b, cert), 1);
+    long n = BIO_get_mem_data(b, &p);
+    struct str pem = arena_str(a, (struct str){ p, (size_t)n });
+    BIO_free(b);
+    return pem;
+}
+
+/* CVE-2016-7075: who somebody is, says the leaf alone. */
+static void an_intermediate_names_nobody(void **state)
+{
+    (void)state;
+    struct harness own;
+    struct arena a;
+    struct harness_options opt = harness_defaults();
+    EVP_PKEY *root_key = EVP_EC_gen("P-256"), *admin_key = EVP_EC_gen("P-256"),
+             *alice_key = EVP_EC_gen("P-256");
+    X509 *root = link_of_chain(root_key, "root", NULL, NULL, true),
+         *admin = link_of_chain(admin_key, "admin", root, root_key, true),
+         *alice = link_of_chain(alice_key, "alice", admin, admin_key, false);
+    arena_init(&a);
+    opt.tls = true;
+    opt.more_ca_pem = pem_of(&a, root);
+    harness_start(&own, &opt);
+    SSL_CTX *ctx = client_new(&own);
+    client_use(ctx, alice, alice_key);
+    assert_int_equal(SSL_CTX_add0_chain_cert(ctx, admin), 1);
+    autobuf reply = { 0 };
+    assert_true(ask(&own, ctx, &reply));
+    buf_byte(&reply, '\0');
+    assert_non_null(strstr(reply.p, "cn=alice verified=1"));
+    harness_stop(&own);
+    X509_free(root);
+    EVP_PKEY_free(root_key);
+    EVP_PKEY_free(admin_key);
+    arena_done(&a);
+}
+
 /* CVE-2018-16875; past LIMIT_TLS_CHAIN */
 static void a_heap_of_intermediates_is_refused_at_once(void **state)
 {
@@ -534,6 +597,7 @@ int main(void)
         cmocka_unit_test(a_certificate_of_another_ca_is_refused),
         cmocka_unit_test(an_expired_certificate_is_refused),
         cmocka_unit_test(names_with_control_bytes_are_refused),
+        cmocka_unit_test(an_intermediate_names_nobody),
         cmocka_unit_test(a_heap_of_intermediates_is_refused_at_once),
         cmocka_unit_test(bad_curve_parameters_do_not_hang),
         cmocka_unit_test(a_revoked_certificate_is_refused_on_every_listener),

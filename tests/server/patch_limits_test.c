@@ -119,6 +119,31 @@ static void operations_are_counted(void **state)
     is_answered("one operation too many", "/counted", json_patch, &body, "413");
 }
 
+/* k/k#84963: how many operations there are, and how long they are, are two things. */
+static void few_operations_may_be_long(void **state)
+{
+    (void)state;
+    enum { OPERATIONS = 10, BYTES = 200 << 10 };
+    make("long", STR("1"));
+    autobuf body = { 0 };
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        buf_str_add(&body, i ? STR(",") : STR("["));
+        buf_str_add(&body, STR("{\"op\":\"replace\",\"path\":\"/data/a\",\"value\":\""));
+        for (size_t k = 0; k < BYTES; k++)
+            buf_byte(&body, 'x');
+        buf_str_add(&body, STR("\"}"));
+    }
+    size_t before = body.n;
+    buf_byte(&body, ']');
+    assert_true(body.n > 2000000);
+    is_answered("ten long operations", "/long", json_patch, &body, "200");
+    body.n = before;
+    for (size_t i = OPERATIONS; i < LIMIT_PATCH_OPERATIONS + 1; i++)
+        buf_str_add(&body, STR(",{\"op\":\"test\",\"path\":\"/kind\",\"value\":\"\"}"));
+    buf_byte(&body, ']');
+    is_answered("and many short ones", "/long", json_patch, &body, "413");
+}
+
 /* The number of operations and the number of bytes are two things. */
 static void bytes_are_counted(void **state)
 {
@@ -258,9 +283,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_counted),  cmocka_unit_test(bytes_are_counted),
-        cmocka_unit_test(copies_do_not_grow),      cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(large_sets_take_no_long), cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(operations_are_counted), cmocka_unit_test(few_operations_may_be_long),
+        cmocka_unit_test(bytes_are_counted),      cmocka_unit_test(copies_do_not_grow),
+        cmocka_unit_test(depth_is_bounded),       cmocka_unit_test(large_sets_take_no_long),
+        cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
