@@ -22,7 +22,8 @@
 #include "base/banned.h"
 
 enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000 };
-#define TIDY_NS (60 * NS_PER_SEC)
+#define TIDY_NS   (60 * NS_PER_SEC)
+#define LET_GO_NS NS_PER_SEC
 
 /* ---- A sealed table into the view ---- */
 
@@ -216,7 +217,6 @@ static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *er
         return r;
     if (FAILPOINT("replace-now"))
         (void)view_replace(s->view, NULL);
-    view_let_go(s->view);
     (void)FAILPOINT("checkpoint-committed");
     s->view_meta = meta;
     atomic_store_explicit(&s->floor, meta.floor, memory_order_release);
@@ -322,8 +322,7 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
-/* When nobody wants anything, or not for a minute: gives back what a rush has left behind. A view
- * that cannot be made smaller now, because even a small copy needs room, stays as it is. */
+/* A view that cannot be made smaller now, because even a small copy needs room, stays as it is. */
 static void tidy_up(struct store *s, struct err *err)
 {
     int r = view_shrink(s->view, err);
@@ -333,18 +332,54 @@ static void tidy_up(struct store *s, struct err *err)
         log_debug("the view was not made smaller", LOG_ERR(err));
     err_clear(err);
     view_refresh(s->view);
-    view_let_go(s->view);
+    view_let_go(s->view, 0);
     (void)malloc_trim(0);
 }
 
-/* Once in a while although nobody asks, so that changes do not stay out of the view for long. */
-static bool is_idle_round(int64_t *idle_ms, bool is_tick)
+/* What the thread remembers from round to round. */
+struct keeper {
+    int64_t retry_ms; /* 0: the last round went well */
+    int64_t idle_ms;
+    int64_t tidied_ns, let_go_ns;
+};
+
+/* Gives back what a rush leaves behind: all of it when nobody wants anything, and once a minute in
+ * any case; mapped pages, of which there are many soon, once a second. */
+static void give_back(struct store *s, struct keeper *k, bool is_idle, struct err *err)
 {
-    *idle_ms = is_tick ? *idle_ms + STORE__LOOK_MS : 0;
-    if (*idle_ms < STORE__IDLE_MS)
+    int64_t now_ns = clock_mono_ns(&clock_system);
+    if (is_idle || now_ns - k->tidied_ns > TIDY_NS) {
+        tidy_up(s, err);
+        k->tidied_ns = now_ns;
+    } else if (now_ns - k->let_go_ns > LET_GO_NS) {
+        view_let_go(s->view, STORE__MAPPED_BYTES);
+        k->let_go_ns = now_ns;
+    }
+}
+
+/* Once in a while although nobody asks, so that changes do not stay out of the view for long. */
+static bool is_idle_round(struct keeper *k, bool is_tick)
+{
+    k->idle_ms = is_tick ? k->idle_ms + STORE__LOOK_MS : 0;
+    if (k->idle_ms < STORE__IDLE_MS)
         return false;
-    *idle_ms = 0;
+    k->idle_ms = 0;
     return true;
+}
+
+static int run_round(struct store *s, struct keeper *k, struct orders *o, struct err *err)
+{
+    bool is_idle = is_idle_round(k, o->is_tick);
+    o->full |= is_idle;
+    store__look_at_space(s);
+    int r = store__look_at_folder(s, err);
+    if (r == 0 && (!o->is_tick || is_idle))
+        r = keep(s, o, err);
+    if (r == -ERR_NO_SPACE)
+        (void)store__give_reserve(s);
+    if (r == 0)
+        give_back(s, k, is_idle, err);
+    return r;
 }
 
 void *store__keeper_main(void *arg)
@@ -352,28 +387,17 @@ void *store__keeper_main(void *arg)
     struct store *s = arg;
     struct arena arena;
     arena_init(&arena);
-    int64_t retry_ms = 0, idle_ms = 0, tidied_ns = clock_mono_ns(&clock_system);
+    struct keeper k = { .tidied_ns = clock_mono_ns(&clock_system) };
     for (;;) {
-        struct orders o = next_orders(s, retry_ms ? retry_ms : STORE__LOOK_MS, retry_ms > 0);
+        struct orders o = next_orders(s, k.retry_ms ? k.retry_ms : STORE__LOOK_MS, k.retry_ms > 0);
         if (o.stop)
             break;
         struct err err = ERR_INIT(&arena);
-        int r = store__look_at_folder(s, &err);
-        bool is_idle = is_idle_round(&idle_ms, o.is_tick);
-        store__look_at_space(s);
-        o.full |= is_idle;
-        if (r == 0 && (!o.is_tick || is_idle))
-            r = keep(s, &o, &err);
-        if (r == 0 && (is_idle || clock_mono_ns(&clock_system) - tidied_ns > TIDY_NS)) {
-            tidy_up(s, &err);
-            tidied_ns = clock_mono_ns(&clock_system);
-        }
-        if (r == -ERR_NO_SPACE)
-            (void)store__give_reserve(s);
+        int r = run_round(s, &k, &o, &err);
         report(s, &o, r, &err);
-        retry_ms = r == 0 ? 0 : retry_ms == 0 ? RETRY_MIN_MS : 2 * retry_ms;
-        if (retry_ms > RETRY_MAX_MS)
-            retry_ms = RETRY_MAX_MS;
+        k.retry_ms = r == 0 ? 0 : k.retry_ms == 0 ? RETRY_MIN_MS : 2 * k.retry_ms;
+        if (k.retry_ms > RETRY_MAX_MS)
+            k.retry_ms = RETRY_MAX_MS;
         arena_reset(&arena);
     }
     arena_done(&arena);

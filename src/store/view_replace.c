@@ -168,8 +168,22 @@ void view_refresh(struct view *v)
     (void)view__gen_set_if_unread(v, gen);
 }
 
-void view_let_go(struct view *v)
+/* How much of all files that are mapped the kernel counts as this process's memory. */
+static uint64_t mapped_bytes(void)
 {
-    if (v->gen->base)
+    autobuf text = { 0 };
+    uint64_t pages = 0;
+    if (file_read("/proc/self/statm", 4096, &text, NULL) < 0)
+        return UINT64_MAX;
+    struct str rest = buf_str(&text);
+    (void)str_cut(&rest, ' ');
+    (void)str_cut(&rest, ' ');
+    (void)str_to_u64(str_cut(&rest, ' '), &pages);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void view_let_go(struct view *v, uint64_t above)
+{
+    if (v->gen->base && mapped_bytes() > above)
         (void)madvise(v->gen->base, view_bytes(v), MADV_DONTNEED);
 }

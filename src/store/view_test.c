@@ -263,7 +263,7 @@ static void it_is_opened_anew_when_nobody_reads(void **state)
     assert_int_equal(view_reader_begin(f->v, &reader, &f->err), 0);
     view_refresh(f->v);
     assert_int_equal(put_one(f, "b", 100, 0), 0);
-    view_let_go(f->v);
+    view_let_go(f->v, 0);
     expect_there(f, reader, "a", 1);
     expect_there(f, reader, "b", 0);
     view_reader_end(reader);
