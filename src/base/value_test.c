@@ -167,6 +167,24 @@ static void sharing_shows_no_edit_to_the_other_side(void **state)
     assert_json(&copy, "{\"a\":{\"b\":[1,[2,3]]},\"c\":{}}");
 }
 
+/* One array in two places, until one of them is edited. */
+static void twins(void **state)
+{
+    (void)state;
+    struct value v = parsed("[{\"a\":1},{\"a\":1},{},{},[],1,1]");
+    assert_false(value_is_twin(value_at(&v, 0), value_at(&v, 1)));
+    assert_true(value_is_twin(value_at(&v, 2), value_at(&v, 3)));
+    assert_false(value_is_twin(value_at(&v, 3), value_at(&v, 4)));
+    assert_false(value_is_twin(value_at(&v, 5), value_at(&v, 6)));
+    *value_edit_at(&arena, &v, 1) = value_share(value_edit_at(&arena, &v, 0));
+    assert_true(value_is_twin(value_at(&v, 0), value_at(&v, 1)));
+    *value_edit_nth(&arena, value_edit_at(&arena, &v, 1), 0) = value_int(2);
+    assert_false(value_is_twin(value_at(&v, 0), value_at(&v, 1)));
+    assert_json(&v, "[{\"a\":1},{\"a\":2},{},{},[],1,1]");
+    assert_null(value_edit_nth(&arena, value_edit_at(&arena, &v, 1), 1));
+    assert_null(value_edit_nth(&arena, value_edit_at(&arena, &v, 4), 0));
+}
+
 static void building_takes_linear_memory(void **state)
 {
     (void)state;
@@ -375,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(equality_ignores_field_order_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(editing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sharing_shows_no_edit_to_the_other_side, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(twins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(building_takes_linear_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(deep_trees_need_no_stack, set_up, tear_down),
         cmocka_unit_test_setup_teardown(duplicates_are_found_in_document_order, set_up, tear_down),
