@@ -439,10 +439,12 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
 }
 
 /* What a large request held goes back to the system with the request: the large blocks of arenas
- * are mapped. By itself glibc would stop mapping them once the first was freed, and keep them. */
-static void give_back_large_blocks(void)
+ * are mapped. By itself malloc would learn from the first one to keep them. What small ones take and
+ * give all the time does not. */
+static void return_memory(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * ARENA_BLOCK_MAX);
 }
 
 int cmd_up(int argc, char **argv)
@@ -451,7 +453,7 @@ int cmd_up(int argc, char **argv)
     int stop = parse_flags(argc, argv, &up);
     if (stop)
         return stop - 1;
-    give_back_large_blocks();
+    return_memory();
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
