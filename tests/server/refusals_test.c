@@ -152,6 +152,24 @@ static void updates(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+#define A_POD(bundle)                                                                              \
+    "{metadata: {name: projected}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, " \
+    "projected: {sources: [{clusterTrustBundle: {path: p, name: '" bundle "'}}]}}]}}"
+
+static void names_of_bundles(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", "/api/v1/namespaces/default/pods?dryRun=All", NULL, NULL, A_POD(":a"), 422,
+          "not a valid clustertrustbundlename: ClusterTrustBundle without signer name must not "
+          "have \\\":\\\" in its name",
+          NULL },
+        { "POST", "/api/v1/namespaces/default/pods?dryRun=All", NULL, NULL, A_POD("e.com:x:a"), 201,
+          NULL, NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 static void patches_of_a_scale(void **state)
 {
     (void)state;
@@ -282,6 +300,7 @@ int main(void)
         cmocka_unit_test(paths),
         cmocka_unit_test(node_ports),
         cmocka_unit_test(methods),
+        cmocka_unit_test(names_of_bundles),
         cmocka_unit_test(updates),
         cmocka_unit_test(patches),
         cmocka_unit_test(patches_of_a_scale),
