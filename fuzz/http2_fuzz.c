@@ -89,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
                       .phase = CONN_OPEN,
                       .peer = &peer };
     TAILQ_INIT(&c.exchanges);
+    peer.share = shares_find(c.home->shares, &peer.peer);
     http2_driver.open(&c);
     talk(&c, (struct str){ (const char *)bytes + 1, n - 1 }, bytes[0]);
     conn_close(&c);
@@ -98,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     http_server_stats(s, &stats);
     if (stats.exchanges_open)
         abort();
+    share_unref(c.home->shares, peer.share);
     http_server_free(s);
     http_server_unref(s);
     loop_free(l);
