@@ -15,7 +15,8 @@
 #include "base/banned.h"
 
 enum {
-    FLUSH_ROUNDS = 16, /* buffers written before others get their turn */
+    FLUSH_ROUNDS = 32,      /* writes before others get their turn */
+    FLUSH_BYTES = 32 << 10, /* of each but the first: so much is kept when the socket is full */
     LINGER_BYTES = 8 << 20,
     LINGER_MS = 2000,
 };
@@ -344,7 +345,7 @@ static void flush(struct conn *c)
             break;
         }
         char *from = write_buffer(c->home);
-        size_t n = c->driver->pull(c, from, CONN_BUFFER_BYTES);
+        size_t n = c->driver->pull(c, from, round ? FLUSH_BYTES : CONN_BUFFER_BYTES);
         if (!n)
             break;
         ok = send_or_keep(c, from, n);

@@ -234,6 +234,8 @@ static struct ws *ws_new(struct http_exchange *x, struct str protocol,
     ws->close_wait.on_fire = on_close_wait;
     ws->reader_events = (struct ws_reader_events){ ws, on_message, on_ping, on_peer_close };
     ws_reader_init(&ws->reader, LIMIT_WS_MESSAGE_BYTES, &ws->reader_events);
+    if (!handler->on_message)
+        ws->reader_events.on_message = NULL;
     return ws;
 }
 

@@ -135,6 +135,10 @@ static void feed_payload(struct ws_reader *r, struct str *bytes)
     if (is_control(r->opcode)) {
         memcpy(to, bytes->p, n);
         r->control_n += n;
+    } else if (!r->events->on_message) {
+        r->left -= n;
+        *bytes = str_skip(*bytes, n);
+        return;
     } else {
         buf_add(&r->message, bytes->p, n);
         to = r->message.p + r->message.n - n;
@@ -148,10 +152,12 @@ static void feed_payload(struct ws_reader *r, struct str *bytes)
 static unsigned end_message(struct ws_reader *r)
 {
     enum ws_type type = r->message_type;
+    r->message_type = 0;
+    if (!r->events->on_message)
+        return 0;
     if (type == WS_TEXT && !utf8_valid(buf_str(&r->message)))
         return WS_CODE_BAD_TEXT;
     r->events->on_message(r->events->arg, type, buf_str(&r->message));
-    r->message_type = 0;
     if (r->message.cap > KEPT_BYTES)
         buf_done(&r->message);
     buf_reset(&r->message);

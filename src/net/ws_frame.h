@@ -31,7 +31,7 @@ enum { WS_CONTROL_MAX = 125, WS_HEAD_MAX = 14 };
 /* What was read. A callback may not feed or end the reader. */
 struct ws_reader_events {
     void *arg;
-    void (*on_message)(void *arg, enum ws_type type, struct str message);
+    void (*on_message)(void *arg, enum ws_type type, struct str message); /* NULL: dropped */
     void (*on_ping)(void *arg, struct str payload);
     void (*on_close)(void *arg, unsigned code, struct str reason); /* nothing is read after it */
 };

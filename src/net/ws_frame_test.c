@@ -307,6 +307,28 @@ static void written_frames(void **state)
     assert_int_equal(b.n, 2 + 2 + 122); /* 123 bytes fit, but not the half of a character */
 }
 
+/* Where nobody wants messages, control frames between them are still heard, and rules hold. */
+static void unwanted_messages_are_dropped(void **state)
+{
+    (void)state;
+    struct ws_reader_events deaf = events;
+    struct ws_reader r;
+    autobuf b = { 0 };
+    deaf.on_message = NULL;
+    ws_reader_init(&r, MAX_MESSAGE, &deaf);
+    buf_reset(&heard);
+    add_frame(&b, 0x01, STR("half \xff")); /* no UTF-8, but who looks */
+    add_frame(&b, 0x89, STR("x"));
+    add_frame(&b, 0x80, STR("and half"));
+    add_frame(&b, 0x82, STR("whole"));
+    assert_int_equal(ws_reader_feed(&r, buf_str(&b)), 0);
+    assert_int_equal(r.message.cap, 0);
+    add_frame(&b, 0x80, STR("of nothing"));
+    assert_int_equal(ws_reader_feed(&r, buf_str(&b)), WS_CODE_PROTOCOL);
+    ws_reader_done(&r);
+    assert_true(str_eq(buf_str(&heard), STR("ping:x|ping:x|")));
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -328,6 +350,7 @@ int main(void)
         cmocka_unit_test(sums_of_fragments_are_bounded),
         cmocka_unit_test(an_announced_length_is_not_allocated),
         cmocka_unit_test(unmasking_by_words),
+        cmocka_unit_test(unwanted_messages_are_dropped),
         cmocka_unit_test(written_frames),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);

@@ -87,7 +87,7 @@ static void send_bytes(struct watcher *w, struct watch_bytes *b)
 {
     struct str text = { b->bytes, b->n };
     if (!w->ws) {
-        http_reply_write(w->c->x, (struct http_bytes){ text, release_bytes, b });
+        http_reply_write(w->c->x, (struct http_bytes){ text, release_bytes, b, b->refs > 1 });
         return;
     }
     bool is_text = w->enc.format.media == FORMAT_JSON;
@@ -106,17 +106,22 @@ void watcher_fail(struct watcher *w, const struct err *err)
     watcher_end(w);
 }
 
-/* False if that has ended the watch. */
-static bool send_object(struct watcher *w, enum watch_type type, struct selection_subject *subject)
+static struct watch_cached form_of(const struct watcher *w, enum watch_type type)
 {
-    struct err err = ERR_INIT(w->c->arena);
-    const struct watch_cached form = {
+    return (struct watch_cached){
         .type = type,
         .format = w->enc.format,
         .resource = w->enc.resource,
         .include = w->enc.include,
         .columns = !w->has_columns,
     };
+}
+
+/* False if that has ended the watch. */
+static bool send_object(struct watcher *w, enum watch_type type, struct selection_subject *subject)
+{
+    struct err err = ERR_INIT(w->c->arena);
+    const struct watch_cached form = form_of(w, type);
     /* A list of one event at a time is none: upstream ends such a watch at its first event. */
     if (w->enc.format.as == FORMAT_PARTIAL_LIST) {
         watcher_end(w);
@@ -345,10 +350,26 @@ static void post_turn(struct watcher *w)
     loop_later(w->hub->loop, &w->turn);
 }
 
+/* One large object, which other watches may begin with, too. */
+static int begin_with_large(struct watcher *w, struct selection_subject *subject, struct buf *out,
+                            struct err *err)
+{
+    const struct watch_cached form = form_of(w, WATCH_ADDED);
+    struct watch_bytes *bytes = watch_hub_encode(w->hub, &form, &w->enc, subject, err);
+    if (!bytes)
+        return -(int)err->code;
+    if (out->n)
+        send_bytes(w, watch_bytes_new(out));
+    send_bytes(w, bytes);
+    return 0;
+}
+
 /* Adds one object to what is sent next, or sends it: a WebSocket has a message for each. */
 static int begin_with(struct watcher *w, struct selection_subject *subject, struct buf *out,
                       struct err *err)
 {
+    if (watch_hub_shares(&w->enc, subject))
+        return begin_with_large(w, subject, out, err);
     int r = watch_event_object(out, &w->enc, WATCH_ADDED, subject, !w->has_columns, err);
     if (r < 0)
         return r;
@@ -524,14 +545,6 @@ static void on_gone(void *arg, struct http_exchange *x)
     watcher_end(arg);
 }
 
-static void on_ws_message(void *arg, struct ws *ws, enum ws_type type, struct str message)
-{
-    (void)arg; /* nothing that a watcher says matters */
-    (void)ws;
-    (void)type;
-    (void)message;
-}
-
 static void on_ws_room(void *arg, struct ws *ws)
 {
     (void)ws;
@@ -559,7 +572,7 @@ static bool begin_answer(struct watcher *w)
 {
     struct call *c = w->c;
     if (ws_wanted(c->http)) {
-        const struct ws_handler handler = { w, on_ws_message, on_ws_room, on_ws_close };
+        const struct ws_handler handler = { w, NULL, on_ws_room, on_ws_close };
         w->ws =
             ws_accept(c->x, ws_protocols, sizeof(ws_protocols) / sizeof(ws_protocols[0]), &handler);
         return w->ws;

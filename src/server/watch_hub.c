@@ -2,7 +2,8 @@
  *
  * The live watches of a feed get an event one after the other, so what one has made of it serves
  * the next: the trees that selectors look at and the bytes of each form stay until another event
- * comes. */
+ * comes. Bytes of a large object stay as long as any watch has to send them, so that thousands of
+ * clients that do not read hold it once. */
 #include "server/watch.h"
 
 #include <assert.h>
@@ -12,12 +13,16 @@
 #include "server/watch_internal.h"
 #include "base/banned.h"
 
+enum { SHARED_BYTES = 16 << 10 }; /* of a stored object; smaller ones are not worth a name */
+
 /* ---- Shared bytes ---- */
 
 struct watch_bytes *watch_bytes_new(struct buf *from)
 {
     struct watch_bytes *b = mem_alloc(sizeof(*b) + from->n);
     b->refs = 1;
+    b->hub = NULL;
+    b->name_n = 0;
     b->n = from->n;
     if (from->n)
         memcpy(b->bytes, from->p, from->n);
@@ -25,10 +30,18 @@ struct watch_bytes *watch_bytes_new(struct buf *from)
     return b;
 }
 
+static struct str name_of(const struct watch_bytes *b)
+{
+    return (struct str){ b->bytes + b->n, b->name_n };
+}
+
 struct watch_bytes *watch_bytes_unref(struct watch_bytes *b)
 {
-    if (b && --b->refs == 0)
-        free(b);
+    if (!b || --b->refs)
+        return NULL;
+    if (b->hub)
+        (void)map_remove(&b->hub->shared, name_of(b));
+    free(b);
     return NULL;
 }
 
@@ -94,6 +107,47 @@ static void keep(struct watch_hub *hub, const struct watch_cached *form, struct 
     bytes->refs++;
 }
 
+/* ---- Large ones ---- */
+
+bool watch_hub_shares(const struct encoder *e, const struct selection_subject *subject)
+{
+    /* Rows have ages, and definitions of custom kinds come and go. */
+    return subject->entry.value.n >= SHARED_BYTES && e->format.as != FORMAT_TABLE &&
+           !e->stored->type->custom;
+}
+
+static void shared_name(struct buf *out, const struct watch_cached *form,
+                        const struct store_entry *entry)
+{
+    const struct format *f = &form->format;
+    buf_printf(out, "%llu %d %d %d %d %d %p ", (unsigned long long)entry->mod_rev, (int)form->type,
+               (int)f->media, (int)f->as, (int)f->beta, (int)f->managers,
+               (const void *)form->resource);
+    buf_str_add(out, entry->key);
+}
+
+static struct watch_bytes *encode_large(struct watch_hub *hub, const struct watch_cached *form,
+                                        const struct encoder *e, struct selection_subject *subject,
+                                        struct err *err)
+{
+    autobuf name = { 0 }, text = { 0 };
+    shared_name(&name, form, &subject->entry);
+    struct watch_bytes *bytes = map_get(&hub->shared, buf_str(&name));
+    if (bytes) {
+        bytes->refs++;
+        return bytes;
+    }
+    if (watch_event_object(&text, e, form->type, subject, form->columns, err) < 0)
+        return NULL;
+    buf_str_add(&text, buf_str(&name));
+    bytes = watch_bytes_new(&text);
+    bytes->hub = hub;
+    bytes->name_n = name.n;
+    bytes->n -= name.n;
+    (void)map_set(&hub->shared, name_of(bytes), bytes);
+    return bytes;
+}
+
 struct watch_bytes *watch_hub_encode(struct watch_hub *hub, const struct watch_cached *form,
                                      const struct encoder *e, struct selection_subject *subject,
                                      struct err *err)
@@ -103,10 +157,11 @@ struct watch_bytes *watch_hub_encode(struct watch_hub *hub, const struct watch_c
     if (bytes)
         return bytes;
     autobuf text = { 0 };
-    if (watch_event_object(&text, e, form->type, subject, form->columns, err) < 0)
-        return NULL;
-    bytes = watch_bytes_new(&text);
-    if (is_shared)
+    if (watch_hub_shares(e, subject))
+        bytes = encode_large(hub, form, e, subject, err);
+    else if (watch_event_object(&text, e, form->type, subject, form->columns, err) == 0)
+        bytes = watch_bytes_new(&text);
+    if (bytes && is_shared)
         keep(hub, form, bytes);
     return bytes;
 }
@@ -245,6 +300,8 @@ struct watch_hub *watch_hub_free(struct watch_hub *hub)
     watch_flights_drop(hub);
     hub->feed = store_feed_free(hub->feed);
     forget(hub);
+    assert(!hub->shared.n);
+    map_done(&hub->shared);
     arena_done(&hub->arena);
     buf_done(&hub->key);
     hub->is_free = true;

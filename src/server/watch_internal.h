@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "net/ws.h"
 #include "server/call.h"
 #include "server/custom_page.h"
@@ -13,6 +14,8 @@
 /* An event as bytes, for all that want it in that form. */
 struct watch_bytes {
     size_t refs;
+    struct watch_hub *hub; /* in whose `shared` it is; NULL: in none */
+    size_t name_n;         /* of its name there, which follows the bytes */
     size_t n;
     char bytes[];
 };
@@ -92,15 +95,20 @@ struct watch_hub {
     struct selection_subject now, prev;
     struct watch_cached cache[WATCH_CACHE];
     size_t n_cached;
+
+    /* Large ones that somebody still has to send: by revision, form and key. */
+    struct map shared;
 };
 
 /* Makes this the event that is being delivered; what is known of it already is kept. */
 void watch_hub_show(struct watch_hub *hub, const struct store_event *ev, const struct encoder *e);
-/* The bytes of that event, or of another object (then they are not kept for others). The reference
- * is the caller's; NULL and `err` on damage. */
+/* The bytes of that event, or of another object (then they are kept for others only if they are
+ * large). The reference is the caller's; NULL and `err` on damage. */
 struct watch_bytes *watch_hub_encode(struct watch_hub *hub, const struct watch_cached *form,
                                      const struct encoder *e, struct selection_subject *subject,
                                      struct err *err);
+/* Whether such bytes are large, and the same for all who ask for the object in that form. */
+bool watch_hub_shares(const struct encoder *e, const struct selection_subject *subject);
 void watch_hub_add(struct watch_hub *hub, struct watcher *w);
 void watch_hub_remove(struct watch_hub *hub, struct watcher *w);
 

@@ -425,6 +425,65 @@ static void a_slow_watcher_holds_up_nobody_and_misses_nothing(void **state)
     stream_close(&s);
 }
 
+/* One that reads next to nothing. */
+static int open_unread(const char *target, const char *headers)
+{
+    int fd = peer_connect(live.address), small = 4 << 10;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    assert_true(peer_send(
+        fd, str_of(path("GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", target, headers))));
+    return fd;
+}
+
+/* What they begin with, and what happens then, is held once for all of them. */
+static void whoever_does_not_read_holds_no_copy(void **state)
+{
+    (void)state;
+    enum { WATCHES = 30, BYTES = 7000000, MOST = 60 << 20 }; /* sockets take some */
+    int fds[WATCHES];
+    (void)live_put(&live, "a", "p", NULL, BYTES);
+    size_t rss = harness_rss_bytes();
+    for (size_t i = 0; i < WATCHES; i++)
+        fds[i] = open_unread(CONFIGMAPS, "");
+    harness_wait(count_watches() == WATCHES);
+    uint64_t rev = live_put(&live, "a", "q", NULL, BYTES);
+    struct stream s;
+    stream_open(&s, &live, path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)rev - 1));
+    expect(&s, "ADDED", "q", rev);
+    harness_check_rss(rss, MOST);
+    for (size_t i = 0; i < WATCHES; i++)
+        close(fds[i]);
+    stream_close(&s);
+    harness_wait(count_watches() == 0);
+}
+
+/* A client of a watch has nothing to say: what it says takes no memory. */
+static void frames_of_a_web_socket_are_not_kept(void **state)
+{
+    (void)state;
+    enum { WATCHES = 20, BYTES = 8 << 20, MOST = 48 << 20 };
+    static const char head[] = "\x82\xff\0\0\0\0\x01\x00\0\0abcd"; /* of 16 MiB, masked */
+    int fds[WATCHES];
+    char *half = calloc(1, BYTES);
+    size_t rss = harness_rss_bytes();
+    for (size_t i = 0; i < WATCHES; i++) {
+        fds[i] = open_unread(CONFIGMAPS, "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                                         "Sec-WebSocket-Version: 13\r\n"
+                                         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+        autobuf reply = { 0 };
+        assert_true(peer_read(fds[i], &reply, 12));
+        assert_int_equal(h1_status(buf_str(&reply)), 101);
+        assert_true(peer_send(fds[i], (struct str){ head, sizeof(head) - 1 }));
+        assert_true(peer_send(fds[i], (struct str){ half, BYTES }));
+    }
+    harness_check_rss(rss, MOST);
+    assert_int_equal(count_watches(), WATCHES);
+    for (size_t i = 0; i < WATCHES; i++)
+        close(fds[i]);
+    free(half);
+    harness_wait(count_watches() == 0);
+}
+
 int main(void)
 {
 #define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -444,6 +503,8 @@ int main(void)
         WATCH_TEST(a_stopping_server_ends_them),
         WATCH_TEST(a_client_may_go_away),
         WATCH_TEST(a_slow_watcher_holds_up_nobody_and_misses_nothing),
+        WATCH_TEST(whoever_does_not_read_holds_no_copy),
+        WATCH_TEST(frames_of_a_web_socket_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
