@@ -16,7 +16,7 @@ $(BUILD)/build.ninja:
 	meson setup $(BUILD)
 
 up: build
-	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --detach
+	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --api-versions all --detach
 
 down: build
 	$(BUILD)/sampan down --data-dir $(DATA)

@@ -339,7 +339,7 @@ suite() {
     kubectl=$1
     minor=$("$kubectl" version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p' | head -n 1)
     v="1.$minor"
-    up --store memory >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+    up --store memory --api-versions all >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
     connect
     classic
     created

@@ -43,8 +43,8 @@ static const char usage[] =
     "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
     "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
     "  --continue-ttl TIME how long the pages of one list can be asked for (default 5m)\n"
-    "  --api-versions SET  all (the default), or current: without those that Kubernetes has "
-    "dropped\n"
+    "  --api-versions SET  current (the default): what Kubernetes serves today; or all: also the\n"
+    "                      versions that it has dropped since 2016\n"
     "  --managed-fields HOW\n"
     "                      whether answers show who set which field: shown (the default), or "
     "hidden\n"
@@ -128,8 +128,8 @@ static int take_flag(int flag, struct up *ret)
         ret->new_ca = true;
         break;
     case 'a':
-        good = is_second("api-versions", optarg, "all", "current", &second);
-        ret->versions = second ? KIND_CURRENT_VERSIONS : KIND_ALL_VERSIONS;
+        good = is_second("api-versions", optarg, "current", "all", &second);
+        ret->versions = second ? KIND_ALL_VERSIONS : KIND_CURRENT_VERSIONS;
         break;
     case 'm':
         good = is_second("managed-fields", optarg, "shown", "hidden", &ret->hides_managers);
@@ -182,6 +182,7 @@ static int parse_flags(int argc, char **argv, struct up *ret)
     *ret = (struct up){
         .listen = "127.0.0.1:6443",
         .log_level = LOG_INFO,
+        .versions = KIND_CURRENT_VERSIONS,
         .service_cidr = SERVICE_CIDRS_DEFAULT,
         .service_ports = SERVICE_PORTS_DEFAULT,
     };
