@@ -7,9 +7,13 @@ static const struct {
     struct str kind; /* empty: of all others */
     struct str text;
 } rows[] = {
-    { STR("Name"), STR(""), STR("What the object is called.") },
-    { STR("Age"), STR(""), STR("How long ago the object was created.") },
-    { STR("Created At"), STR(""), STR("When the object was created.") },
+    { STR("Name"), STR(""),
+      STR("Name must be unique within a namespace, among objects of one kind. Cannot be "
+          "changed.") },
+    { STR("Age"), STR(""),
+      STR("CreationTimestamp is a timestamp of when the server first stored the object.") },
+    { STR("Created At"), STR(""),
+      STR("CreationTimestamp is a timestamp of when the server first stored the object.") },
     { STR("Status"), STR(""), STR("The state it is in, in one word.") },
     { STR("Status"), STR("Pod"), STR("What the pod is doing, or what keeps it from running.") },
     { STR("Status"), STR("Node"), STR("Whether the node is ready and takes new pods.") },

@@ -50,7 +50,8 @@ static void add_age(struct arena *a, struct schema_columns *c)
         .name = STR("Age"),
         .type = STR("date"),
         .format = STR(""),
-        .description = STR("How long ago the object was created."),
+        .description =
+            STR("CreationTimestamp is a timestamp of when the server first stored the object."),
         .path = path,
     };
 }
@@ -199,8 +200,8 @@ struct value schema_columns_definitions(struct arena *a, const struct schema_col
         .name = STR("Name"),
         .type = STR("string"),
         .format = STR("name"),
-        .description = STR("The name of the object, of which there is only one at a time in its "
-                           "namespace, or in the cluster."),
+        .description = STR("Name must be unique within a namespace, among objects of one kind. "
+                           "Cannot be changed."),
     };
     struct value list = value_array();
     add_definition(a, &list, &name);

@@ -15,6 +15,7 @@ struct match {
     int64_t now_sec;     /* for <time> */
     struct map meanings; /* mark → struct str *, by first appearance */
     struct map marks;    /* "kind value" → struct str *: no two marks mean the same thing */
+    struct str words;    /* lines: descriptions of columns that may stand where others do */
     struct buf *diff;    /* if set: where and how they differ */
 };
 

@@ -1,12 +1,13 @@
-/* replay --server URL --ca FILE --cert FILE --key FILE [--only FILE] [--allow FILE] [--diff]
- * TRACE...
+/* replay --server URL --ca FILE --cert FILE --key FILE [--only FILE] [--allow FILE] [--words FILE]
+ * [--diff] TRACE...
  *
  * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
  * trace is one case per line; a case has steps; each step has a request and what is expected.
  * Several cases run at once; each has a namespace of its own. --only names a file of id prefixes,
  * one per line: only cases that start so are replayed. --allow names a file of ids that may differ,
  * each with its reason behind it; one of those that passes is reported, so that the file stays
- * true. Prints passed/total per trace; with --diff, what differs. */
+ * true. --words names a file of descriptions of columns in our own words. Prints passed/total per
+ * trace; with --diff, what differs. */
 #include <getopt.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ struct replay {
     struct str server;
     struct str only;  /* lines of prefixes; empty: everything */
     struct str allow; /* lines of ids and reasons */
+    struct str words; /* lines of descriptions */
     bool diff;
     struct arena arena; /* of the program */
     atomic_uint n_namespaces;
@@ -251,7 +253,7 @@ static bool check_step(struct run *run, const struct value *expect, const struct
     const struct value *text = value_get(expect, STR("text"));
     bool same = check_code(run, expect, reply);
     same &= check_warnings(run, expect, reply);
-    if (body || value_get(expect, STR("contentType")))
+    if (body || text || (events && reply->status != 204))
         same &= check_header(run, expect, "contentType", STR("application/json"),
                              header_of(reply, STR("content-type")));
     same &= check_header(run, expect, "retryAfter", (struct str){ NULL, 0 },
@@ -341,7 +343,9 @@ static bool run_case(struct replay *r, const struct value *c, struct buf *diff)
 {
     struct run run = { .r = r, .saved = value_object() };
     arena_init(&run.arena);
-    run.match = (struct match){ .arena = &run.arena, .now_sec = time(NULL), .diff = &run.diff };
+    run.match = (struct match){
+        .arena = &run.arena, .now_sec = time(NULL), .words = r->words, .diff = &run.diff
+    };
     const struct value *ns = value_get(c, STR("namespace"));
     bool wants_ns = !value_is(ns, VALUE_BOOL) || ns->b;
     run.match.ns = arena_printf(&run.arena, "golden-%u", atomic_fetch_add(&r->n_namespaces, 1));
@@ -486,10 +490,15 @@ static struct str read_text(struct replay *r, const char *path)
 int main(int argc, char **argv)
 {
     static const struct option flags[] = {
-        { "server", required_argument, NULL, 's' }, { "ca", required_argument, NULL, 'a' },
-        { "cert", required_argument, NULL, 'c' },   { "key", required_argument, NULL, 'k' },
-        { "only", required_argument, NULL, 'o' },   { "allow", required_argument, NULL, 'w' },
-        { "diff", no_argument, NULL, 'd' },         { 0 },
+        { "server", required_argument, NULL, 's' },
+        { "ca", required_argument, NULL, 'a' },
+        { "cert", required_argument, NULL, 'c' },
+        { "key", required_argument, NULL, 'k' },
+        { "only", required_argument, NULL, 'o' },
+        { "allow", required_argument, NULL, 'w' },
+        { "words", required_argument, NULL, 'W' },
+        { "diff", no_argument, NULL, 'd' },
+        { 0 },
     };
     /* Another run against the same server has other namespaces. */
     struct replay r = { .n_namespaces = (unsigned)getpid() % 1000 * 10000 };
@@ -508,6 +517,8 @@ int main(int argc, char **argv)
             r.only = read_text(&r, optarg);
         else if (c == 'w')
             r.allow = read_text(&r, optarg);
+        else if (c == 'W')
+            r.words = read_text(&r, optarg);
         else if (c == 'd')
             r.diff = true;
         else

@@ -31,7 +31,8 @@ for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd de
 done
 replay() {
     "$replay" --server "$(field server)" --ca "$dir/ca" --cert "$dir/cert" --key "$dir/key" \
-        --allow "$root/tests/golden/allow.txt" ${GOLDEN_ONLY:+--only "$GOLDEN_ONLY"} "$@"
+        --allow "$root/tests/golden/allow.txt" --words "$root/tests/golden/words.txt" \
+        ${GOLDEN_ONLY:+--only "$GOLDEN_ONLY"} "$@"
 }
 failed=0
 echo admission/define/ >"$dir/define"
