@@ -11,15 +11,24 @@ void allowance_finish(struct allowance *w, enum allowance_end why)
     (void)atomic_compare_exchange_strong(&w->end, &open, (int)why);
 }
 
+enum { SMALL_PART = 16 }; /* of its pool; whoever holds no more is not to blame for the others */
+
+static bool holds_much(const struct allowance_pool *p)
+{
+    return atomic_load_explicit(&p->held, memory_order_relaxed) > p->max / SMALL_PART;
+}
+
 void allowance_take(struct allowance *w, size_t n)
 {
     size_t held = atomic_fetch_add_explicit(&w->held, n, memory_order_relaxed) + n;
     if (w->max && held > w->max)
         allowance_finish(w, ALLOWANCE_TOO_LARGE);
+    bool is_to_blame = true;
     for (struct allowance_pool *p = w->pool; p; p = p->within) {
         held = atomic_fetch_add_explicit(&p->held, n, memory_order_relaxed) + n;
-        if (held > p->max)
+        if (held > p->max && is_to_blame)
             allowance_finish(w, ALLOWANCE_CROWDED);
+        is_to_blame = holds_much(p);
     }
 }
 
@@ -32,9 +41,12 @@ void allowance_give(struct allowance *w, size_t n)
 
 bool allowance_pool_is_full(const struct allowance_pool *p)
 {
-    for (; p; p = p->within)
-        if (atomic_load_explicit(&p->held, memory_order_relaxed) >= p->max)
+    bool is_to_blame = true;
+    for (; p; p = p->within) {
+        if (is_to_blame && atomic_load_explicit(&p->held, memory_order_relaxed) >= p->max)
             return true;
+        is_to_blame = holds_much(p);
+    }
     return false;
 }
 

@@ -28,7 +28,7 @@ enum allowance_end {
 struct allowance_pool {
     atomic_size_t held;
     size_t max;
-    struct allowance_pool *within; /* a larger one, or NULL */
+    struct allowance_pool *within; /* a larger one, or NULL; if that is full, small ones go on */
 };
 
 struct allowance {

@@ -87,6 +87,19 @@ static void test_a_pool_within_another(void **state)
     (void)arena_alloc(&b, 30000, 1);
     assert_true(arena_spent(&b));
     assert_true(allowance_pool_is_full(&theirs));
+    /* Nor is whoever holds next to nothing refused because of them. */
+    struct allowance_pool small = { .max = 100000, .within = &all };
+    struct allowance third = { .pool = &small };
+    struct arena c;
+    arena_init(&c);
+    arena_allow(&c, &third);
+    assert_true(atomic_load(&all.held) > all.max);
+    assert_false(allowance_pool_is_full(&small));
+    (void)arena_alloc(&c, 4000, 1);
+    assert_false(arena_spent(&c));
+    (void)arena_alloc(&c, 8000, 1);
+    assert_true(arena_spent(&c));
+    arena_done(&c);
     arena_done(&a);
     arena_done(&b);
     assert_int_equal(atomic_load(&all.held), 0);

@@ -35,7 +35,8 @@ struct reader {
     size_t max_depth;
     char *scratch;
     size_t top, cap;
-    size_t frame; /* offset of the innermost one */
+    size_t frame;  /* offset of the innermost one */
+    bool is_spent; /* the arena's allowance has ended */
     alignas(16) char near[SCRATCH_NEAR];
 };
 
@@ -43,8 +44,11 @@ static_assert(sizeof(struct frame) % alignof(struct value_field) == 0, "children
 
 static void reader_done(struct reader *r)
 {
-    if (r->scratch != r->near)
-        free(r->scratch);
+    if (r->scratch == r->near)
+        return;
+    free(r->scratch);
+    if (r->arena->allowance)
+        allowance_give(r->arena->allowance, r->cap);
 }
 
 static __attribute__((cold, noinline)) const char *fail(struct reader *r, const char *p,
@@ -66,10 +70,14 @@ static __attribute__((cold, noinline)) const char *fail(struct reader *r, const 
 static __attribute__((noinline)) void grow_scratch(struct reader *r)
 {
     char *old = r->scratch == r->near ? NULL : r->scratch;
+    size_t more = old ? r->cap : 2 * r->cap;
     r->cap *= 2;
     r->scratch = mem_resize(old, r->cap, 1);
     if (!old)
         memcpy(r->scratch, r->near, sizeof(r->near));
+    if (r->arena->allowance)
+        allowance_take(r->arena->allowance, more);
+    r->is_spent = arena_spent(r->arena);
 }
 
 /* The next `n` bytes of the stack; they move when it grows. */
@@ -402,7 +410,7 @@ static inline const char *open_container(struct reader *r, const char *p, bool *
 static const char *read_tree(struct reader *r, const char *p)
 {
     bool done = false;
-    while (p && !done) {
+    while (p && !done && !r->is_spent) {
         p = skip_space(r, p);
         if (p == r->end)
             return fail(r, p, "a value is wanted");
@@ -434,9 +442,12 @@ int json_read(struct arena *a, struct str text, const struct json_options *opt, 
     r.scratch = r.near;
     r.top = r.frame = 0;
     r.cap = sizeof(r.near);
+    r.is_spent = false;
     *(struct frame *)push(&r, sizeof(struct frame)) = (struct frame){ .type = VALUE_NULL };
 
     const char *p = read_tree(&r, r.start);
+    if (p && r.is_spent)
+        return allowance_error(a->allowance, err);
     if (p) {
         p = skip_space(&r, p);
         if (p != r.end)

@@ -445,6 +445,28 @@ static void random_trees_survive(void **state)
     }
 }
 
+static void no_more_is_read_than_allowed(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct allowance w = { .max = 1u << 20 };
+    autobuf text = { 0 };
+    struct value v;
+    buf_byte(&text, '[');
+    for (int i = 0; i < 500000; i++)
+        buf_str_add(&text, i % 2 ? STR("{},") : STR("1,"));
+    buf_str_add(&text, STR("1]"));
+    assert_int_equal(json_read(&a, buf_str(&text), NULL, &v, &err), 0);
+    arena_done(&a);
+    arena_allow(&a, &w);
+    assert_int_equal(json_read(&a, buf_str(&text), NULL, &v, NULL), -ERR_TOO_LARGE);
+    arena_done(&a);
+    assert_int_equal(atomic_load(&w.held), 0);
+    assert_true(text.n > w.max);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pretty_is_two_spaces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(escapes_fit_whatever_room_there_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_trees_survive, set_up, tear_down),
+        cmocka_unit_test(no_more_is_read_than_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
