@@ -270,12 +270,13 @@ static void a_request_may_not_take_all(void **state)
     harness_stop(&h);
 }
 
-/* LIMIT_REQUEST_MEMORY_ALL: whoever goes past it, and whoever comes then. */
+/* LIMIT_REQUEST_MEMORY_ALL, of which one client may have LIMIT_REQUEST_MEMORY: whoever goes past
+ * it, and whoever comes then. */
 static void all_requests_share_their_memory(void **state)
 {
     (void)state;
     struct http_limits limits = hasty_about_half_closed();
-    limits.request_memory_all = 1 << 20;
+    limits.request_memory = limits.request_memory_all = 1 << 20;
     start(limits);
     int first = open_request("GET", "/take?600000", "");
     harness_wait(h.started == 2); /* it counts twice: taken, and toiling */
