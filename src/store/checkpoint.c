@@ -21,7 +21,7 @@
 
 #include "base/banned.h"
 
-enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000 };
+enum { RETRY_MIN_MS = 50, RETRY_MAX_MS = 2000, UNDO_BYTES_AT_ONCE = 32 << 20, SURPLUS_ROUNDS = 64 };
 #define TIDY_NS   (60 * NS_PER_SEC)
 #define LET_GO_NS NS_PER_SEC
 
@@ -148,13 +148,35 @@ int store__write_view(struct view *v, const struct memtable *t, const struct vie
 
 /* ---- One round ---- */
 
+/* What was replaced takes room, too, and may be far larger than the log of what replaced it: how
+ * high must the floor be for it to fit? Little by little, because one transaction drops it. */
+static uint64_t undo_surplus(struct store *s)
+{
+    struct view_reader *reader;
+    struct view_entry e;
+    if (view_reader_begin(s->view, &reader, NULL) < 0)
+        return 0;
+    uint64_t floor = 0, bytes = view_old_bytes(reader), dropped = 0;
+    int r = bytes > s->history_bytes ? view_seek_old(reader, 0, &e, NULL) : 0;
+    while (r == 1 && bytes > s->history_bytes + dropped && dropped < UNDO_BYTES_AT_ONCE) {
+        dropped += e.key.n + e.value.n;
+        floor = e.super_rev;
+        r = view_next_old(reader, &e, NULL);
+    }
+    view_reader_end(reader);
+    return floor;
+}
+
 /* The floor after a checkpoint up to `rev`: what was asked for, or what the limits demand. */
 static uint64_t choose_floor(struct store *s, uint64_t rev, uint64_t asked)
 {
     if (s->is_low)
         return rev; /* history is the first thing to go */
     int64_t oldest_ns = clock_wall_ns(s->clock) - s->history_ns;
-    uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns);
+    uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns),
+             undo_floor = undo_surplus(s);
+    if (undo_floor > floor)
+        floor = undo_floor;
     if (asked > floor && asked <= rev)
         floor = asked;
     return floor > s->view_meta.floor ? floor : s->view_meta.floor;
@@ -322,9 +344,21 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
+/* What a rush of deletes left above the bound of history. */
+static void drop_surplus(struct store *s, struct err *err)
+{
+    int r = 0;
+    for (int i = 0; r == 0 && i < SURPLUS_ROUNDS && undo_surplus(s) > s->view_meta.floor; i++)
+        r = checkpoint_once(s, 0, err);
+    if (r < 0)
+        log_debug("history was not dropped", LOG_ERR(err));
+    err_clear(err);
+}
+
 /* A view that cannot be made smaller now, because even a small copy needs room, stays as it is. */
 static void tidy_up(struct store *s, struct err *err)
 {
+    drop_surplus(s, err);
     int r = view_shrink(s->view, err);
     if (r == -ERR_NO_SPACE && store__give_reserve(s))
         r = view_shrink(s->view, err);

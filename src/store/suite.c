@@ -499,6 +499,33 @@ static void history_is_bounded_by_size(void **state)
     assert_int_equal(stats.keys, 50);
 }
 
+/* A delete says little and keeps much: what was there before it. */
+static void what_was_deleted_is_bounded_by_size(void **state)
+{
+    enum { N = 40, BYTES = 200 << 10, HISTORY = 1 << 20 };
+    struct fixture *f = *state;
+    assert_int_equal(reopen_with(f, HISTORY, 0), 0);
+    char key[16], *value = malloc(BYTES);
+    assert_non_null(value);
+    memset(value, 'x', BYTES - 1);
+    value[BYTES - 1] = '\0';
+    for (int i = 0; i < N; i++) {
+        (void)snprintf(key, sizeof(key), "k%02d", i);
+        assert_true(put(f, key, value) > 0);
+    }
+    uint64_t before = store_rev(f->s);
+    for (int i = 0; i < N; i++) {
+        (void)snprintf(key, sizeof(key), "k%02d", i);
+        assert_true(del(f, key) > 0);
+        fixture_checkpoint(f);
+    }
+    free(value);
+    fixture_checkpoint(f);
+    /* Five of those that went fit into it. */
+    assert_true(store_floor(f->s) >= before + N - 8);
+    assert_true(store_floor(f->s) < before + N);
+}
+
 static void history_is_bounded_by_time(void **state)
 {
     struct fixture *f = *state;
@@ -574,6 +601,7 @@ int suite_run(enum store_engine engine)
         TEST(a_snapshot_does_not_move),
         TEST(compaction_raises_the_floor),
         TEST(history_is_bounded_by_size),
+        TEST(what_was_deleted_is_bounded_by_size),
         TEST(history_is_bounded_by_time),
         TEST(a_long_list_does_not_hold_pages),
         TEST(watch_from_every_revision),

@@ -72,6 +72,9 @@ int view_seek_old(struct view_reader *r, uint64_t super_rev, struct view_entry *
                   struct err *err);
 int view_next_old(struct view_reader *r, struct view_entry *ret, struct err *err);
 
+/* What the file has of replaced entries, in bytes of pages. */
+uint64_t view_old_bytes(struct view_reader *r);
+
 /* What its checksum should be. */
 uint32_t view_entry_sum(const struct view_entry *e);
 /* ERR_DAMAGED names the key and the file. */

@@ -183,6 +183,15 @@ int view_seek_old(struct view_reader *r, uint64_t super_rev, struct view_entry *
     return step_old(r, view__old_key(text, super_rev, STR("")), MDB_SET_RANGE, ret, err);
 }
 
+uint64_t view_old_bytes(struct view_reader *r)
+{
+    MDB_stat stat;
+    if (mdb_stat(r->txn, r->gen->old, &stat))
+        return 0;
+    return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) *
+           (uint64_t)stat.ms_psize;
+}
+
 int view_next_old(struct view_reader *r, struct view_entry *ret, struct err *err)
 {
     return step_old(r, (MDB_val){ 0 }, MDB_NEXT, ret, err);
