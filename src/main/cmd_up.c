@@ -440,8 +440,8 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
 }
 
 /* What a large request held goes back to the system with the request: the large blocks of arenas
- * are mapped. By itself malloc would learn from the first one to keep them. What small ones take and
- * give all the time does not. */
+ * are mapped. By itself malloc would learn from the first one to keep them. What small ones take
+ * and give all the time does not. */
 static void return_memory(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "server/bootstrap.h"
 #include "server/call.h"
 #include "server/custom.h"
 #include "server/discovery.h"
@@ -72,6 +73,15 @@ void live_start(struct live *l)
         http_server_listen(l->http, STR("127.0.0.1:0"), NULL, &l->arena, &l->address, &err), 0);
     for (size_t i = 0; i < l->api.n_loops; i++)
         assert_int_equal(pthread_create(&l->threads[i], NULL, run_loop, l->api.loops[i]), 0);
+}
+
+void live_populate(struct live *l)
+{
+    struct err err = ERR_INIT(&l->arena);
+    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
+                             &l->api.services, &err) < 0 ||
+        bootstrap(&l->api, &err) < 0)
+        fail_msg(STR_FMT, STR_ARG(err.msg));
 }
 
 static void on_drained(void *arg)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "requests.h"
-#include "server/bootstrap.h"
 
 enum { DISTURBERS = 24, CREATORS = 8 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -192,11 +191,7 @@ static int start(void **state)
     const char *text = getenv("SAMPAN_CREATES");
     assert_true(!text || str_to_u64(str_of(text), &n_creates));
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    assert_int_equal(service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                                          &live.api.services, &err),
-                     0);
-    assert_int_equal(bootstrap(&live.api, &err), 0);
+    live_populate(&live);
     requests = requests_new(&live);
     struct value crd = requests_parse(&live.arena, str_of(definition));
     struct sent got =

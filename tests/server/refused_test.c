@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "requests.h"
-#include "server/bootstrap.h"
 
 #define TABLE   "application/json;as=Table;g=meta.k8s.io;v=v1"
 #define PARTIAL "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -209,11 +208,7 @@ static int start(void **state)
 {
     (void)state;
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    assert_int_equal(service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                                          &live.api.services, &err),
-                     0);
-    assert_int_equal(bootstrap(&live.api, &err), 0);
+    live_populate(&live);
     requests = requests_new(&live);
     struct value crd = requests_parse(&live.arena, str_of(definition));
     struct sent got =

@@ -1,16 +1,11 @@
 #include "script.h"
 
 #include "base/json.h"
-#include "server/bootstrap.h"
 
 void script_start(struct script *s)
 {
     live_start(&s->live);
-    struct err err = ERR_INIT(&s->live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &s->live.api.services, &err) < 0 ||
-        bootstrap(&s->live.api, &err) < 0)
-        fail_msg(STR_FMT, STR_ARG(err.msg));
+    live_populate(&s->live);
     s->requests = requests_new(&s->live);
     arena_init(&s->arena);
 }
