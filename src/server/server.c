@@ -316,11 +316,11 @@ struct server *server_stop(struct server *s)
     free_workers(&s->api);
     expire_free(s->expire);
     advertise_free(s->advertise);
-    tally_free(s->api.tally);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);
-        loop_free(s->api.loops[i]);
+        loop_free(s->api.loops[i]); /* what was over in its last turn is still counted */
     }
+    tally_free(s->api.tally);
     list_counts_free(s->api.list_counts);
     list_sizes_free(s->api.list_sizes);
     custom_kinds_free(s->api.custom);
