@@ -33,7 +33,8 @@ static struct share *share_new(struct str name)
 {
     struct share *s = mem_zalloc(sizeof(*s) + name.n);
     s->name_n = name.n;
-    memcpy(s->name, name.p, name.n);
+    if (name.n)
+        memcpy(s->name, name.p, name.n);
     return s;
 }
 
