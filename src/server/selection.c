@@ -265,7 +265,6 @@ int selection_too_new(struct err *err, uint64_t wanted, uint64_t newest)
     int r = err_set(err, ERR_TIMEOUT, "Timeout: Too large resource version: %llu, current: %llu",
                     (unsigned long long)wanted, (unsigned long long)newest);
     err_add_cause(err, STR("ResourceVersionTooLarge"), STR(""), STR("Too large resource version"));
-    if (err)
-        err->about.retry_after_sec = 1;
+    err->about.retry_after_sec = 1;
     return r;
 }
