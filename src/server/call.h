@@ -32,9 +32,9 @@ struct call {
     const struct kind_resource *stored; /* req.resource in the version in which it is stored */
     enum kind_verb verb;
     struct format format;
-    enum encode_include include; /* of a Table that answers a write */
+    enum encode_include include;    /* of a Table that answers a write */
     struct call_warnings *warnings; /* a copy of a call shares them; NULL: nobody hears */
-    uint32_t retry_after_sec; /* of a refusal; 0: not said */
+    uint32_t retry_after_sec;       /* of a refusal; 0: not said */
 };
 
 /* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
