@@ -13,8 +13,7 @@
 static int damaged(struct wal_reader *r, struct err *err)
 {
     return err_set(err, ERR_DAMAGED,
-                   "%020" PRIu64 ".log: no good record for revision %" PRIu64
-                   " at offset %" PRIu64,
+                   "%020" PRIu64 ".log: no good record for revision %" PRIu64 " at offset %" PRIu64,
                    r->segment->head.first_rev, r->next_rev, r->scan.off);
 }
 
