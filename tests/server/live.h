@@ -25,8 +25,8 @@ struct live {
 
 void live_start(struct live *l);
 void live_populate(struct live *l); /* with what every control plane has from the first moment */
-void live_drain(struct live *l); /* begins; live_stop() waits for it */
-void live_stop(struct live *l);  /* as a server does: watches end, what runs ends, all is freed */
+void live_drain(struct live *l);    /* begins; live_stop() waits for it */
+void live_stop(struct live *l); /* as a server does: watches end, what runs ends, all is freed */
 
 /* A ConfigMap with a label `x` (unless it is NULL) and `size` bytes of data. Returns the
  * revision. */
