@@ -96,8 +96,8 @@ is_red() { [ "$(code anonymous "$server/readyz")" = 500 ]; }
 check "readyz says so" 0 "$(wait_for 60 is_red; echo $?)"
 has "by name" "[-]workers failed" "$(anonymous "$server/readyz")"
 check "livez does not" ok "$(anonymous "$server/livez")"
-check "reads go on" 200 "$(code admin "$configmaps/large-1")"
-check "metrics too" 200 "$(code admin "$server/metrics")"
+check "reads go on" 200 "$(code admin --max-time 90 "$configmaps/large-1")"
+check "metrics too" 200 "$(code admin --max-time 90 "$server/metrics")"
 
 process=$(head -n 1 "$dir/a/sampan.pid")
 kill "$process"
