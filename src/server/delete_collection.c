@@ -1,6 +1,6 @@
 /* DELETE of a collection: all objects that a list with the same parameters would show, one after
- * the other. The answer is that list, as it was before: its revision is still in the history, so
- * nothing has to be kept meanwhile. */
+ * the other. The answer is that list, as it was before: its revision is usually still in the
+ * history, so nothing has to be kept meanwhile; if so much went that it is not, it is a Status. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@ _Static_assert(LIMIT_CONVERSION_OBJECTS <= NAMES_AT_ONCE, "a page of converted o
 struct collection {
     struct call *call;
     struct extent of;
+    bool is_pinned;     /* the client has said which revision */
+    uint64_t begun_rev; /* what is newer stays */
     struct encoder enc;
     struct buf start; /* where to go on */
     struct arena page;
@@ -36,6 +38,8 @@ static bool is_full(const struct collection *p)
 static int take_entry(struct collection *p, const struct store_entry *e, struct err *err)
 {
     struct selection_subject subject = { .arena = &p->page, .encoder = &p->enc, .entry = *e };
+    if (e->create_rev > p->begun_rev)
+        return 0;
     int r = selection_matches(&p->of.sel, &subject, err);
     if (r <= 0)
         return r;
@@ -84,6 +88,13 @@ static int read_page(struct collection *p, struct err *err)
     arena_reset(&p->page);
     p->n = 0;
     int r = store_snap_begin(p->call->api->store, p->of.rev, &snap, err);
+    if (r == -ERR_EXPIRED && !p->is_pinned) {
+        /* So much was deleted that its beginning has left the history: it goes on with what is
+         * there now. */
+        err_clear(err);
+        p->of.rev = 0;
+        r = store_snap_begin(p->call->api->store, 0, &snap, err);
+    }
     if (r == -ERR_EXPIRED)
         return extent_expired(p->call, &p->of, p->of.start, err);
     if (r < 0)
@@ -213,7 +224,7 @@ static void answer(struct http_exchange *x, void *arg)
 {
     struct collection *p = arg;
     (void)x;
-    list_at(p->call, p->of.rev);
+    list_at(p->call, p->begun_rev);
 }
 
 static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)
@@ -242,8 +253,10 @@ static int prepare(struct collection *p, struct delete_options *ret, struct err 
     struct store *store = c->api->store;
     if (store_wait(store, p->of.wait_rev, EXTENT_WAIT_MS * NS_PER_MS, NULL) < 0)
         return selection_too_new(err, p->of.wait_rev, store_rev(store));
+    p->is_pinned = p->of.rev || p->of.goes_on;
     if (!p->of.rev)
         p->of.rev = store_rev(store);
+    p->begun_rev = p->of.rev;
     buf_str_add(&p->start, p->of.start);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* What is refused changes nothing: deletes of collections whose parameters are wrong, writes whose
  * answer could not be given. Of a built-in and of a custom kind. */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "requests.h"
@@ -167,6 +168,46 @@ static void test_a_collection_of_long_ago(void **state)
     arena_done(&a);
 }
 
+/* ---- History that ends meanwhile ---- */
+
+static atomic_bool is_over;
+
+static void *forget_history(void *arg)
+{
+    (void)arg;
+    struct arena scratch;
+    arena_init(&scratch);
+    while (!atomic_load(&is_over)) {
+        struct err err = ERR_INIT(&scratch);
+        (void)store_compact(live.api.store, store_rev(live.api.store), &err);
+        arena_reset(&scratch);
+    }
+    arena_done(&scratch);
+    return NULL;
+}
+
+/* What has begun is finished, also if the revision it began with is forgotten on the way. */
+static void test_a_collection_outlives_its_history(void **state)
+{
+    enum { N = 1700 };
+    (void)state;
+    arena_init(&a);
+    for (int i = 0; i < N; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "m%04d", i);
+        (void)live_put(&live, "many", name, NULL, 10);
+    }
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, forget_history, NULL), 0);
+    struct sent got = send_to("DELETE", "/api/v1/namespaces/many/configmaps", "", "", "");
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(got.status, 200);
+    got = send_to("GET", "/api/v1/namespaces/many/configmaps", "", "", "");
+    assert_int_equal(value_get(&got.obj, STR("items"))->n, 0);
+    arena_done(&a);
+}
+
 /* ---- One object ---- */
 
 static void test_an_answer_that_cannot_be_given(void **state)
@@ -232,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_a_refused_delete_of_a_collection),
         cmocka_unit_test(test_a_page_of_a_collection),
         cmocka_unit_test(test_a_collection_of_long_ago),
+        cmocka_unit_test(test_a_collection_outlives_its_history),
         cmocka_unit_test(test_an_answer_that_cannot_be_given),
     };
     return cmocka_run_group_tests(tests, start, stop);
