@@ -36,7 +36,7 @@
 #define LIMIT_REPLY_BYTES        (8u << 20) /* unsent ones of a connection; past it requests wait */
 #define LIMIT_REPLY_BYTES_ALL    (64u << 20)  /* of all; past it all wait, and the slow are cut */
 #define LIMIT_REQUEST_MEMORY     (224u << 20) /* that one takes on a worker: 413; one client: 429 */
-#define LIMIT_REQUEST_MEMORY_ALL (288u << 20) /* that all take; past it 429 */
+#define LIMIT_REQUEST_MEMORY_ALL (240u << 20) /* that all take; past it 429 */
 
 /* HTTP/2 */
 #define LIMIT_H2_STREAMS        100u

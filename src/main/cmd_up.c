@@ -444,8 +444,10 @@ static int serve(const struct up *up, struct arena *a, int lock_fd, int say_fd, 
  * and give all the time does not. */
 static void return_memory(void)
 {
+    enum { MALLOC_ARENAS = 4 };
     (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
     (void)mallopt(M_TRIM_THRESHOLD, 2 * ARENA_BLOCK_MAX);
+    (void)mallopt(M_ARENA_MAX, MALLOC_ARENAS); /* each keeps what its threads gave back */
 }
 
 int cmd_up(int argc, char **argv)
