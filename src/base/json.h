@@ -28,6 +28,7 @@ int json_read(struct arena *a, struct str text, const struct json_options *opt, 
 void json_write(struct buf *out, const struct value *v);
 void json_write_pretty(struct buf *out, const struct value *v); /* two spaces, no final newline */
 void json_write_string(struct buf *out, struct str s);          /* quoted and escaped */
+void json_write_int(struct buf *out, int64_t i);
 
 /* How many bytes json_write would add; lets a caller reserve once. */
 size_t json_length(const struct value *v);

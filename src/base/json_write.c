@@ -150,6 +150,13 @@ static char *put_int(struct buf *out, char *p, int64_t i)
     return put_text(out, p, (struct str){ text + at, sizeof(text) - at });
 }
 
+void json_write_int(struct buf *out, int64_t i)
+{
+    char text[INT_DIGITS_MAX];
+    size_t at = format_int(i, text);
+    buf_add(out, text + at, sizeof(text) - at);
+}
+
 static inline char *put_leaf(struct buf *out, char *p, const struct value *v)
 {
     switch ((enum value_type)v->type) {

@@ -155,9 +155,14 @@ void exchange_queue(struct http_exchange *x, struct http_bytes bytes);
 void exchange_drop(struct http_exchange *x); /* releases all that is queued */
 /* Moves up to `cap` bytes of the reply to `to`. */
 size_t exchange_take(struct http_exchange *x, char *to, size_t cap);
+/* Nothing will be added to the reply's body. */
+static inline bool exchange_is_complete(const struct http_exchange *x)
+{
+    return x->ended || x->late;
+}
 static inline bool exchange_all_taken(const struct http_exchange *x)
 {
-    return (x->ended || x->late) && !x->first;
+    return exchange_is_complete(x) && !x->first;
 }
 /* Nothing is left to be done for the client. */
 static inline bool exchange_all_sent(const struct http_exchange *x)

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "net/conn.h"
@@ -17,16 +18,16 @@
 #include "base/banned.h"
 
 enum {
-    PIECE_BYTES = (16 << 10) + 512, /* more than nghttp2 hands out at once */
-    QUEUE_PER_STREAM = 4,           /* frames that one stream may have waiting */
-    CONNECTION_WINDOWS = 4,         /* window of the connection, in windows of a stream */
-    FEED_BYTES = 8 << 10,           /* what nghttp2 is given at once */
-    DISCARD_BYTES = 8 << 20,        /* of a request whose reply has ended */
+    QUEUE_PER_STREAM = 4,    /* frames that one stream may have waiting */
+    CONNECTION_WINDOWS = 4,  /* window of the connection, in windows of a stream */
+    FEED_BYTES = 8 << 10,    /* what nghttp2 is given at once */
+    DISCARD_BYTES = 8 << 20, /* of a request whose reply has ended */
 };
 
 struct http2 {
     nghttp2_session *session;
     struct http2_guard guard;
+    struct http2_out out;
     struct buf spill;      /* bytes that did not fit, or our last words */
     size_t n_collecting;   /* request bodies on their way that nobody else watches over */
     int64_t head_since_ns; /* a header block has begun and not ended; 0: none */
@@ -40,6 +41,11 @@ static const uint8_t DRAIN_PING[8] = { 's', 'a', 'm', 'p', 'a', 'n', 'g', 'o' };
 static struct http2 *http2_of(struct conn *c)
 {
     return c->proto;
+}
+
+struct http2_out *http2_out_of(struct conn *c)
+{
+    return &http2_of(c)->out;
 }
 
 static int64_t now_of(struct conn *c)
@@ -438,16 +444,26 @@ static void http2_on_eof(struct conn *c)
     conn_close(c);
 }
 
-static size_t move_spill(struct http2 *h, char *to, size_t cap)
+static void put_out(struct http2 *h, const void *p, size_t n)
 {
-    size_t n = h->spill.n < cap ? h->spill.n : cap;
-    if (!n)
-        return 0;
-    memcpy(to, h->spill.p, n);
-    buf_drop(&h->spill, n);
-    if (!h->spill.n)
+    if (n)
+        memcpy(h->out.to + h->out.n, p, n);
+    h->out.n += n;
+}
+
+static size_t room_of(const struct http2 *h)
+{
+    return h->out.cap - h->out.n;
+}
+
+static void move_spill(struct http2 *h)
+{
+    size_t n = h->spill.n < room_of(h) ? h->spill.n : room_of(h);
+    put_out(h, h->spill.p, n);
+    if (n == h->spill.n)
         buf_done(&h->spill);
-    return n;
+    else
+        buf_drop(&h->spill, n);
 }
 
 static bool is_over(struct conn *c)
@@ -462,40 +478,41 @@ static bool is_over(struct conn *c)
     return !nghttp2_session_want_read(h->session) && !nghttp2_session_want_write(h->session);
 }
 
-/* One piece of what nghttp2 has to send; 0 if nothing. */
-static size_t pull_piece(struct conn *c, char *to, size_t room)
+/* The bodies of replies up to the next piece of anything else, and that; false if there is nothing
+ * or no room. */
+static bool pull_piece(struct conn *c)
 {
     struct http2 *h = http2_of(c);
     const uint8_t *piece;
+    size_t before = h->out.n;
     ssize_t r = nghttp2_session_mem_send(h->session, &piece);
     if (r < 0) {
         check_nomem((int)r);
         fail(c, (int)r);
-        return 0;
+        return false;
     }
-    size_t n = (size_t)r, fits = n < room ? n : room;
-    if (fits)
-        memcpy(to, piece, fits);
+    size_t n = (size_t)r, fits = n < room_of(h) ? n : room_of(h);
+    put_out(h, piece, fits);
     if (fits < n)
         buf_add(&h->spill, piece + fits, n - fits);
-    return fits;
+    return h->out.n > before;
 }
 
 static size_t http2_pull(struct conn *c, char *to, size_t cap)
 {
     struct http2 *h = http2_of(c);
-    size_t n = move_spill(h, to, cap);
-    while (!h->failed && !h->spill.n && cap - n >= PIECE_BYTES) {
-        size_t piece = pull_piece(c, to + n, cap - n);
-        n += piece;
+    h->out = (struct http2_out){ .to = to, .cap = cap };
+    move_spill(h);
+    while (!h->failed && !h->spill.n && room_of(h)) {
+        bool has_more = pull_piece(c);
         if (h->guard.tripped && !h->terminated)
             check_guard(c);
-        else if (!piece)
+        else if (!has_more)
             break;
     }
-    if (!n && is_over(c) && !c->close_when_sent)
+    if (!h->out.n && is_over(c) && !c->close_when_sent)
         conn_finish(c, true);
-    return n;
+    return h->out.n;
 }
 
 /* ---- Deadlines ---- */
@@ -549,6 +566,7 @@ static nghttp2_session_callbacks *make_callbacks(void)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(cb, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(cb, on_stream_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(cb, on_frame_send);
+    nghttp2_session_callbacks_set_send_data_callback(cb, http2_send_reply);
     return cb;
 }
 

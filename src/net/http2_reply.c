@@ -2,11 +2,16 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "net/conn.h"
 #include "base/banned.h"
 
-enum { ADDED_HEADERS = 3 }; /* :status, date, content-length */
+enum {
+    ADDED_HEADERS = 3, /* :status, date, content-length */
+    HEAD_BYTES = 9,    /* of a frame */
+    LEAST_BODY_BYTES = 1 << 10,
+};
 
 static nghttp2_nv make_nv(struct str name, struct str value)
 {
@@ -43,14 +48,26 @@ static int submit_trailers(nghttp2_session *session, struct http_exchange *x)
     return nghttp2_submit_trailer(session, x->stream_id, nv, n);
 }
 
-static ssize_t read_reply(nghttp2_session *session, int32_t stream_id, uint8_t *to, size_t cap,
-                          uint32_t *flags, nghttp2_data_source *source, void *arg)
+/* How much of a frame's body to send: no more than there is room for, so that a buffer is filled
+ * to its last byte and makes whole TLS records. */
+static size_t body_bytes(const struct http_exchange *x, const struct http2_out *out, size_t most)
+{
+    size_t room = out->cap - out->n;
+    if (room > HEAD_BYTES + LEAST_BODY_BYTES && most > room - HEAD_BYTES)
+        most = room - HEAD_BYTES;
+    return x->unsent < most ? x->unsent : most;
+}
+
+/* Only says how many bytes the next frame has; http2_send_reply() moves them. */
+static ssize_t offer_reply(nghttp2_session *session, int32_t stream_id, uint8_t *to, size_t cap,
+                           uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
     (void)stream_id;
-    (void)arg;
+    (void)to;
     struct http_exchange *x = source->ptr;
-    size_t n = exchange_take(x, (char *)to, cap);
-    if (exchange_all_taken(x)) {
+    size_t n = body_bytes(x, http2_out_of(arg), cap);
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (n == x->unsent && exchange_is_complete(x)) {
         *flags |= NGHTTP2_DATA_FLAG_EOF;
         if (x->n_trailers) {
             *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
@@ -61,6 +78,23 @@ static ssize_t read_reply(nghttp2_session *session, int32_t stream_id, uint8_t *
         return NGHTTP2_ERR_DEFERRED;
     }
     return (ssize_t)n;
+}
+
+int http2_send_reply(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head, size_t n,
+                     nghttp2_data_source *source, void *arg)
+{
+    (void)session;
+    (void)frame;
+    struct http_exchange *x = source->ptr;
+    struct http2_out *out = http2_out_of(arg);
+    if (x->unsent < n)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* dropped since it was offered */
+    if (out->cap - out->n < HEAD_BYTES + n)
+        return NGHTTP2_ERR_WOULDBLOCK;
+    memcpy(out->to + out->n, head, HEAD_BYTES);
+    (void)exchange_take(x, out->to + out->n + HEAD_BYTES, n);
+    out->n += HEAD_BYTES + n;
+    return 0;
 }
 
 int http2_submit_reply(nghttp2_session *session, struct http_exchange *x, int status,
@@ -85,7 +119,7 @@ int http2_submit_reply(nghttp2_session *session, struct http_exchange *x, int st
         x->head_method = true; /* what is written later is dropped too */
     }
     bool no_data = x->head_method || (x->whole && !x->first);
-    nghttp2_data_provider provider = { .source.ptr = x, .read_callback = read_reply };
+    nghttp2_data_provider provider = { .source.ptr = x, .read_callback = offer_reply };
     return nghttp2_submit_response(session, x->stream_id, nv, added, no_data ? NULL : &provider);
 }
 

@@ -204,7 +204,9 @@ void stored_hide_managers(struct stored *s)
 static void splice_meta(struct buf *out, const struct stored *s)
 {
     buf_str_add(out, s->head);
-    buf_printf(out, "\"resourceVersion\":\"%llu\",", (unsigned long long)s->rev);
+    buf_str_add(out, STR("\"resourceVersion\":\""));
+    json_write_int(out, (int64_t)s->rev);
+    buf_str_add(out, STR("\","));
     buf_str_add(out, s->meta);
     buf_str_add(out, s->meta_end);
 }
