@@ -129,9 +129,10 @@ bool workers_submit(struct workers *w, struct work *work)
         *w->end = work;
         w->end = &work->next;
         w->queued++;
-        pthread_cond_signal(&w->work_came);
     }
     pthread_mutex_unlock(&w->lock);
+    if (taken)
+        pthread_cond_signal(&w->work_came); /* without the lock, which the woken one wants */
     return taken;
 }
 

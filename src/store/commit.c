@@ -460,9 +460,9 @@ void store_submit(struct store *s, struct store_txn *t)
     bool was_empty = !s->queue;
     *s->queue_last = t;
     s->queue_last = &t->next;
+    (void)pthread_mutex_unlock(&s->queue_lock);
     if (was_empty)
         (void)pthread_cond_signal(&s->queue_moved);
-    (void)pthread_mutex_unlock(&s->queue_lock);
 }
 
 static void post_done(struct store_txn *t)
