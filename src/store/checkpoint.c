@@ -344,6 +344,14 @@ static int keep(struct store *s, const struct orders *o, struct err *err)
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
+/* On a disk that turns out to be full: once more at once, because deletes wait for it. */
+static int keep_in_reserve(struct store *s, const struct orders *o, struct err *err)
+{
+    err_clear(err);
+    store__look_at_space(s); /* without history, if there is as little room as it seems */
+    return keep(s, o, err);
+}
+
 /* What a rush of deletes left above the bound of history. */
 static void drop_surplus(struct store *s, struct err *err)
 {
@@ -386,7 +394,7 @@ static void give_back(struct store *s, struct keeper *k, bool is_idle, struct er
         tidy_up(s, err);
         k->tidied_ns = now_ns;
     } else if (now_ns - k->let_go_ns > LET_GO_NS) {
-        view_let_go(s->view, STORE__MAPPED_BYTES);
+        view_let_go(s->view, VIEW_MAPPED_BYTES);
         k->let_go_ns = now_ns;
     }
 }
@@ -409,8 +417,8 @@ static int run_round(struct store *s, struct keeper *k, struct orders *o, struct
     int r = store__look_at_folder(s, err);
     if (r == 0 && (!o->is_tick || is_idle))
         r = keep(s, o, err);
-    if (r == -ERR_NO_SPACE)
-        (void)store__give_reserve(s);
+    if (r == -ERR_NO_SPACE && store__give_reserve(s))
+        r = keep_in_reserve(s, o, err);
     if (r == 0)
         give_back(s, k, is_idle, err);
     return r;

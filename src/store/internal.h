@@ -26,8 +26,6 @@ struct store__layers *store__layers_unref(struct store__layers *l);
 enum {
     STORE__TABLE_BYTES = 4 << 20, /* when the active table is sealed */
     STORE__TABLE_CHANGES = 16384, /* or then: what a small change replaces may be large */
-    STORE__MAPPED_BYTES =
-        64 << 20,                 /* of the view's pages that stay in memory while there is work */
     STORE__GROUP_BYTES = 4 << 20, /* when a group takes no more */
     STORE__GROUP_TXNS = 1024,
     STORE__IDLE_MS = 5000,           /* how long changes stay out of the view at most */

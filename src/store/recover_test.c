@@ -1106,8 +1106,10 @@ static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
         return 4;
     for (int i = 0; i < n; i++) {
         (void)snprintf(key, sizeof(key), "k%d", i);
-        if (del(f, key) < 0)
+        if (del(f, key) < 0) {
+            print_error("%s was not deleted: " STR_FMT "\n", key, STR_ARG(f->err.msg));
             return 5;
+        }
     }
     int64_t r = -1;
     for (int i = 0; i < 3000 && (r = put(f, "after", value)) < 0; i++)

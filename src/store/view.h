@@ -107,6 +107,8 @@ int view_replace(struct view *v, struct err *err);
 int view_shrink(struct view *v, struct err *err);
 /* Opens the file anew if nobody reads: LMDB keeps a copy of each page it ever changed. */
 void view_refresh(struct view *v);
+/* What stays in memory while there is work. */
+enum { VIEW_MAPPED_BYTES = 48 << 20 };
 /* Lets go of the file's pages that were touched, if the process has more than `above` bytes of
  * mapped files; who needs one finds it in the page cache. */
 void view_let_go(struct view *v, uint64_t above);

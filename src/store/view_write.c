@@ -8,11 +8,14 @@
 
 #include "base/banned.h"
 
+enum { CHANGES_PER_LOOK = 256 };
+
 struct view_write {
     struct view *v;
     MDB_txn *txn;
     MDB_cursor *cur, *old;
     struct buf scratch; /* one encoded value */
+    size_t n_changes;
 };
 
 static int write_error(struct view_write *w, int rc, struct err *err)
@@ -47,6 +50,13 @@ int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, str
     return 0;
 }
 
+/* A change touches pages all over the file. */
+static void note_change(struct view_write *w)
+{
+    if (++w->n_changes % CHANGES_PER_LOOK == 0)
+        view_let_go(w->v, VIEW_MAPPED_BYTES);
+}
+
 int view_write_get(struct view_write *w, struct str key, struct view_entry *ret, struct err *err)
 {
     MDB_val k = view__val(key), data;
@@ -63,6 +73,7 @@ int view_write_put(struct view_write *w, const struct view_entry *e, struct err 
 {
     MDB_val k = view__val(e->key), data = view__entry_encode(&w->scratch, e);
     w->v->written_bytes += data.mv_size;
+    note_change(w);
     int rc = mdb_cursor_put(w->cur, &k, &data, 0);
     return rc ? write_error(w, rc, err) : 0;
 }
@@ -70,6 +81,7 @@ int view_write_put(struct view_write *w, const struct view_entry *e, struct err 
 int view_write_delete(struct view_write *w, struct str key, struct err *err)
 {
     MDB_val k = view__val(key);
+    note_change(w);
     int rc = mdb_del(w->txn, w->v->gen->cur, &k, NULL);
     return rc && rc != MDB_NOTFOUND ? write_error(w, rc, err) : 0;
 }
@@ -80,6 +92,7 @@ int view_write_old(struct view_write *w, const struct view_entry *e, struct err 
     MDB_val k = view__old_key(text, e->super_rev, e->key),
             data = view__entry_encode(&w->scratch, e);
     w->v->written_bytes += data.mv_size;
+    note_change(w);
     int rc = mdb_cursor_put(w->old, &k, &data, MDB_APPEND);
     return rc ? write_error(w, rc, err) : 0;
 }
@@ -95,6 +108,7 @@ int view_write_prune(struct view_write *w, uint64_t floor, struct err *err)
         int r = rc ? write_error(w, rc, err) : view__old_decode(w->v, k, data, &e, err);
         if (r < 0 || e.super_rev > floor)
             return r < 0 ? r : 0;
+        note_change(w);
         rc = mdb_cursor_del(w->old, 0);
         if (rc)
             return write_error(w, rc, err);
