@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/meta.h"
 #include "api/typed.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/clock.h"
 #include "base/json.h"
 

@@ -2,7 +2,7 @@
  * written the same way again, without a type and as a Secret. A sequence is taken to pieces. */
 #include <stdlib.h>
 
-#include "api/cbor.h"
+#include "api/codec/cbor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "merge/managed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

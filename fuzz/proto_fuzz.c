@@ -2,7 +2,7 @@
  * and read again, is the same. The same bytes as an envelope must not hurt either. */
 #include <stdlib.h>
 
-#include "api/proto.h"
+#include "api/codec/proto.h"
 #include "base/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

@@ -3,9 +3,9 @@
  * version that it came from and comes back with nothing lost. */
 #include <stdlib.h>
 
-#include "api/convert.h"
-#include "api/convert_check_test.h"
-#include "api/defaults.h"
+#include "api/convert/convert.h"
+#include "api/convert/convert_check_test.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 

@@ -407,7 +407,7 @@ void kinds_write(FILE *to)
 {
     out = to;
     fputs("/* Made by tools/kindgen from kinds/. */\n#include \"api/kind.h\"\n\n"
-          "#include \"api/defaults_rules.h\"\n\n",
+          "#include \"api/defaults/defaults_rules.h\"\n\n",
           out);
     put_types();
     put_resources();

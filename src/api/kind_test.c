@@ -1,6 +1,6 @@
 #include "api/kind.h"
 
-#include "api/convert.h"
+#include "api/convert/convert.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

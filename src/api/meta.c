@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "base/banned.h"

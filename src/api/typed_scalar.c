@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "api/gofloat.h"
-#include "api/gotime.h"
+#include "api/go/gofloat.h"
+#include "api/go/gotime.h"
 #include "api/quantity.h"
 #include "api/typed_reader.h"
 #include "base/buf.h"

@@ -3,7 +3,7 @@
  * may be unknown or wrong but what is listed here. */
 #include "api/typed.h"
 
-#include "api/round_trip_test.h"
+#include "api/codec/round_trip_test.h"
 
 enum suite {
     SUITE_JSON_TO_JSON,

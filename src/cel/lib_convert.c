@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "api/goduration.h"
-#include "api/gotime.h"
+#include "api/go/goduration.h"
+#include "api/go/gotime.h"
 #include "base/utf8.h"
 #include "cel/literals.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/utf8.h"
 #include "cel/format.h"
 

@@ -1,7 +1,7 @@
 /* ip(), cidr() and what can be asked of them (Kubernetes). */
 #include "cel/internal.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/buf.h"
 #include "cel/netip.h"
 

@@ -2,7 +2,7 @@
  * formats of OpenAPI. An answer is none if all is well, else the reasons. */
 #include "cel/internal.h"
 
-#include "api/gotime.h"
+#include "api/go/gotime.h"
 #include "api/names.h"
 #include "base/base64.h"
 #include "base/buf.h"

@@ -2,7 +2,7 @@
  * Faults are told in the words of the library that upstream uses. */
 #include "cel/internal.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/buf.h"
 
 #include "base/banned.h"

@@ -2,8 +2,8 @@
  * is asked for the URI of a request: with a scheme, or a path that begins with a slash. */
 #include "cel/internal.h"
 
-#include "api/go_url.h"
-#include "api/quote.h"
+#include "api/go/go_url.h"
+#include "api/go/quote.h"
 #include "base/buf.h"
 
 #include "base/banned.h"

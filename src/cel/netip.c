@@ -2,7 +2,7 @@
  * groups for IPv6 of which the last two may be an IPv4 address. */
 #include "cel/netip.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/buf.h"
 
 #include "base/banned.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/gotime.h"
+#include "api/go/gotime.h"
 #include "base/buf.h"
 
 #include "base/banned.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "api/gofloat.h"
+#include "api/go/gofloat.h"
 #include "base/base64.h"
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
 /* Values: making them, wrapping trees with their types, and reading them from outside. */
 #include "cel/internal.h"
 
-#include "api/goduration.h"
-#include "api/gotime.h"
+#include "api/go/goduration.h"
+#include "api/go/gotime.h"
 #include "base/base64.h"
 
 #include "base/banned.h"

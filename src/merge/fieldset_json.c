@@ -2,7 +2,7 @@
  * itself is a member, and a step with nothing in it is a member too. */
 #include "merge/fieldset.h"
 
-#include "api/gofloat.h"
+#include "api/go/gofloat.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "merge/sorted.h"

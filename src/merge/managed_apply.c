@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "merge/last_applied.h"
 
 #include "base/banned.h"

@@ -5,7 +5,7 @@
  * Left out: custom resources, dry runs, and objects that no step before has answered with. Times
  * and the order of entries are not compared. Which fields an endpoint sets back is told here only
  * in the way most kinds do; the floors allow for the others. */
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "base/vectors_test.h"

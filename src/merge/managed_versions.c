@@ -1,7 +1,7 @@
 /* Managers of other versions of the API: what changed is seen by each in its own version. */
 #include "merge/managed_internal.h"
 
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "api/typed.h"
 
 #include "base/banned.h"

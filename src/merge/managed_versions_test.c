@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "api/convert.h"
-#include "api/defaults.h"
+#include "api/convert/convert.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "merge/managed.h"
 #include "merge/trees_test.h"

@@ -1,7 +1,7 @@
 /* Whether an applied configuration fits its schema, in upstream's words. */
 #include "merge/ownership_internal.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "merge/sorted.h"

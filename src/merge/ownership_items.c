@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/limits.h"
 
 #include "base/banned.h"

@@ -6,7 +6,7 @@
  * the server adds on its own (managedFields, resourceVersion, generation). A few patches change
  * what the server sets back or fills in (a status, the addresses of a Service); they count as
  * failed, and the floor of each suite allows for them. */
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/vectors_test.h"
 #include "base/json.h"

@@ -2,7 +2,7 @@
  * tags of Go structs; the words of its refusals speak of those. */
 #include "merge/strategic.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/banned.h"
 
 /* What is no struct of the tables: a Go map, and structs that show no fields. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/gofloat.h"
+#include "api/go/gofloat.h"
 #include "base/mem.h"
 #include "merge/sorted.h"
 #include "base/banned.h"

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/gofloat.h"
-#include "api/quote.h"
+#include "api/go/gofloat.h"
+#include "api/go/quote.h"
 #include "base/limits.h"
 #include "base/regexp.h"
 #include "base/utf8.h"

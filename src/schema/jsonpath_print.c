@@ -2,7 +2,7 @@
  * which sorts fields and escapes what HTML would stumble over. */
 #include <stdlib.h>
 
-#include "api/gofloat.h"
+#include "api/go/gofloat.h"
 #include "base/json.h"
 #include "merge/unstructured.h"
 #include "schema/jsonpath_internal.h"

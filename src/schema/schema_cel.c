@@ -1,6 +1,6 @@
 #include "schema/schema_cel.h"
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/buf.h"
 #include "schema/schema_fields.h"
 #include "schema/schema_lists.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/buf.h"
 #include "base/yaml.h"
 

@@ -1,8 +1,8 @@
 #include "schema/schema_columns.h"
 
-#include "api/columns.h"
-#include "api/gofloat.h"
-#include "api/gotime.h"
+#include "api/columns/columns.h"
+#include "api/go/gofloat.h"
+#include "api/go/gotime.h"
 #include "base/limits.h"
 
 #include "base/banned.h"

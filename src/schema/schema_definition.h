@@ -3,7 +3,7 @@
  * the schema would accept. Schemas that were there before are not looked at again. */
 #pragma once
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "schema/schema.h"
 
 /* `old_obj` is NULL for a new definition. */

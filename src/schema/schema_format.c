@@ -1,9 +1,9 @@
 /* Each format is a pattern, a function, or both. They are as lenient and as odd as upstream's. */
 #include "schema/schema_format.h"
 
-#include "api/go_url.h"
-#include "api/goduration.h"
-#include "api/gotime.h"
+#include "api/go/go_url.h"
+#include "api/go/goduration.h"
+#include "api/go/gotime.h"
 #include "api/ip.h"
 #include "schema/schema.h"
 #include "schema/schema_mail.h"

@@ -1,12 +1,12 @@
 #include "schema/schema_kind.h"
 
-#include "api/convert.h"
-#include "api/gofloat.h"
+#include "api/convert/convert.h"
+#include "api/go/gofloat.h"
 #include "api/meta.h"
 #include "api/names.h"
 #include "api/text_set.h"
 #include "api/typed.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "merge/sorted.h"
 #include "merge/unstructured.h"
 

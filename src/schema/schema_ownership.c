@@ -1,6 +1,6 @@
 #include "schema/schema_ownership.h"
 
-#include "api/convert.h"
+#include "api/convert/convert.h"
 
 #include "base/banned.h"
 

@@ -2,7 +2,7 @@
  * schemas fails (the faults of the one that came closest) and the words are upstream's. */
 #include <math.h>
 
-#include "api/gofloat.h"
+#include "api/go/gofloat.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "schema/schema.h"

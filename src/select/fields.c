@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/banned.h"
 
 /* The first of `paths` that has a text gives it, else `otherwise` does. A number in a path is the

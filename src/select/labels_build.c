@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "api/label_syntax.h"
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/banned.h"
 
 /* Of one requirement's faults; a message has to end somewhere. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/ip.h"
 #include "api/typed.h"
 #include "base/json.h"

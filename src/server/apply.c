@@ -1,8 +1,8 @@
 #include "server/apply.h"
 
-#include "api/cbor.h"
-#include "api/convert.h"
-#include "api/defaults.h"
+#include "api/codec/cbor.h"
+#include "api/convert/convert.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "base/yaml.h"

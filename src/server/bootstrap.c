@@ -1,6 +1,6 @@
 #include "server/bootstrap.h"
 
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/managers.h"

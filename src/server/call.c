@@ -1,7 +1,7 @@
 #include "server/call.h"
 
-#include "api/columns.h"
-#include "api/goduration.h"
+#include "api/columns/columns.h"
+#include "api/go/goduration.h"
 #include "server/custom.h"
 #include "server/encode.h"
 #include "server/errors.h"

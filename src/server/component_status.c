@@ -1,7 +1,7 @@
 /* componentstatuses: what this control plane consists of, and whether it is well. Scheduler and
  * controllers are parts of the same process, so that the store alone can be ill by itself; it goes
  * by the name under which people look for it. */
-#include "api/columns.h"
+#include "api/columns/columns.h"
 #include "server/encode.h"
 #include "server/errors.h"
 #include "server/reply.h"

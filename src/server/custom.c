@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "api/convert.h"
-#include "api/go_url.h"
+#include "api/convert/convert.h"
+#include "api/go/go_url.h"
 #include "api/typed.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/log.h"
 #include "merge/managed.h"
 #include "server/custom.h"

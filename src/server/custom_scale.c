@@ -1,6 +1,6 @@
 #include "server/custom_scale.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "merge/unstructured.h"
 #include "base/banned.h"
 

@@ -1,9 +1,9 @@
 /* custom_webhook.c - what is asked of a conversion webhook, and whether its answer will do. */
 #include "server/custom_webhook.h"
 
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "api/meta.h"
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "merge/unstructured.h"

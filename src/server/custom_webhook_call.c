@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/limits.h"

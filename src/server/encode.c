@@ -1,9 +1,9 @@
 #include "server/encode.h"
 
-#include "api/cbor.h"
-#include "api/columns.h"
-#include "api/convert.h"
-#include "api/proto.h"
+#include "api/codec/cbor.h"
+#include "api/columns/columns.h"
+#include "api/convert/convert.h"
+#include "api/codec/proto.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "merge/sorted.h"

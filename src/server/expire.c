@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "api/gotime.h"
+#include "api/go/gotime.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/chore.h"

@@ -16,7 +16,7 @@
  * worker has converted before the loop goes on with them (custom_page.h). */
 #include <stdlib.h>
 
-#include "api/columns.h"
+#include "api/columns/columns.h"
 #include "net/accept.h"
 #include "net/gzip.h"
 #include "net/loop.h"

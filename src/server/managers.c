@@ -1,8 +1,8 @@
 #include "server/managers.h"
 
-#include "api/convert.h"
-#include "api/defaults.h"
-#include "api/quote.h"
+#include "api/convert/convert.h"
+#include "api/defaults/defaults.h"
+#include "api/go/quote.h"
 #include "api/typed.h"
 #include "base/utf8.h"
 #include "schema/schema_ownership.h"

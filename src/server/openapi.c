@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/openapi.h"
+#include "api/openapi/openapi.h"
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/mem.h"

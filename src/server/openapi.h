@@ -1,4 +1,4 @@
-/* openapi.h - /openapi/v2 and /openapi/v3: the documents of src/api/openapi.h, served.
+/* openapi.h - /openapi/v2 and /openapi/v3: the documents of src/api/openapi/openapi.h, served.
  *
  * A document is made when it is first asked for and then kept until the process ends, those of each
  * choice of versions by themselves. Its tag is a

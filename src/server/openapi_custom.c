@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "api/openapi.h"
+#include "api/openapi/openapi.h"
 #include "base/crc32c.h"
 #include "base/json.h"
 

@@ -1,7 +1,7 @@
 #include "server/options.h"
 
 #include "api/field_errors.h"
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/utf8.h"
 #include "base/banned.h"
 

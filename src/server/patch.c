@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "api/convert.h"
-#include "api/defaults.h"
+#include "api/convert/convert.h"
+#include "api/defaults/defaults.h"
 #include "api/field_errors.h"
 #include "api/typed.h"
 #include "base/json.h"

@@ -3,12 +3,12 @@
 #include <sys/random.h>
 
 #include "admission/expression_check.h"
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "api/field_errors.h"
 #include "api/meta.h"
 #include "api/names.h"
 #include "api/typed.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "server/caller.h"
 #include "server/corrupt.h"
 #include "server/errors.h"

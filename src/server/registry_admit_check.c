@@ -2,7 +2,7 @@
  * the rules of validation that look at another object than the one that is written. */
 #include "api/certificate.h"
 #include "api/quantity.h"
-#include "api/validate_common.h"
+#include "api/validate/validate_common.h"
 #include "base/base64.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"

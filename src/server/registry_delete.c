@@ -1,5 +1,5 @@
 /* Deleting: conditions, grace, finalizers; what is not held by anything goes at once. */
-#include "api/gotime.h"
+#include "api/go/gotime.h"
 #include "server/errors.h"
 #include "server/registry_internal.h"
 #include "server/stored.h"

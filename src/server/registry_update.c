@@ -1,7 +1,7 @@
 /* Replacing an object in the store, on condition that it is still the one that was read. */
 #include "admission/expression_check.h"
 #include "api/field_errors.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "server/errors.h"
 #include "server/managers.h"
 #include "server/registry_internal.h"

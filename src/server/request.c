@@ -1,6 +1,6 @@
 #include "server/request.h"
 
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "server/custom.h"

@@ -1,5 +1,5 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
-#include "api/convert.h"
+#include "api/convert/convert.h"
 #include "api/field_errors.h"
 #include "schema/schema_kind.h"
 #include "select/labels.h"

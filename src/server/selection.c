@@ -1,7 +1,7 @@
 #include "server/selection.h"
 
 #include "api/field_errors.h"
-#include "api/quote.h"
+#include "api/go/quote.h"
 #include "base/limits.h"
 #include "server/stored.h"
 #include "base/banned.h"

@@ -1,6 +1,6 @@
 /* What the fields of a Service ask for: families, addresses, node ports, the port for health
  * checks; and what it keeps of the one it replaces. Upstream's order and words. */
-#include "api/validate_service.h"
+#include "api/validate/kinds/validate_service.h"
 #include "base/limits.h"
 #include "server/registry_internal.h"
 #include "server/service_claim_internal.h"

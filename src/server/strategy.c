@@ -1,6 +1,6 @@
 #include "server/strategy.h"
 
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "server/strategy_internal.h"
 #include "base/banned.h"
 

@@ -1,6 +1,6 @@
 /* POST to pods/NAME/binding, or to bindings: a scheduler gives a pod its node. */
-#include "api/quote.h"
-#include "api/validate_common.h"
+#include "api/go/quote.h"
+#include "api/validate/validate_common.h"
 #include "base/map.h"
 #include "server/decode.h"
 #include "server/errors.h"

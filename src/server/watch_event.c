@@ -1,8 +1,8 @@
 #include "server/watch_event.h"
 
-#include "api/cbor.h"
-#include "api/convert.h"
-#include "api/proto.h"
+#include "api/codec/cbor.h"
+#include "api/convert/convert.h"
+#include "api/codec/proto.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/reply.h"

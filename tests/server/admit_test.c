@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "api/convert.h"
-#include "api/defaults.h"
+#include "api/convert/convert.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "base/limits.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/cbor.h"
+#include "api/codec/cbor.h"
 #include "base/json.h"
 #include "requests.h"
 #include "server/bootstrap.h"

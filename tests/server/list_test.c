@@ -5,8 +5,8 @@
 
 #include "live.h"
 
-#include "api/cbor.h"
-#include "api/proto.h"
+#include "api/codec/cbor.h"
+#include "api/codec/proto.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/yaml.h"

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "api/cbor.h"
-#include "api/convert.h"
-#include "api/round_trip_test.h"
+#include "api/codec/cbor.h"
+#include "api/convert/convert.h"
+#include "api/codec/round_trip_test.h"
 #include "live.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"

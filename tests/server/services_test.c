@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/defaults.h"
+#include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
 #include "base/limits.h"

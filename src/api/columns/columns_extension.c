@@ -1,0 +1,236 @@
+/* columns_extension.c - what extends or steers the API server: definitions, registered servers,
+ * webhooks, admission policies, flow control and storage migration. */
+#include <stdlib.h>
+
+#include "api/columns/columns_internal.h"
+#include "base/buf.h"
+#include "base/banned.h"
+
+/* The versions that are served, and which of them is stored. */
+static struct str served_versions(struct row *row)
+{
+    struct texts list = { row->arena };
+    value_each_item (version, row_at(row, "spec", "versions")) {
+        struct str name = value_str(value_get(version, STR("name")));
+        if (!columns_bool(value_get(version, STR("served"))))
+            continue;
+        if (columns_bool(value_get(version, STR("storage"))))
+            name = columns_cat(row->arena, name, STR("(storage)"));
+        texts_add(&list, name);
+    }
+    texts_sort(&list);
+    return texts_join(&list, STR(","));
+}
+
+static void print_definition(struct row *row)
+{
+    struct texts short_names = { row->arena };
+    bool established = false;
+    texts_add_all(&short_names, row_at(row, "spec", "names", "shortNames"));
+    value_each_item (c, row_at(row, "status", "conditions"))
+        established |=
+            columns_is_true(c) && str_eq(value_str(value_get(c, STR("type"))), STR("Established"));
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "scope"));
+    row_add(row, served_versions(row));
+    row_add(row, columns_date(row->arena, row_at(row, "metadata", "creationTimestamp")));
+    row_add(row, row_text(row, "spec", "group"));
+    row_add(row, row_text(row, "spec", "names", "kind"));
+    row_add(row, texts_join(&short_names, STR(",")));
+    row_add_bool(row, established);
+}
+
+/* "False (ServiceNotFound)": a reason is given only when it is not available. */
+static struct str availability(struct row *row)
+{
+    const struct value *available =
+        columns_of_type(row_at(row, "status", "conditions"), STR("Available"));
+    struct str status = value_str(value_get(available, STR("status")));
+    struct str reason = value_str(value_get(available, STR("reason")));
+    if (!available)
+        return STR("Unknown");
+    if (columns_is_true(available) || !reason.n)
+        return status;
+    return columns_cat(row->arena, status, STR(" ("), reason, STR(")"));
+}
+
+static void print_api_service(struct row *row)
+{
+    const struct value *service = row_at(row, "spec", "service");
+    row_add_name(row);
+    row_add(row, columns_is_set(service)
+                     ? columns_cat(row->arena, value_str(value_get(service, STR("namespace"))),
+                                   STR("/"), value_str(value_get(service, STR("name"))))
+                     : STR("Local"));
+    row_add(row, availability(row));
+    row_add_age(row);
+}
+
+/* ---- Admission ---- */
+
+static void print_webhooks(struct row *row)
+{
+    row_add_name(row);
+    row_add_int(row, (int64_t)columns_count(row_at(row, "webhooks")));
+    row_add_age(row);
+}
+
+static void add_policy(struct row *row, const char *rules)
+{
+    const struct value *kind = row_at(row, "spec", "paramKind");
+    row_add_name(row);
+    row_add_int(row, (int64_t)columns_count(row_at(row, "spec", rules)));
+    row_add(row, columns_is_set(kind)
+                     ? columns_cat(row->arena, value_str(value_get(kind, STR("apiVersion"))),
+                                   STR("/"), value_str(value_get(kind, STR("kind"))))
+                     : STR("<unset>"));
+    row_add_age(row);
+}
+
+static void print_validating_policy(struct row *row)
+{
+    add_policy(row, "validations");
+}
+
+static void print_mutating_policy(struct row *row)
+{
+    add_policy(row, "mutations");
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct value_field *const *x = a, *const *y = b;
+    return str_cmp((*x)->key, (*y)->key);
+}
+
+/* "map[string]string{a: 1,}" */
+static void write_label_map(struct arena *a, struct buf *out, const struct value *labels)
+{
+    const struct value_field **sorted =
+        arena_array(a, const struct value_field *, columns_count(labels));
+    size_t n = 0;
+    value_each_field (label, labels)
+        sorted[n++] = label;
+    if (n)
+        qsort(sorted, n, sizeof(*sorted), compare_labels);
+    buf_str_add(out, STR("map[string]string{"));
+    for (size_t i = 0; i < n; i++) {
+        buf_str_add(out, sorted[i]->key);
+        buf_str_add(out, STR(": "));
+        buf_str_add(out, value_str(&sorted[i]->val));
+        buf_byte(out, ',');
+    }
+    buf_byte(out, '}');
+}
+
+/* A selector as Go prints the struct; here upstream does not write it as a selector. */
+static struct str selector_struct(struct arena *a, const struct value *selector)
+{
+    autobuf out = { 0 };
+    buf_str_add(&out, STR("&LabelSelector{MatchLabels:"));
+    write_label_map(a, &out, value_get(selector, STR("matchLabels")));
+    buf_str_add(&out, STR(",MatchExpressions:[]LabelSelectorRequirement{"));
+    value_each_item (e, value_get(selector, STR("matchExpressions"))) {
+        struct texts values = { a };
+        texts_add_all(&values, value_get(e, STR("values")));
+        buf_str_add(&out, STR("LabelSelectorRequirement{Key:"));
+        buf_str_add(&out, value_str(value_get(e, STR("key"))));
+        buf_str_add(&out, STR(",Operator:"));
+        buf_str_add(&out, value_str(value_get(e, STR("operator"))));
+        buf_str_add(&out, STR(",Values:["));
+        buf_str_add(&out, texts_join(&values, STR(" ")));
+        buf_str_add(&out, STR("],},"));
+    }
+    buf_str_add(&out, STR("},}"));
+    return arena_str(a, buf_str(&out));
+}
+
+/* Whether the parameters are in a namespace cannot be told from here: without one it is "*". */
+static struct str parameters(struct row *row)
+{
+    const struct value *ref = row_at(row, "spec", "paramRef");
+    const struct value *selector = value_get(ref, STR("selector"));
+    struct str name = value_str(value_get(ref, STR("name")));
+    struct str namespace = value_str(value_get(ref, STR("namespace")));
+    if (name.n)
+        return columns_cat(row->arena, columns_or(namespace, STR("*")), STR("/"), name);
+    return columns_is_set(selector) ? selector_struct(row->arena, selector) : STR("<unset>");
+}
+
+static void print_policy_binding(struct row *row)
+{
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "policyName"));
+    row_add(row, parameters(row));
+    row_add_age(row);
+}
+
+/* ---- Flow control ---- */
+
+static void print_flow_schema(struct row *row)
+{
+    const struct value *method = row_at(row, "spec", "distinguisherMethod");
+    const struct value *dangling =
+        columns_of_type(row_at(row, "status", "conditions"), STR("Dangling"));
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "priorityLevelConfiguration", "name"));
+    row_add_int(row, row_int(row, "spec", "matchingPrecedence"));
+    row_add(row,
+            columns_is_set(method) ? value_str(value_get(method, STR("type"))) : STR("<none>"));
+    row_add_age(row);
+    row_add(row, dangling ? value_str(value_get(dangling, STR("status"))) : STR("?"));
+}
+
+static void add_number_or_none(struct row *row, const struct value *of, struct str field)
+{
+    if (columns_is_set(of))
+        row_add_int(row, columns_int(value_get(of, field)));
+    else
+        row_add(row, STR("<none>"));
+}
+
+static void print_priority_level(struct row *row)
+{
+    const struct value *limited = row_at(row, "spec", "limited");
+    const struct value *queuing = value_dig(limited, "limitResponse", "queuing");
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "type"));
+    add_number_or_none(row, limited, STR("nominalConcurrencyShares"));
+    add_number_or_none(row, queuing, STR("queues"));
+    add_number_or_none(row, queuing, STR("handSize"));
+    add_number_or_none(row, queuing, STR("queueLengthLimit"));
+    row_add_age(row);
+}
+
+static void print_storage_migration(struct row *row)
+{
+    struct str status = STR("Unknown");
+    value_each_item (c, row_at(row, "status", "conditions")) {
+        struct str type = value_str(value_get(c, STR("type")));
+        if (columns_is_true(c) && (str_eq(type, STR("Running")) || str_eq(type, STR("Failed")) ||
+                                   str_eq(type, STR("Succeeded"))))
+            status = type;
+    }
+    row_add_name(row);
+    row_add(row, columns_with_group(row->arena, row_text(row, "spec", "resource", "resource"),
+                                    row_text(row, "spec", "resource", "group")));
+    row_add(row, status);
+}
+
+#define ADMISSION STR("admissionregistration.k8s.io")
+#define FLOWS     STR("flowcontrol.apiserver.k8s.io")
+
+const struct columns_rule columns_extension_rules[] = {
+    { STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"), print_definition },
+    { STR("apiregistration.k8s.io"), STR("APIService"), print_api_service },
+    { ADMISSION, STR("MutatingWebhookConfiguration"), print_webhooks },
+    { ADMISSION, STR("ValidatingWebhookConfiguration"), print_webhooks },
+    { ADMISSION, STR("ValidatingAdmissionPolicy"), print_validating_policy },
+    { ADMISSION, STR("MutatingAdmissionPolicy"), print_mutating_policy },
+    { ADMISSION, STR("ValidatingAdmissionPolicyBinding"), print_policy_binding },
+    { ADMISSION, STR("MutatingAdmissionPolicyBinding"), print_policy_binding },
+    { FLOWS, STR("FlowSchema"), print_flow_schema },
+    { FLOWS, STR("PriorityLevelConfiguration"), print_priority_level },
+    { STR("storagemigration.k8s.io"), STR("StorageVersionMigration"), print_storage_migration },
+    { .print = NULL },
+};

@@ -1,0 +1,147 @@
+/* columns_storage.c - volumes, claims, classes and drivers. */
+#include "api/columns/columns_internal.h"
+#include "base/banned.h"
+
+static struct str set_or(const struct value *v, struct str when_unset)
+{
+    return columns_is_set(v) ? value_str(v) : when_unset;
+}
+
+/* In this order, whatever order the object has. */
+static struct str access_modes(struct arena *a, const struct value *modes)
+{
+    static const struct {
+        struct str mode, abbreviation;
+    } rows[] = {
+        { STR("ReadWriteOnce"), STR("RWO") },
+        { STR("ReadOnlyMany"), STR("ROX") },
+        { STR("ReadWriteMany"), STR("RWX") },
+        { STR("ReadWriteOncePod"), STR("RWOP") },
+    };
+    struct texts list = { a };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bool has = false;
+        value_each_item (mode, modes)
+            has |= str_eq(value_str(mode), rows[i].mode);
+        if (has)
+            texts_add(&list, rows[i].abbreviation);
+    }
+    return texts_join(&list, STR(","));
+}
+
+/* The annotation that was there before the field. */
+static struct str storage_class(struct row *row)
+{
+    const struct value *annotation =
+        row_at(row, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class");
+    return annotation ? value_str(annotation) : row_text(row, "spec", "storageClassName");
+}
+
+static struct str phase(struct row *row)
+{
+    if (columns_is_set(row_at(row, "metadata", "deletionTimestamp")))
+        return STR("Terminating");
+    return row_text(row, "status", "phase");
+}
+
+static void print_volume(struct row *row)
+{
+    const struct value *claim = row_at(row, "spec", "claimRef");
+    struct arena *a = row->arena;
+    row_add_name(row);
+    row_add(row, columns_quantity(a, row_at(row, "spec", "capacity", "storage"), STR("0")));
+    row_add(row, access_modes(a, row_at(row, "spec", "accessModes")));
+    row_add(row, row_text(row, "spec", "persistentVolumeReclaimPolicy"));
+    row_add(row, phase(row));
+    row_add(row, columns_is_set(claim)
+                     ? columns_cat(a, value_str(value_get(claim, STR("namespace"))), STR("/"),
+                                   value_str(value_get(claim, STR("name"))))
+                     : STR(""));
+    row_add(row, storage_class(row));
+    row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
+    row_add(row, row_text(row, "status", "reason"));
+    row_add_age(row);
+    row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
+}
+
+/* What it got is shown once it has a volume; what it asked for is not. */
+static void print_claim(struct row *row)
+{
+    struct str volume = row_text(row, "spec", "volumeName"), capacity = { 0 }, modes = { 0 };
+    if (volume.n) {
+        capacity =
+            columns_quantity(row->arena, row_at(row, "status", "capacity", "storage"), STR("0"));
+        modes = access_modes(row->arena, row_at(row, "status", "accessModes"));
+    }
+    row_add_name(row);
+    row_add(row, phase(row));
+    row_add(row, volume);
+    row_add(row, capacity);
+    row_add(row, modes);
+    row_add(row, storage_class(row));
+    row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
+    row_add_age(row);
+    row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
+}
+
+static void print_storage_class(struct row *row)
+{
+    row_add_name(row);
+    row_add(row, row_text(row, "provisioner"));
+    row_add(row, set_or(row_at(row, "reclaimPolicy"), STR("Delete")));
+    row_add(row, set_or(row_at(row, "volumeBindingMode"), STR("Immediate")));
+    row_add_bool(row, columns_bool(row_at(row, "allowVolumeExpansion")));
+    row_add_age(row);
+}
+
+static void print_volume_attributes_class(struct row *row)
+{
+    row_add_name(row);
+    row_add(row, row_text(row, "driverName"));
+    row_add_age(row);
+}
+
+static void print_volume_attachment(struct row *row)
+{
+    row_add_name(row);
+    row_add(row, row_text(row, "spec", "attacher"));
+    row_add(row, row_text(row, "spec", "source", "persistentVolumeName"));
+    row_add(row, row_text(row, "spec", "nodeName"));
+    row_add_bool(row, columns_bool(row_at(row, "status", "attached")));
+    row_add_age(row);
+}
+
+static void print_csi_driver(struct row *row)
+{
+    const struct value *attach = row_at(row, "spec", "attachRequired");
+    struct texts modes = { row->arena }, audiences = { row->arena };
+    texts_add_all(&modes, row_at(row, "spec", "volumeLifecycleModes"));
+    value_each_item (request, row_at(row, "spec", "tokenRequests"))
+        texts_add(&audiences, value_str(value_get(request, STR("audience"))));
+    row_add_name(row);
+    row_add_bool(row, !columns_is_set(attach) || columns_bool(attach));
+    row_add_bool(row, columns_bool(row_at(row, "spec", "podInfoOnMount")));
+    row_add_bool(row, columns_bool(row_at(row, "spec", "storageCapacity")));
+    row_add(row, audiences.n ? texts_join(&audiences, STR(",")) : STR("<unset>"));
+    row_add_bool(row, columns_bool(row_at(row, "spec", "requiresRepublish")));
+    row_add(row, columns_or(texts_join(&modes, STR(",")), STR("<none>")));
+    row_add_age(row);
+}
+
+static void print_csi_node(struct row *row)
+{
+    row_add_name(row);
+    row_add_int(row, (int64_t)columns_count(row_at(row, "spec", "drivers")));
+    row_add_age(row);
+}
+
+const struct columns_rule columns_storage_rules[] = {
+    { STR(""), STR("PersistentVolume"), print_volume },
+    { STR(""), STR("PersistentVolumeClaim"), print_claim },
+    { STR("storage.k8s.io"), STR("StorageClass"), print_storage_class },
+    { STR("storage.k8s.io"), STR("VolumeAttributesClass"), print_volume_attributes_class },
+    { STR("storage.k8s.io"), STR("VolumeAttachment"), print_volume_attachment },
+    { STR("storage.k8s.io"), STR("CSIDriver"), print_csi_driver },
+    { STR("storage.k8s.io"), STR("CSINode"), print_csi_node },
+    { .print = NULL },
+};

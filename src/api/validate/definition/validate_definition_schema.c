@@ -1,0 +1,535 @@
+/* The schemas of a CustomResourceDefinition: which parts of OpenAPI they may use, and that what
+ * they say beyond OpenAPI fits. */
+#include "api/text_set.h"
+#include "api/validate/definition/validate_definition.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/banned.h"
+
+static const struct str types_known[] = { STR("array"),  STR("boolean"), STR("integer"),
+                                          STR("number"), STR("object"),  STR("string") };
+
+/* ---- Walking ---- */
+
+static const struct str nested_lists[] = { STR("allOf"), STR("anyOf"), STR("oneOf"), STR("items") };
+static const struct str nested_maps[] = { STR("properties"), STR("patternProperties"),
+                                          STR("definitions"), STR("dependencies") };
+static const struct str nested_ones[] = { STR("not"), STR("additionalProperties"),
+                                          STR("additionalItems"), STR("items") };
+
+static bool any_below(const struct value *schema, bool (*found)(const struct value *), size_t depth)
+{
+    if (!value_is(schema, VALUE_OBJECT) || depth > LIMIT_SCHEMA_DEPTH)
+        return false;
+    if (found(schema))
+        return true;
+    for (size_t i = 0; i < 4; i++) {
+        value_each_item (it, value_get(schema, nested_lists[i]))
+            if (any_below(it, found, depth + 1))
+                return true;
+        value_each_field (f, value_get(schema, nested_maps[i]))
+            if (any_below(&f->val, found, depth + 1))
+                return true;
+        if (any_below(value_get(schema, nested_ones[i]), found, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool schema_any(const struct value *schema, bool (*found)(const struct value *))
+{
+    return any_below(schema, found, 0);
+}
+
+bool schema_has_default(const struct value *schema)
+{
+    return value_get(schema, STR("default")) != NULL;
+}
+
+bool schema_has_extension(const struct value *schema)
+{
+    return SCHEMA_EMBEDDED(schema) || SCHEMA_PRESERVES(schema) || SCHEMA_INT_OR_STRING(schema) ||
+           count_of(schema, "x-kubernetes-list-map-keys") ||
+           member(schema, "x-kubernetes-list-type") || count_of(schema, "x-kubernetes-validations");
+}
+
+bool schema_has_bad_type(const struct value *schema)
+{
+    struct str type = text_of(schema, "type");
+    return type.n && !is_one_of(type, VALUES(types_known));
+}
+
+bool schema_has_loose_keys(const struct value *schema)
+{
+    const struct value *items = schema_items(schema);
+    struct str type = text_of(schema, "x-kubernetes-list-type");
+    bool is_map = str_eq(type, STR("map"));
+    if (!items || (!is_map && !str_eq(type, STR("set"))))
+        return false;
+    if (schema_flag(items, STR("nullable")))
+        return true;
+    autoset needed;
+    text_set_init(&needed);
+    add_texts(&needed, value_get(items, STR("required")));
+    value_each_item (it, is_map ? value_get(schema, STR("x-kubernetes-list-map-keys")) : NULL) {
+        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
+        bool required = text_set_has(&needed, value_str(it));
+        if (of && ((!required && !schema_has_default(of)) || schema_flag(of, STR("nullable"))))
+            return true;
+    }
+    return false;
+}
+
+bool schema_is_unsupported(const struct value *schema)
+{
+    return text_of(schema, "id").n || text_of(schema, "$schema").n || text_of(schema, "$ref").n ||
+           member(schema, "additionalItems") || count_of(schema, "patternProperties") ||
+           count_of(schema, "definitions") || member(schema, "dependencies") ||
+           value_is(member(schema, "items"), VALUE_ARRAY);
+}
+
+/* ---- Paths into a schema ---- */
+
+/* The next token of a path: one of . [ ] or what stands between them. */
+static struct str next_token(struct str *path)
+{
+    size_t n = 0;
+    bool quoted = str_starts(*path, STR("'"));
+    for (; n < path->n; n++) {
+        char c = path->p[n];
+        if (quoted ? n && c == '\'' && path->p[n - 1] != '\\' : c == '.' || c == '[' || c == ']') {
+            n += quoted || n == 0;
+            break;
+        }
+    }
+    struct str token = str_take(*path, n);
+    *path = str_skip(*path, n);
+    return token;
+}
+
+static struct str unquoted(struct arena *a, struct str token)
+{
+    autobuf out = { 0 };
+    for (size_t i = 1; i + 1 < token.n; i++) {
+        static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
+        char c = token.p[i];
+        if (c == '\\' && i + 2 < token.n) {
+            const char *escape = strchr(from, token.p[++i]);
+            c = escape ? to[escape - from] : token.p[i];
+        }
+        buf_byte(&out, c);
+    }
+    return arena_str(a, buf_str(&out));
+}
+
+static const struct value *step_into(const struct value *schema, struct str name)
+{
+    const struct value *properties = member(schema, "properties");
+    return properties ? map_member(properties, name) : schema_values(schema);
+}
+
+const struct value *schema_at(struct arena *a, const struct value *schema, struct str path,
+                              bool keys, struct str *ret_fault)
+{
+    static const struct str ended = STR("unexpected end of JSON path");
+    while (path.n) {
+        struct str token = next_token(&path);
+        bool bracket = str_eq(token, STR("["));
+        *ret_fault = STR("");
+        if (bracket && !keys)
+            *ret_fault = STR("array notation is not allowed");
+        else if (!bracket && !str_eq(token, STR(".")))
+            *ret_fault = arena_printf(a, "expected [ or . but got: " STR_FMT, STR_ARG(token));
+        else if (!path.n)
+            *ret_fault = ended;
+        if (ret_fault->n)
+            return NULL;
+        struct str name = next_token(&path);
+        if (bracket && (name.n < 2 || name.p[0] != '\'' || name.p[name.n - 1] != '\'')) {
+            *ret_fault =
+                arena_printf(a, "expected single quoted string but got " STR_FMT, STR_ARG(name));
+            return NULL;
+        }
+        schema = step_into(schema, bracket ? unquoted(a, name) : name);
+        if (!schema) {
+            *ret_fault = STR("does not refer to a valid field");
+            return NULL;
+        }
+        if (bracket && !str_eq(next_token(&path), STR("]"))) {
+            *ret_fault = path.n ? STR("expected ]") : ended;
+            return NULL;
+        }
+    }
+    return schema;
+}
+
+/* ---- OpenAPI ---- */
+
+/* Where a schema stands. */
+struct schema_place {
+    const struct schema_rules *rules;
+    const char *no_default; /* why there may be none, or NULL */
+    struct str no_default_of;
+    bool in_metadata, is_root;
+    size_t depth;
+};
+
+static void check_standard(struct field_errors *e, const struct field_path *path,
+                           const struct value *s, const struct schema_place *place)
+{
+    static const struct str unsupported[] = {
+        STR("id"),          STR("additionalItems"), STR("patternProperties"),
+        STR("definitions"), STR("dependencies"),    STR("$ref"),
+    };
+    if (!place->rules->any_types && schema_has_bad_type(s))
+        check_one_of(e, path_at(path, "type"), text_of(s, "type"), VALUES(types_known));
+    if (schema_has_default(s) && place->no_default)
+        fault_forbidden(e, path_at(path, "default"), "must not be set %s" STR_FMT,
+                        place->no_default, STR_ARG(place->no_default_of));
+    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+        const struct value *v = value_get(s, unsupported[i]);
+        struct field_path at = field_child(path, unsupported[i]);
+        bool empty_map = value_is(v, VALUE_OBJECT) && !v->n && (i == 2 || i == 3);
+        if (v && v->type != VALUE_NULL && !empty_map && !(i == 0 && value_str(v).n == 0))
+            fault_forbidden(e, &at, STR_FMT " is not supported", STR_ARG(unsupported[i]));
+    }
+    if (schema_has_type(s, "null"))
+        fault_forbidden(e, path_at(path, "type"),
+                        "type cannot be set to null, use nullable as an alternative");
+    if (value_is(member(s, "items"), VALUE_ARRAY) && count_of(s, "items"))
+        fault_forbidden(e, path_at(path, "items"),
+                        "items must be a schema object and not an array");
+    if (place->in_metadata && SCHEMA_EMBEDDED(s))
+        fault_forbidden(e, path_at(path, "x-kubernetes-embedded-resource"),
+                        "must not be used inside of resource meta");
+}
+
+/* A type that an extension asks for. */
+static bool check_type_for(struct field_errors *e, const struct field_path *path,
+                           const struct value *s, const char *type, const char *extension)
+{
+    struct str given = text_of(s, "type");
+    if (schema_has_type(s, type))
+        return true;
+    struct str why = arena_printf(e->arena, "must be %s if %s is specified", type, extension);
+    if (given.n == 0)
+        return fault_required(e, path_at(path, "type"), str_cstr(e->arena, why));
+    return fault_text(e, path_at(path, "type"), given, STR_FMT, STR_ARG(why));
+}
+
+static void check_set_items(struct field_errors *e, const struct field_path *path,
+                            const struct value *items)
+{
+    static const char why[] = "must be atomic as item of a list with x-kubernetes-list-type=set";
+    const struct value *list = member(items, "x-kubernetes-list-type");
+    struct str map = text_of(items, "x-kubernetes-map-type");
+    const struct field_path *at = path_at(path, "items");
+    if (schema_has_type(items, "array") && list && !str_eq(value_str(list), STR("atomic")))
+        fault_value(e, path_at(at, "x-kubernetes-list-type"), list, "%s", why);
+    if (schema_has_type(items, "object") && !str_eq(map, STR("atomic")))
+        fault_value(e, path_at(at, "x-kubernetes-map-type"), list, "%s",
+                    why); /* upstream shows it */
+}
+
+static void check_map_keys(struct field_errors *e, const struct field_path *path,
+                           const struct value *s, const struct value *items)
+{
+    const struct value *keys = value_get(s, STR("x-kubernetes-list-map-keys"));
+    const struct field_path *at = path_at(path, "x-kubernetes-list-map-keys");
+    const struct field_path *properties = path_at(path_at(path, "items"), "properties");
+    autoset seen;
+    text_set_init(&seen);
+    value_each_item (it, keys) {
+        const struct value *of = value_get(value_get(items, STR("properties")), value_str(it));
+        if (!of)
+            fault_value(e, at, keys, "entries must all be names of item properties");
+        else if (schema_has_type(of, "array") || schema_has_type(of, "object"))
+            fault_text(e, path_at(path_key(properties, value_str(it)), "type"),
+                       text_of(items, "type"),
+                       "must be a scalar type if parent array's x-kubernetes-list-type is map");
+        if (!text_set_add(&seen, value_str(it), it))
+            fault_value(e, at, keys, "must not contain duplicate entries");
+    }
+}
+
+static void check_map_list(struct field_errors *e, const struct field_path *path,
+                           const struct value *s)
+{
+    const struct value *items = member(s, "items"), *schema = schema_items(s);
+    const struct field_path *at = path_at(path, "items");
+    if (!count_of(s, "x-kubernetes-list-map-keys"))
+        fault_required(e, path_at(path, "x-kubernetes-list-map-keys"),
+                       "must not be empty if x-kubernetes-list-type is map");
+    if (!items)
+        fault_required(e, at, "must have a schema if x-kubernetes-list-type is map");
+    else if (!schema)
+        fault_value(e, at, items,
+                    "must only have a single schema if x-kubernetes-list-type is map");
+    else if (!schema_has_type(schema, "object"))
+        fault_text(e, path_at(at, "type"), text_of(schema, "type"),
+                   "must be object if parent array's x-kubernetes-list-type is map");
+    else
+        check_map_keys(e, path, s, schema);
+}
+
+/* What makes items of a set or a map comparable. */
+static void check_comparable(struct field_errors *e, const struct field_path *path,
+                             const struct value *s, struct str list_type)
+{
+    const struct value *items = schema_items(s);
+    const struct field_path *at = path_at(path, "items");
+    if (!items)
+        return;
+    if (schema_flag(items, STR("nullable")))
+        fault_forbidden(e, path_at(at, "nullable"),
+                        "cannot be nullable when x-kubernetes-list-type is " STR_FMT,
+                        STR_ARG(list_type));
+    autoset needed;
+    text_set_init(&needed);
+    add_texts(&needed, value_get(items, STR("required")));
+    value_each_item (it, str_eq(list_type, STR("map"))
+                             ? value_get(s, STR("x-kubernetes-list-map-keys"))
+                             : NULL) {
+        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
+        const struct field_path *key = path_key(path_at(at, "properties"), value_str(it));
+        if (!of)
+            continue;
+        if (!text_set_has(&needed, value_str(it)) && !schema_has_default(of))
+            fault_required(e, path_at(key, "default"),
+                           "this property is in x-kubernetes-list-map-keys, so it must have a "
+                           "default or be a required property");
+        if (schema_flag(of, STR("nullable")))
+            fault_forbidden(e, path_at(key, "nullable"),
+                            "this property is in x-kubernetes-list-map-keys, so it cannot be "
+                            "nullable");
+    }
+}
+
+static void check_list_type(struct field_errors *e, const struct field_path *path,
+                            const struct value *s, const struct schema_rules *rules)
+{
+    static const struct str known[] = { STR("atomic"), STR("set"), STR("map") };
+    const struct value *type = member(s, "x-kubernetes-list-type");
+    const struct field_path *at = path_at(path, "x-kubernetes-list-type");
+    bool is_map = str_eq(value_str(type), known[2]), is_set = str_eq(value_str(type), known[1]);
+    static const char map[] = "must be map if x-kubernetes-list-map-keys is non-empty";
+    if (type && check_type_for(e, path, s, "array", "x-kubernetes-list-type") && is_set &&
+        !rules->any_set_items && schema_items(s))
+        check_set_items(e, path, schema_items(s));
+    if (type)
+        check_one_of(e, at, value_str(type), VALUES(known));
+    if (count_of(s, "x-kubernetes-list-map-keys") && !type)
+        fault_required(e, at, map);
+    else if (count_of(s, "x-kubernetes-list-map-keys") && !is_map)
+        fault_text(e, at, value_str(type), "%s", map);
+    if (is_map)
+        check_map_list(e, path, s);
+    if (!rules->any_map_keys && schema_has_loose_keys(s))
+        check_comparable(e, path, s, value_str(type));
+}
+
+static bool has_newline(struct str text)
+{
+    return str_find(text, '\n') >= 0 || str_find(text, '\r') >= 0;
+}
+
+static void check_cel_rule(struct field_errors *e, const struct field_path *path,
+                           const struct value *s, const struct value *rule)
+{
+    static const struct str reasons[] = { STR("FieldValueDuplicate"), STR("FieldValueForbidden"),
+                                          STR("FieldValueInvalid"), STR("FieldValueRequired") };
+    struct str text = str_trim(text_of(rule, "rule")), message = text_of(rule, "message");
+    struct str expression = text_of(rule, "messageExpression"), trimmed = str_trim(message);
+    struct str at = text_of(rule, "fieldPath"), fault;
+    if (!text.n)
+        fault_required(e, path_at(path, "rule"), "rule is not specified");
+    else if (message.n && !trimmed.n)
+        fault_text(e, path_at(path, "message"), message, "must be non-empty if specified");
+    else if (has_newline(trimmed))
+        fault_text(e, path_at(path, "message"), message, "must not contain line breaks");
+    else if (has_newline(text) && !trimmed.n)
+        fault_required(e, path_at(path, "message"),
+                       "message must be specified if rule contains line breaks");
+    if (expression.n && !str_trim(expression).n)
+        fault_required(e, path_at(path, "messageExpression"),
+                       "messageExpression must be non-empty if specified");
+    if (member(rule, "reason"))
+        check_one_of(e, path_at(path, "reason"), text_of(rule, "reason"), VALUES(reasons));
+    if (at.n && !str_trim(at).n)
+        fault_text(e, path_at(path, "fieldPath"), at, "must be non-empty if specified");
+    if (has_newline(at))
+        fault_text(e, path_at(path, "fieldPath"), at, "must not contain line breaks");
+    if (at.n && !schema_at(e->arena, s, at, true, &fault))
+        fault_text(e, path_at(path, "fieldPath"), at, "must be a valid path");
+}
+
+static void check_extensions(struct field_errors *e, const struct field_path *path,
+                             const struct value *s, const struct schema_rules *rules)
+{
+    static const struct str map_types[] = { STR("atomic"), STR("granular") };
+    const struct value *preserves = member(s, "x-kubernetes-preserve-unknown-fields");
+    const struct value *map = member(s, "x-kubernetes-map-type");
+    size_t i = 0;
+    if (preserves && !is_true(preserves))
+        fault_value(e, path_at(path, "x-kubernetes-preserve-unknown-fields"), preserves,
+                    "must be true or undefined");
+    if (map)
+        (void)check_type_for(e, path, s, "object", "x-kubernetes-map-type");
+    if (map)
+        check_one_of(e, path_at(path, "x-kubernetes-map-type"), value_str(map), VALUES(map_types));
+    check_list_type(e, path, s, rules);
+    value_each_item (it, value_get(s, STR("x-kubernetes-validations")))
+        check_cel_rule(e, path_item(path_at(path, "x-kubernetes-validations"), i++), s, it);
+}
+
+static void check_schema(struct field_errors *e, const struct field_path *path,
+                         const struct value *s, const struct schema_place *place);
+
+static void check_property(struct field_errors *e, const struct field_path *path,
+                           const struct value *s, const struct value_field *f,
+                           const struct schema_place *place)
+{
+    struct schema_place below = *place;
+    bool meta = str_eq(f->key, STR("metadata")) || str_eq(f->key, STR("kind")) ||
+                str_eq(f->key, STR("apiVersion"));
+    below.is_root = false;
+    below.depth++;
+    if (meta && (place->is_root || SCHEMA_EMBEDDED(s)))
+        below.in_metadata = true;
+    if (meta && place->is_root) {
+        below.no_default = "in top-level ";
+        below.no_default_of = f->key;
+    }
+    check_schema(e, path_key(path_at(path, "properties"), f->key), &f->val, &below);
+}
+
+/* Lists and maps of schemas that change nothing about where they stand. */
+static void check_lists_below(struct field_errors *e, const struct field_path *path,
+                              const struct value *s, const struct schema_place *below)
+{
+    static const struct str lists[] = { STR("allOf"), STR("oneOf"), STR("anyOf") };
+    if (member(s, "not"))
+        check_schema(e, path_at(path, "not"), member(s, "not"), below);
+    for (size_t k = 0; k < 3; k++) {
+        struct field_path list = field_child(path, lists[k]);
+        size_t i = 0;
+        value_each_item (it, value_get(s, lists[k]))
+            check_schema(e, path_item(&list, i++), it, below);
+    }
+    value_each_field (f, value_get(s, STR("definitions")))
+        check_schema(e, path_key(path_at(path, "definitions"), f->key), &f->val, below);
+}
+
+static void check_schema(struct field_errors *e, const struct field_path *path,
+                         const struct value *s, const struct schema_place *place)
+{
+    const struct value *values = member(s, "additionalProperties"), *items = member(s, "items");
+    struct schema_place below = *place;
+    size_t i = 0;
+    if (!value_is(s, VALUE_OBJECT))
+        return;
+    if (place->depth > LIMIT_SCHEMA_DEPTH) {
+        fault_forbidden(e, path, "must not be nested deeper than %u schemas", LIMIT_SCHEMA_DEPTH);
+        return;
+    }
+    below.is_root = false;
+    below.depth++;
+    check_standard(e, path, s, place);
+    if (schema_flag(s, STR("uniqueItems")))
+        fault_forbidden(e, path_at(path, "uniqueItems"),
+                        "uniqueItems cannot be set to true since the runtime complexity becomes "
+                        "quadratic");
+    if (values && count_of(s, "properties") && !is_true(values))
+        fault_forbidden(e, path_at(path, "additionalProperties"),
+                        "additionalProperties and properties are mutual exclusive");
+    if (values) {
+        struct schema_place of = below;
+        if (place->in_metadata)
+            of.no_default = "inside additionalProperties applying to object metadata";
+        check_schema(e, path_at(path, "additionalProperties"), values, &of);
+    }
+    value_each_field (f, value_get(s, STR("properties")))
+        check_property(e, path, s, f, place);
+    check_lists_below(e, path, s, &below);
+    check_schema(e, path_at(path, "items"), items, &below);
+    value_each_item (it, items)
+        check_schema(e, path_item(path_at(path, "items"), i++), it, &below);
+    value_each_field (f, value_get(s, STR("dependencies")))
+        check_schema(e, path_key(path_at(path, "dependencies"), f->key), &f->val, &below);
+    check_extensions(e, path, s, place->rules);
+}
+
+/* ---- The whole ---- */
+
+/* What may stand at the root beside a status subresource. */
+static bool is_allowed_at_root(struct str name)
+{
+    static const struct str allowed[] = {
+        STR("description"),
+        STR("type"),
+        STR("format"),
+        STR("title"),
+        STR("maximum"),
+        STR("exclusiveMaximum"),
+        STR("minimum"),
+        STR("exclusiveMinimum"),
+        STR("maxLength"),
+        STR("minLength"),
+        STR("pattern"),
+        STR("maxItems"),
+        STR("minItems"),
+        STR("uniqueItems"),
+        STR("multipleOf"),
+        STR("required"),
+        STR("items"),
+        STR("properties"),
+        STR("externalDocs"),
+        STR("example"),
+        STR("x-kubernetes-preserve-unknown-fields"),
+        STR("x-kubernetes-validations"),
+    };
+    return is_one_of(name, VALUES(allowed));
+}
+
+static void check_root(struct field_errors *e, const struct field_path *path,
+                       const struct value *schema)
+{
+    value_each_field (f, schema) {
+        if (schema_is_unset(&f->val))
+            continue;
+        if (str_eq(f->key, STR("type")) && !schema_has_type(schema, "object")) {
+            fault_text(e, path_at(path, "type"), text_of(schema, "type"),
+                       "only \"object\" is allowed as the type at the root of the schema if the "
+                       "status subresource is enabled");
+            return;
+        }
+        if (!is_allowed_at_root(f->key)) {
+            fault_value(
+                e, path, schema,
+                "only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
+                "ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
+                "MultipleOf Required Items Properties ExternalDocs Example "
+                "XPreserveUnknownFields XValidations] fields are allowed at the root of the "
+                "schema if the status subresource is enabled");
+            return;
+        }
+    }
+}
+
+void check_definition_schema(struct field_errors *e, const struct field_path *path,
+                             const struct value *schema, bool has_status,
+                             const struct schema_rules *rules)
+{
+    const struct schema_place root = { .rules = rules, .is_root = true };
+    size_t before = e->n;
+    if (has_status)
+        check_root(e, path, schema);
+    if (schema_flag(schema, STR("nullable")))
+        fault_forbidden(e, path_at(path, "nullable"), "nullable cannot be true at the root");
+    bool unsupported = schema_any(schema, schema_is_unsupported);
+    if (rules->structural && !unsupported)
+        check_structural(e, path, schema);
+    check_schema(e, path, schema, &root);
+    if (rules->structural && unsupported && e->n == before)
+        fault_text(e, path, STR(""), "OpenAPIV3Schema 'schema' is not supported");
+}

@@ -1,0 +1,409 @@
+/* The group apps, but for StatefulSet: Deployment, ReplicaSet, DaemonSet, ControllerRevision; and
+ * ReplicationController, from which they come. */
+#include "api/inner.h"
+#include "api/validate/kinds/validate_workload.h"
+#include "base/banned.h"
+
+#define SPEC     path_root("spec")
+#define STATUS   path_root("status")
+#define TEMPLATE path_at(SPEC, "template")
+
+static const struct value *spec_of(const struct value *obj)
+{
+    return member(obj, "spec");
+}
+
+static void check_limit(struct field_errors *e, const struct value *spec)
+{
+    const struct value *limit = member(spec, "revisionHistoryLimit");
+    if (limit)
+        (void)check_nonnegative(e, path_at(SPEC, "revisionHistoryLimit"), validate__int(limit));
+}
+
+/* Selector and template of a Deployment or a ReplicaSet. */
+static void check_replicated(struct field_errors *e, const struct value *spec,
+                             const struct value *old_spec)
+{
+    const struct value *selector = member(spec, "selector"), *template = member(spec, "template");
+    const struct field_path *path = path_at(SPEC, "selector");
+    check_workload_selector(e, path, selector, "deployment");
+    if (!is_label_selector(selector, 0)) {
+        fault_value(e, path, selector, "invalid label selector");
+        return;
+    }
+    check_selected(e, TEMPLATE, template, selector);
+    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
+    check_lasting_template(e, TEMPLATE, template, "ReplicaSet");
+}
+
+static void check_selector_kept(struct field_errors *e, const struct value *spec,
+                                const struct value *old_spec)
+{
+    (void)check_immutable(e, path_at(SPEC, "selector"), member(spec, "selector"),
+                          member(old_spec, "selector"));
+}
+
+/* ---- Deployment ---- */
+
+static void check_rolling_deployment(struct field_errors *e, const struct field_path *path,
+                                     const struct value *rolling)
+{
+    const struct value *unavailable = member(rolling, "maxUnavailable"),
+                       *surge = member(rolling, "maxSurge");
+    (void)check_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)check_int_or_percent(e, path_at(path, "maxSurge"), surge);
+    if (int_or_percent(unavailable) == 0 && int_or_percent(surge) == 0)
+        fault_value(e, path_at(path, "maxUnavailable"), unavailable,
+                    "may not be 0 when `maxSurge` is 0");
+    (void)check_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
+}
+
+static void check_deployment_strategy(struct field_errors *e, const struct value *strategy)
+{
+    static const struct str types[] = { STR("Recreate"), STR("RollingUpdate") };
+    const struct field_path *path = path_at(SPEC, "strategy");
+    const struct value *rolling = member(strategy, "rollingUpdate");
+    struct str type = text_of(strategy, "type");
+    if (!is_one_of(type, VALUES(types)))
+        field_not_supported(e, path,
+                            inner_json(e, STR("apps/v1"), STR("DeploymentStrategy"), strategy),
+                            VALUES(types));
+    else if (str_eq(type, types[0]) && rolling)
+        fault_forbidden(e, path_at(path, "rollingUpdate"),
+                        "may not be specified when strategy `type` is 'Recreate'");
+    else if (str_eq(type, types[1]) && !rolling)
+        fault_required(e, path_at(path, "rollingUpdate"),
+                       "this should be defaulted and never be nil");
+    else if (rolling)
+        check_rolling_deployment(e, path_at(path, "rollingUpdate"), rolling);
+}
+
+static void check_deployment(struct field_errors *e, const struct value *spec,
+                             const struct value *old_spec)
+{
+    (void)check_nonnegative(e, path_at(SPEC, "replicas"), int_of(spec, "replicas"));
+    check_replicated(e, spec, old_spec);
+    check_deployment_strategy(e, member(spec, "strategy"));
+    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+    check_limit(e, spec);
+    const struct value *deadline = member(spec, "progressDeadlineSeconds");
+    const struct field_path *path = path_at(SPEC, "progressDeadlineSeconds");
+    if (!deadline)
+        return;
+    (void)check_nonnegative(e, path, validate__int(deadline));
+    if (validate__int(deadline) <= int_of(spec, "minReadySeconds"))
+        fault_value(e, path, deadline, "must be greater than minReadySeconds");
+}
+
+static void create_deployment(struct field_errors *e, const struct value *obj)
+{
+    check_deployment(e, spec_of(obj), NULL);
+}
+
+static void update_deployment(struct field_errors *e, const struct value *obj,
+                              const struct value *old_obj)
+{
+    check_deployment(e, spec_of(obj), spec_of(old_obj));
+    check_selector_kept(e, spec_of(obj), spec_of(old_obj));
+}
+
+/* Through versions in which a selector could still be changed. */
+static void update_old_deployment(struct field_errors *e, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    check_deployment(e, spec_of(obj), spec_of(old_obj));
+}
+
+static void check_deployment_status(struct field_errors *e, const struct value *status,
+                                    const struct value *old_status)
+{
+    static const struct str counts[] = {
+        STR("observedGeneration"),  STR("replicas"),          STR("updatedReplicas"),
+        STR("readyReplicas"),       STR("availableReplicas"), STR("unavailableReplicas"),
+        STR("terminatingReplicas"), STR("collisionCount"),
+    };
+    static const struct str parts[] = { STR("updatedReplicas"), STR("readyReplicas"),
+                                        STR("availableReplicas") };
+    check_counts(e, STATUS, status, VALUES(counts));
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
+    check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
+                  "readyReplicas");
+    check_not_decremented(e, STATUS, status, old_status, STR("collisionCount"));
+}
+
+static void update_deployment_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    if (str_eq(sub, STR("status")))
+        check_deployment_status(e, member(obj, "status"), member(old_obj, "status"));
+    else
+        update_deployment(e, obj, old_obj);
+}
+
+static void warn_named(struct validate_warnings *w, const struct value *obj,
+                       const struct value *old_obj)
+{
+    warn_of_workload(w, obj, old_obj, true);
+}
+
+/* ---- ReplicaSet ---- */
+
+static void check_replica_set(struct field_errors *e, const struct value *spec,
+                              const struct value *old_spec)
+{
+    (void)check_nonnegative(e, path_at(SPEC, "replicas"), int_of(spec, "replicas"));
+    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+    check_replicated(e, spec, old_spec);
+}
+
+static void create_replica_set(struct field_errors *e, const struct value *obj)
+{
+    check_replica_set(e, spec_of(obj), NULL);
+}
+
+static void update_replica_set(struct field_errors *e, const struct value *obj,
+                               const struct value *old_obj)
+{
+    check_replica_set(e, spec_of(obj), spec_of(old_obj));
+    check_selector_kept(e, spec_of(obj), spec_of(old_obj));
+}
+
+static void update_old_replica_set(struct field_errors *e, const struct value *obj,
+                                   const struct value *old_obj)
+{
+    check_replica_set(e, spec_of(obj), spec_of(old_obj));
+}
+
+/* Of both kinds of sets of replicas; they differ in the last words. */
+static void check_replicas_status(struct field_errors *e, const struct value *status,
+                                  const struct str *counts, size_t n)
+{
+    static const struct str parts[] = { STR("fullyLabeledReplicas"), STR("readyReplicas"),
+                                        STR("availableReplicas") };
+    check_counts(e, STATUS, status, counts, n);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
+    check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
+                  "readyReplicas");
+}
+
+static void update_replica_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                   const struct value *old_obj)
+{
+    static const struct str counts[] = {
+        STR("replicas"),          STR("fullyLabeledReplicas"), STR("readyReplicas"),
+        STR("availableReplicas"), STR("observedGeneration"),   STR("terminatingReplicas"),
+    };
+    if (str_eq(sub, STR("status")))
+        check_replicas_status(e, member(obj, "status"), VALUES(counts));
+    else
+        update_replica_set(e, obj, old_obj);
+}
+
+/* ---- ReplicationController ---- */
+
+static void check_controller_template(struct field_errors *e, const struct value *spec,
+                                      const struct value *old_spec)
+{
+    const struct value *template = member(spec, "template"), *selector = member(spec, "selector"),
+                       *labels = member(member(template, "metadata"), "labels");
+    static const struct str always[] = { STR("Always") };
+    if (!template) {
+        fault_required(e, TEMPLATE, "");
+        return;
+    }
+    bool selected = true;
+    value_each_field (f, selector) {
+        const struct value *label = map_member(labels, f->key);
+        selected = selected && label && str_eq(value_str(label), value_str(&f->val));
+    }
+    if (!selected)
+        fault_value(e, path_at(path_at(TEMPLATE, "metadata"), "labels"), labels,
+                    "`selector` does not match template `labels`");
+    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
+    const struct value *pod = member(template, "spec");
+    (void)check_one_of(e, path_at(path_at(TEMPLATE, "spec"), "restartPolicy"),
+                       text_of(pod, "restartPolicy"), VALUES(always));
+    if (member(pod, "activeDeadlineSeconds"))
+        fault_forbidden(e, path_at(path_at(TEMPLATE, "spec"), "activeDeadlineSeconds"),
+                        "activeDeadlineSeconds in ReplicationController is not Supported");
+}
+
+/* What upstream declares comes after what it checks by hand. */
+static void check_controller(struct field_errors *e, const struct value *obj,
+                             const struct value *old_obj)
+{
+    const struct value *spec = spec_of(obj), *old_spec = spec_of(old_obj);
+    if (!count_of(spec, "selector"))
+        fault_required(e, path_at(SPEC, "selector"), "");
+    check_controller_template(e, spec, old_spec);
+    const struct value *replicas = member(spec, "replicas");
+    if (!replicas)
+        fault_required(e, path_at(SPEC, "replicas"), "");
+    else if (!old_spec || !is_same(replicas, member(old_spec, "replicas")))
+        (void)check_nonnegative(e, path_at(SPEC, "replicas"), validate__int(replicas));
+    if (!old_spec || int_of(spec, "minReadySeconds") != int_of(old_spec, "minReadySeconds"))
+        (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                                int_of(spec, "minReadySeconds"));
+}
+
+static void create_controller(struct field_errors *e, const struct value *obj)
+{
+    check_controller(e, obj, NULL);
+}
+
+static void update_controller_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    static const struct str counts[] = { STR("replicas"), STR("fullyLabeledReplicas"),
+                                         STR("readyReplicas"), STR("availableReplicas"),
+                                         STR("observedGeneration") };
+    if (str_eq(sub, STR("status")))
+        check_replicas_status(e, member(obj, "status"), VALUES(counts));
+    else
+        check_controller(e, obj, old_obj);
+}
+
+/* ---- DaemonSet ---- */
+
+static void check_rolling_daemons(struct field_errors *e, const struct field_path *path,
+                                  const struct value *rolling)
+{
+    const struct value *unavailable = member(rolling, "maxUnavailable"),
+                       *surge = member(rolling, "maxSurge");
+    (void)check_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)check_int_or_percent(e, path_at(path, "maxSurge"), surge);
+    (void)check_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)check_not_over_100_percent(e, path_at(path, "maxSurge"), surge);
+    bool goes_down = int_or_percent(unavailable) != 0, goes_up = int_or_percent(surge) != 0;
+    if (goes_down && goes_up)
+        fault_value(e, path_at(path, "maxSurge"), surge,
+                    "may not be set when maxUnavailable is non-zero");
+    else if (!goes_down && !goes_up)
+        fault_required(e, path_at(path, "maxUnavailable"), "cannot be 0 when maxSurge is 0");
+}
+
+static void check_daemon_strategy(struct field_errors *e, const struct value *strategy)
+{
+    static const struct str types[] = { STR("RollingUpdate"), STR("OnDelete") };
+    const struct field_path *path = path_at(SPEC, "updateStrategy");
+    const struct value *rolling = member(strategy, "rollingUpdate");
+    struct str type = text_of(strategy, "type");
+    if (!is_one_of(type, VALUES(types)))
+        field_not_supported(e, path,
+                            inner_json(e, STR("apps/v1"), STR("DaemonSetUpdateStrategy"), strategy),
+                            VALUES(types));
+    else if (str_eq(type, types[0]) && !rolling)
+        fault_required(e, path_at(path, "rollingUpdate"), "");
+    else if (str_eq(type, types[0]))
+        check_rolling_daemons(e, path_at(path, "rollingUpdate"), rolling);
+}
+
+static void check_daemon_set(struct field_errors *e, const struct value *spec,
+                             const struct value *old_spec)
+{
+    const struct value *selector = member(spec, "selector"), *template = member(spec, "template"),
+                       *labels = member(member(template, "metadata"), "labels");
+    const struct field_path *path = path_at(SPEC, "selector");
+    unsigned flags = selector_has_bad_value(member(old_spec, "selector")) ? SELECTOR_ANY_VALUES : 0;
+    (void)check_label_selector(e, path, selector, flags);
+    if (is_label_selector(selector, 0) && !selector_matches(selector, labels))
+        fault_value(e, path_at(path_at(TEMPLATE, "metadata"), "labels"), labels,
+                    "`selector` does not match template `labels`");
+    if (selector_is_empty(selector))
+        fault_value(e, path, selector, "empty selector is invalid for daemonset");
+    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
+    check_lasting_template(e, TEMPLATE, template, "DaemonSet");
+    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+    check_daemon_strategy(e, member(spec, "updateStrategy"));
+    check_limit(e, spec);
+}
+
+static void create_daemon_set(struct field_errors *e, const struct value *obj)
+{
+    check_daemon_set(e, spec_of(obj), NULL);
+}
+
+static void update_daemon_set(struct field_errors *e, const struct value *obj,
+                              const struct value *old_obj)
+{
+    check_selector_kept(e, spec_of(obj), spec_of(old_obj));
+    check_daemon_set(e, spec_of(obj), spec_of(old_obj));
+}
+
+static void update_old_daemon_set(struct field_errors *e, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    check_daemon_set(e, spec_of(obj), spec_of(old_obj));
+}
+
+static void update_daemon_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    static const struct str counts[] = {
+        STR("currentNumberScheduled"), STR("numberMisscheduled"),
+        STR("desiredNumberScheduled"), STR("numberReady"),
+        STR("observedGeneration"),     STR("updatedNumberScheduled"),
+        STR("numberAvailable"),        STR("numberUnavailable"),
+        STR("collisionCount"),
+    };
+    if (!str_eq(sub, STR("status"))) {
+        update_daemon_set(e, obj, old_obj);
+        return;
+    }
+    check_counts(e, STATUS, member(obj, "status"), VALUES(counts));
+    check_not_decremented(e, STATUS, member(obj, "status"), member(old_obj, "status"),
+                          STR("collisionCount"));
+}
+
+static void warn_unnamed(struct validate_warnings *w, const struct value *obj,
+                         const struct value *old_obj)
+{
+    warn_of_workload(w, obj, old_obj, false);
+}
+
+/* ---- ControllerRevision ---- */
+
+static void check_revision(struct field_errors *e, const struct value *obj)
+{
+    (void)check_nonnegative(e, path_root("revision"), int_of(obj, "revision"));
+}
+
+static void create_revision(struct field_errors *e, const struct value *obj)
+{
+    const struct value *data = member(obj, "data");
+    check_revision(e, obj);
+    if (!data)
+        fault_required(e, path_root("data"), "data is mandatory");
+    else if (data->type != VALUE_OBJECT)
+        fault_required(e, path_root("data"), "data must be a valid JSON object");
+}
+
+static void update_revision(struct field_errors *e, const struct value *obj,
+                            const struct value *old_obj)
+{
+    check_revision(e, obj);
+    (void)check_immutable(e, path_root("data"), member(obj, "data"), member(old_obj, "data"));
+}
+
+const struct validate_rules validate__apps[] = {
+    { STR("apps"), STR("Deployment"), create_deployment, update_deployment, update_deployment_sub,
+      warn_named },
+    { STR("apps"), STR("ReplicaSet"), create_replica_set, update_replica_set,
+      update_replica_set_sub, warn_named },
+    { STR(""), STR("ReplicationController"), create_controller, check_controller,
+      update_controller_sub, warn_named },
+    { STR("apps"), STR("DaemonSet"), create_daemon_set, update_daemon_set, update_daemon_set_sub,
+      warn_unnamed },
+    { STR("apps"), STR("ControllerRevision"), create_revision, update_revision, NULL, NULL },
+    { STR("apps"), STR("Deployment"), create_deployment, update_old_deployment,
+      update_deployment_sub, warn_named, STR("v1beta1") },
+    { STR("extensions"), STR("Deployment"), create_deployment, update_old_deployment,
+      update_deployment_sub, warn_named },
+    { STR("extensions"), STR("ReplicaSet"), create_replica_set, update_old_replica_set,
+      update_replica_set_sub, warn_named },
+    { STR("extensions"), STR("DaemonSet"), create_daemon_set, update_old_daemon_set,
+      update_daemon_set_sub, warn_unnamed },
+    { .kind = { NULL, 0 } },
+};

@@ -1,0 +1,469 @@
+/* Storage classes, CSI drivers and what they tell of nodes and capacity, and attachments. */
+#include "api/validate/declared.h"
+#include "api/inner.h"
+#include "api/text_set.h"
+#include "api/validate/validate_parts.h"
+#include "api/validate/validate_volume.h"
+#include "base/buf.h"
+#include "base/banned.h"
+
+#define GROUP STR("storage.k8s.io")
+
+enum { PARAMETERS_MAX = 512, PARAMETER_BYTES_MAX = 256 << 10 };
+
+/* ---- Declared ---- */
+
+DECLARED_TYPE(storage_class,
+              { STR("provisioner"), .flags = DECLARED_REQUIRED | DECLARED_IMMUTABLE },
+              { STR("parameters"), .flags = DECLARED_IMMUTABLE | DECLARED_MAP },
+              { STR("reclaimPolicy"), .flags = DECLARED_IMMUTABLE },
+              { STR("volumeBindingMode"), .flags = DECLARED_IMMUTABLE });
+DECLARED_TYPE(attachment_spec, { STR("attacher"), .flags = DECLARED_REQUIRED,
+                                 .format = DECLARED_LONG_NAME_CASELESS, .max_chars = 63 });
+DECLARED_TYPE(attachment, { STR("spec"), .flags = DECLARED_STRUCT | DECLARED_IMMUTABLE,
+                            .type = &attachment_spec });
+
+/* ---- StorageClass and VolumeAttributesClass ---- */
+
+static void check_provisioner(struct field_errors *e, const struct field_path *path,
+                              struct str name)
+{
+    struct name_faults faults = { 0 };
+    if (name.n == 0 || name_check(NAME_QUALIFIED, name, &faults))
+        return;
+    autobuf lower = { 0 };
+    for (size_t i = 0; i < name.n; i++)
+        buf_byte(&lower,
+                 name.p[i] >= 'A' && name.p[i] <= 'Z' ? (char)(name.p[i] | 0x20) : name.p[i]);
+    check_name(e, path, NAME_QUALIFIED, buf_str(&lower));
+}
+
+static void check_parameters(struct field_errors *e, const struct value *obj, bool required)
+{
+    const struct value *parameters = value_get(obj, STR("parameters"));
+    const struct field_path *path = path_root("parameters");
+    size_t bytes = 0;
+    if (validate__count(parameters) > PARAMETERS_MAX) {
+        field_too_long(e, path, PARAMETERS_MAX);
+        return;
+    }
+    value_each_field (f, parameters) {
+        if (f->key.n == 0)
+            fault_text(e, path, f->key, "field can not be empty.");
+        bytes += f->key.n + value_str(&f->val).n;
+    }
+    if (bytes > PARAMETER_BYTES_MAX)
+        field_too_long(e, path, PARAMETER_BYTES_MAX);
+    if (required && !validate__count(parameters))
+        fault_required(e, path, "must contain at least one key/value pair");
+}
+
+static void check_topology_expression(struct field_errors *e, const struct field_path *path,
+                                      const struct value *expression)
+{
+    const struct value *values = value_get(expression, STR("values"));
+    if (!validate__count(values))
+        fault_required(e, path_at(path, "values"), "");
+    check_unique_texts(e, path_at(path, "values"), values);
+    check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(expression, "key"));
+}
+
+static void check_topology_term(struct field_errors *e, const struct field_path *path,
+                                const struct value *expressions)
+{
+    size_t i = 0;
+    autoset keys;
+    text_set_init(&keys);
+    value_each_item (it, expressions) {
+        const struct field_path *at = path_item(path, i++);
+        check_topology_expression(e, at, it);
+        if (!text_set_add(&keys, text_of(it, "key"), it))
+            fault_duplicate(e, path_at(at, "key"), text_of(it, "key"));
+    }
+}
+
+enum { COMPARED_MAX = 100 }; /* terms and their expressions: each is compared with all before it */
+
+/* The last of the expressions with this key counts. */
+static const struct value *values_of(const struct value *expressions, struct str key)
+{
+    for (size_t i = validate__count(expressions); i-- > 0;)
+        if (str_eq(text_of(value_at(expressions, i), "key"), key))
+            return value_get(value_at(expressions, i), STR("values"));
+    return NULL;
+}
+
+/* Whether all that one term asks for, the other does too. */
+static bool is_part_of(const struct value *a, const struct value *b)
+{
+    if (validate__count(a) > COMPARED_MAX || validate__count(b) > COMPARED_MAX)
+        return false;
+    value_each_item (expression, a) {
+        const struct value *other = values_of(b, text_of(expression, "key"));
+        if (!other)
+            return false;
+        autoset others;
+        text_set_init(&others);
+        add_texts(&others, other);
+        value_each_item (it, values_of(a, text_of(expression, "key")))
+            if (!text_set_has(&others, value_str(it)))
+                return false;
+    }
+    return true;
+}
+
+static void check_topologies(struct field_errors *e, const struct value *topologies)
+{
+    for (size_t i = 0; i < validate__count(topologies); i++) {
+        const struct field_path *path =
+            path_at(path_item(path_root("allowedTopologies"), i), "matchLabelExpressions");
+        const struct value *term = value_get(value_at(topologies, i), STR("matchLabelExpressions"));
+        bool repeated = !validate__count(term); /* upstream starts with empty ones */
+        check_topology_term(e, path, term);
+        for (size_t k = 0; k < i && k < COMPARED_MAX && !repeated; k++) {
+            const struct value *other =
+                value_get(value_at(topologies, k), STR("matchLabelExpressions"));
+            repeated = is_part_of(term, other) && is_part_of(other, term);
+        }
+        if (repeated)
+            fault_duplicate(e, path, STR(""));
+    }
+}
+
+static void create_storage_class(struct field_errors *e, const struct value *obj)
+{
+    static const struct str policies[] = { STR("Delete"), STR("Retain") };
+    static const struct str modes[] = { STR("Immediate"), STR("WaitForFirstConsumer") };
+    struct str policy = text_of(obj, "reclaimPolicy");
+    check_provisioner(e, path_root("provisioner"), text_of(obj, "provisioner"));
+    check_parameters(e, obj, false);
+    if (policy.n)
+        check_one_of(e, path_root("reclaimPolicy"), policy, VALUES(policies));
+    if (!member(obj, "volumeBindingMode"))
+        fault_required(e, path_root("volumeBindingMode"), "");
+    else
+        check_one_of(e, path_root("volumeBindingMode"), text_of(obj, "volumeBindingMode"),
+                     VALUES(modes));
+    check_topologies(e, value_get(obj, STR("allowedTopologies")));
+    declared_check(e, NULL, &storage_class, obj, NULL);
+}
+
+static void update_storage_class(struct field_errors *e, const struct value *obj,
+                                 const struct value *old_obj)
+{
+    declared_check(e, NULL, &storage_class, obj, old_obj);
+}
+
+static void warn_of_storage_class(struct validate_warnings *w, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    size_t i = 0;
+    (void)old_obj;
+    value_each_item (term, value_get(obj, STR("allowedTopologies"))) {
+        const struct field_path *path =
+            path_at(path_item(path_root("allowedTopologies"), i++), "matchLabelExpressions");
+        size_t k = 0;
+        value_each_item (it, value_get(term, STR("matchLabelExpressions"))) {
+            const char *why = deprecated_node_label(text_of(it, "key"));
+            if (why)
+                warn_at(w, path_at(path_item(path, k), "key"), "%s", why);
+            k++;
+        }
+    }
+}
+
+static void create_attributes_class(struct field_errors *e, const struct value *obj)
+{
+    check_required(e, path_root("driverName"), text_of(obj, "driverName"));
+    check_provisioner(e, path_root("driverName"), text_of(obj, "driverName"));
+    check_parameters(e, obj, true);
+}
+
+static void update_attributes_class(struct field_errors *e, const struct value *obj,
+                                    const struct value *old_obj)
+{
+    if (!str_eq(text_of(obj, "driverName"), text_of(old_obj, "driverName")))
+        fault_forbidden(e, path_root("driverName"), "updates to driverName are forbidden.");
+    if (!is_same(value_get(obj, STR("parameters")), value_get(old_obj, STR("parameters"))))
+        fault_forbidden(e, path_root("parameters"), "updates to parameters are forbidden.");
+    create_attributes_class(e, obj);
+}
+
+/* ---- VolumeAttachment ---- */
+
+static void check_attachment_error(struct field_errors *e, const struct field_path *path,
+                                   const struct value *error)
+{
+    enum { MESSAGE_MAX = 1024 };
+    if (text_of(error, "message").n > MESSAGE_MAX)
+        field_too_long(e, path_at(path, "message"), MESSAGE_MAX);
+    if (int_of(error, "errorCode") < 0)
+        check_between(e, path_at(path, "errorCode"), int_of(error, "errorCode"), 0, INT32_MAX);
+}
+
+static void check_attachment_status(struct field_errors *e, const struct value *status)
+{
+    const struct field_path *path = path_root("status");
+    size_t bytes = 0;
+    value_each_field (f, value_get(status, STR("attachmentMetadata")))
+        bytes += f->key.n + value_str(&f->val).n;
+    if (bytes > PARAMETER_BYTES_MAX)
+        field_too_long(e, path_at(path, "attachmentMetadata"), PARAMETER_BYTES_MAX);
+    check_attachment_error(e, path_at(path, "attachError"), value_get(status, STR("attachError")));
+    check_attachment_error(e, path_at(path, "detachError"), value_get(status, STR("detachError")));
+}
+
+static void check_attachment(struct field_errors *e, const struct value *obj, bool old_version)
+{
+    const struct value *spec = value_get(obj, STR("spec")),
+                       *source = value_get(spec, STR("source"));
+    const struct value *name = member(source, "persistentVolumeName");
+    const struct value *volume = member(source, "inlineVolumeSpec");
+    const struct field_path *path = path_root("spec"), *at = path_at(path, "source");
+    static const char one[] =
+        "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    if (!name && !volume)
+        fault_required(e, at, one);
+    else if (name && volume)
+        fault_forbidden(e, at, "%s", one);
+    else if (name && !value_str(name).n)
+        fault_required(e, path_at(at, "persistentVolumeName"),
+                       "must specify non empty persistentVolumeName");
+    else if (volume)
+        check_volume_spec(e, path_at(at, "inlineVolumeSpec"), volume, STR(""), true, false);
+    check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, text_of(spec, "nodeName"));
+    check_attachment_status(e, value_get(obj, STR("status")));
+    if (name && !old_version)
+        check_name(e, path_root("spec.source.persistentVolumeName"), NAME_SUBDOMAIN,
+                   value_str(name));
+}
+
+static void create_attachment(struct field_errors *e, const struct value *obj)
+{
+    check_attachment(e, obj, false);
+    declared_check(e, NULL, &attachment, obj, NULL);
+}
+
+static void update_attachment(struct field_errors *e, const struct value *obj,
+                              const struct value *old_obj)
+{
+    check_attachment(e, obj, false);
+    declared_check(e, NULL, &attachment, obj, old_obj);
+}
+
+/* v1beta1 does not look at the names of drivers and volumes. */
+static void create_old_attachment(struct field_errors *e, const struct value *obj)
+{
+    check_attachment(e, obj, true);
+    check_required(e, path_at(path_root("spec"), "attacher"),
+                   value_str(value_dig(obj, "spec", "attacher")));
+}
+
+static void update_attachment_sub(struct field_errors *e, struct str sub, const struct value *obj,
+                                  const struct value *old_obj)
+{
+    (void)sub;
+    update_attachment(e, obj, old_obj);
+}
+
+/* ---- CSINode ---- */
+
+static void check_topology_keys(struct field_errors *e, const struct field_path *path,
+                                const struct value *keys)
+{
+    autoset seen;
+    text_set_init(&seen);
+    value_each_item (it, keys) {
+        struct str key = value_str(it);
+        if (key.n == 0)
+            fault_required(e, path, "");
+        if (!text_set_add(&seen, key, it))
+            fault_duplicate(e, path, key);
+        check_name(e, path, NAME_QUALIFIED, key);
+    }
+}
+
+static void check_node_driver(struct field_errors *e, const struct field_path *path,
+                              const struct value *driver, bool repeated)
+{
+    enum { NODE_ID_MAX = 256 };
+    struct str node = text_of(driver, "nodeID");
+    check_driver(e, path_at(path, "name"), text_of(driver, "name"));
+    check_required(e, path_at(path, "nodeID"), node);
+    if (node.n > NODE_ID_MAX)
+        fault_text(e, path_at(path, "nodeID"), node, "must be %d characters or less", NODE_ID_MAX);
+    check_nonnegative(e, path_at(path_at(path, "allocatable"), "count"),
+                      int_of(value_get(driver, STR("allocatable")), "count"));
+    if (repeated)
+        fault_duplicate(e, path_at(path, "name"), text_of(driver, "name"));
+    check_topology_keys(e, path, value_get(driver, STR("topologyKeys")));
+}
+
+static void create_csi_node(struct field_errors *e, const struct value *obj)
+{
+    const struct value *drivers = value_dig(obj, "spec", "drivers");
+    const struct field_path *path = path_at(path_root("spec"), "drivers");
+    size_t i = 0;
+    autoset names;
+    text_set_init(&names);
+    value_each_item (it, drivers)
+        check_node_driver(e, path_item(path, i++), it,
+                          !text_set_add(&names, text_of(it, "name"), it));
+}
+
+/* A driver of a node without what it can take, which may change. */
+static struct value without_allocatable(struct arena *a, const struct value *driver)
+{
+    struct value copy = value_clone(a, driver);
+    (void)value_remove(a, &copy, STR("allocatable"));
+    return copy;
+}
+
+static void update_csi_node(struct field_errors *e, const struct value *obj,
+                            const struct value *old_obj)
+{
+    create_csi_node(e, obj);
+    autoset drivers;
+    text_set_init(&drivers);
+    value_each_item (it, value_dig(obj, "spec", "drivers"))
+        (void)text_set_add(&drivers, text_of(it, "name"), it);
+    value_each_item (old, value_dig(old_obj, "spec", "drivers")) {
+        const struct value *it = text_set_get(&drivers, text_of(old, "name"));
+        if (!it || value_eq(it, old))
+            continue;
+        struct value was = without_allocatable(e->arena, old);
+        struct value is = without_allocatable(e->arena, it);
+        if (!is_same(&is, &was))
+            field_error(e, FIELD_INVALID, path_at(path_root("spec"), "drivers"),
+                        inner_json(e, STR("storage.k8s.io/v1"), STR("CSINodeDriver"), &is),
+                        "field is immutable");
+    }
+}
+
+/* ---- CSIDriver ---- */
+
+static void check_token_requests(struct field_errors *e, const struct field_path *path,
+                                 const struct value *requests)
+{
+    enum { SECONDS_MIN = 600 };
+    const int64_t seconds_max = (int64_t)1 << 32;
+    size_t i = 0;
+    autoset audiences;
+    text_set_init(&audiences);
+    value_each_item (request, requests) {
+        const struct field_path *at = path_item(path, i++);
+        struct str audience = text_of(request, "audience");
+        int64_t seconds = int_of(request, "expirationSeconds");
+        bool repeated = !text_set_add(&audiences, audience, request);
+        if (repeated)
+            fault_duplicate(e, path_at(at, "audience"), audience);
+        if (repeated || !member(request, "expirationSeconds"))
+            continue;
+        if (seconds < SECONDS_MIN)
+            fault_int(e, path_at(at, "expirationSeconds"), seconds,
+                      "may not specify a duration less than 10 minutes");
+        if (seconds > seconds_max)
+            fault_int(e, path_at(at, "expirationSeconds"), seconds,
+                      "may not specify a duration larger than 2^32 seconds");
+    }
+}
+
+static void create_csi_driver(struct field_errors *e, const struct value *obj)
+{
+    static const struct str policies[] = { STR("File"), STR("None"),
+                                           STR("ReadWriteOnceWithFSType") };
+    static const struct str modes[] = { STR("Persistent"), STR("Ephemeral") };
+    const struct value *spec = value_get(obj, STR("spec"));
+    const struct value *in_secrets = member(spec, "serviceAccountTokenInSecrets");
+    const struct field_path *path = path_root("spec");
+    int64_t period = int_of(spec, "nodeAllocatableUpdatePeriodSeconds");
+    if (!member(spec, "attachRequired"))
+        fault_required(e, path_at(path, "attachedRequired"), ""); /* upstream's name of it */
+    if (!member(spec, "podInfoOnMount"))
+        fault_required(e, path_at(path, "podInfoOnMount"), "");
+    if (!member(spec, "storageCapacity"))
+        fault_required(e, path_at(path, "storageCapacity"), "");
+    if (member(spec, "fsGroupPolicy"))
+        check_one_of(e, path_at(path, "fsGroupPolicy"), text_of(spec, "fsGroupPolicy"),
+                     VALUES(policies));
+    check_token_requests(e, path_at(path, "tokenRequests"), value_get(spec, STR("tokenRequests")));
+    value_each_item (it, value_get(spec, STR("volumeLifecycleModes")))
+        check_one_of(e, path_at(path, "volumeLifecycleModes"), value_str(it), VALUES(modes));
+    if (!member(spec, "seLinuxMount"))
+        fault_required(e, path_at(path, "seLinuxMount"), "");
+    if (member(spec, "nodeAllocatableUpdatePeriodSeconds") && period < 10)
+        fault_int(e, path_at(path, "nodeAllocatableUpdatePeriodSeconds"), period,
+                  "must be greater than or equal to 10 seconds");
+    if (in_secrets && !count_of(spec, "tokenRequests"))
+        fault_value(e, path_at(path, "serviceAccountTokenInSecrets"), in_secrets,
+                    "serviceAccountTokenInSecrets is set but no tokenRequests are specified");
+}
+
+static void update_csi_driver(struct field_errors *e, const struct value *obj,
+                              const struct value *old_obj)
+{
+    const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
+    const struct field_path *path = path_root("spec");
+    create_csi_driver(e, obj);
+    check_immutable(e, path_at(path, "attachedRequired"), value_get(spec, STR("attachRequired")),
+                    value_get(old, STR("attachRequired")));
+    check_immutable(e, path_at(path, "volumeLifecycleModes"),
+                    value_get(spec, STR("volumeLifecycleModes")),
+                    value_get(old, STR("volumeLifecycleModes")));
+}
+
+static void warn_of_csi_driver(struct validate_warnings *w, const struct value *obj,
+                               const struct value *old_obj)
+{
+    const struct value *spec = value_get(obj, STR("spec"));
+    const struct value *requests = value_get(spec, STR("tokenRequests"));
+    bool changed = !old_obj || !is_same(requests, value_dig(old_obj, "spec", "tokenRequests"));
+    if (changed && validate__count(requests) && !member(spec, "serviceAccountTokenInSecrets"))
+        validate_add_warning(w, "spec.serviceAccountTokenInSecrets is unset; if supported by this "
+                                "CSI driver, set to true to prevent possible logging of tokens in "
+                                "volume attributes");
+}
+
+/* ---- CSIStorageCapacity ---- */
+
+static void create_csi_capacity(struct field_errors *e, const struct value *obj)
+{
+    const struct value *capacity = member(obj, "capacity");
+    check_label_selector(e, path_root("nodeTopology"), member(obj, "nodeTopology"), 0);
+    check_name(e, path_root("storageClassName"), NAME_SUBDOMAIN, text_of(obj, "storageClassName"));
+    if (capacity)
+        check_nonnegative_quantity(e, path_root("capacity"), value_str(capacity));
+}
+
+static void update_csi_capacity(struct field_errors *e, const struct value *obj,
+                                const struct value *old_obj)
+{
+    check_immutable(e, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")),
+                    value_get(old_obj, STR("nodeTopology")));
+    check_immutable(e, path_root("storageClassName"), value_get(obj, STR("storageClassName")),
+                    value_get(old_obj, STR("storageClassName")));
+}
+
+static void warn_of_csi_capacity(struct validate_warnings *w, const struct value *obj,
+                                 const struct value *old_obj)
+{
+    (void)old_obj;
+    warn_of_node_labels(w, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")));
+}
+
+const struct validate_rules validate__storage[] = {
+    { GROUP, STR("StorageClass"), .create = create_storage_class, .update = update_storage_class,
+      .warn = warn_of_storage_class },
+    { GROUP, STR("VolumeAttributesClass"), .create = create_attributes_class,
+      .update = update_attributes_class },
+    { GROUP, STR("VolumeAttachment"), .create = create_attachment, .update = update_attachment,
+      .update_sub = update_attachment_sub },
+    { GROUP, STR("VolumeAttachment"), .create = create_old_attachment, .update = update_attachment,
+      .update_sub = update_attachment_sub, .version = STR("v1beta1") },
+    { GROUP, STR("CSINode"), .create = create_csi_node, .update = update_csi_node },
+    { GROUP, STR("CSIDriver"), .create = create_csi_driver, .update = update_csi_driver,
+      .warn = warn_of_csi_driver },
+    { GROUP, STR("CSIStorageCapacity"), .create = create_csi_capacity,
+      .update = update_csi_capacity, .warn = warn_of_csi_capacity },
+    { .kind = { NULL, 0 } },
+};

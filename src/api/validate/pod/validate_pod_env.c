@@ -1,0 +1,254 @@
+/* Environment variables, and what containers and volumes read of their pod. */
+#include "api/quantity.h"
+#include "api/validate/pod/validate_pod.h"
+#include "base/buf.h"
+#include "base/banned.h"
+
+/* ---- Fields of the pod ---- */
+
+/* Splits "metadata.labels['KEY']"; false if there is no subscript. */
+static bool split_subscript(struct str text, struct str *ret_path, struct str *ret_key)
+{
+    if (!str_ends(text, STR("']")))
+        return false;
+    struct str inner = str_take(text, text.n - 2);
+    const char *open = memmem(inner.p, inner.n, "['", 2);
+    if (!open || open == inner.p)
+        return false;
+    *ret_path = (struct str){ inner.p, (size_t)(open - inner.p) };
+    *ret_key = str_skip(inner, ret_path->n + 2);
+    return true;
+}
+
+static void check_subscript(struct field_errors *e, const struct field_path *path, struct str field,
+                            struct str key, struct str text)
+{
+    if (str_eq(field, STR("metadata.labels"))) {
+        (void)check_name(e, path, NAME_QUALIFIED, key);
+    } else if (str_eq(field, STR("metadata.annotations"))) {
+        char *lower = arena_dup(e->arena, key.p, key.n);
+        for (size_t i = 0; i < key.n; i++)
+            lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] | 0x20 : lower[i]);
+        (void)check_name(e, path, NAME_QUALIFIED, (struct str){ lower, key.n });
+    } else {
+        fault_text(e, path_at(path, "fieldPath"), text,
+                   "error converting fieldPath: field label does not support subscript: " STR_FMT,
+                   STR_ARG(text));
+    }
+}
+
+static bool is_known_field(struct str text)
+{
+    static const struct str known[] = {
+        STR("metadata.annotations"),
+        STR("metadata.labels"),
+        STR("metadata.name"),
+        STR("metadata.namespace"),
+        STR("metadata.uid"),
+        STR("spec.nodeName"),
+        STR("spec.restartPolicy"),
+        STR("spec.serviceAccountName"),
+        STR("spec.schedulerName"),
+        STR("status.phase"),
+        STR("status.hostIP"),
+        STR("status.hostIPs"),
+        STR("status.podIP"),
+        STR("status.podIPs"),
+        STR("spec.host"),
+    };
+    return is_one_of(text, VALUES(known));
+}
+
+/* Of old clients. */
+static struct str modern_name(struct str field)
+{
+    return str_eq(field, STR("spec.host")) ? STR("spec.nodeName") : field;
+}
+
+void check_field_ref(struct field_errors *e, const struct field_path *path, const struct value *ref,
+                     bool volume)
+{
+    static const struct str of_env[] = {
+        STR("metadata.name"),
+        STR("metadata.namespace"),
+        STR("metadata.uid"),
+        STR("spec.nodeName"),
+        STR("spec.serviceAccountName"),
+        STR("status.hostIP"),
+        STR("status.hostIPs"),
+        STR("status.podIP"),
+        STR("status.podIPs"),
+    };
+    static const struct str of_volume[] = {
+        STR("metadata.annotations"), STR("metadata.labels"), STR("metadata.name"),
+        STR("metadata.namespace"),   STR("metadata.uid"),
+    };
+    struct str version = text_of(ref, "apiVersion"), text = text_of(ref, "fieldPath"), field, key;
+    if (!check_required(e, path_at(path, "apiVersion"), version) ||
+        !check_required(e, path_at(path, "fieldPath"), text))
+        return;
+    const struct field_path *at = path_at(path, "fieldPath");
+    if (!str_eq(version, STR("v1")))
+        fault_text(e, at, text, "error converting fieldPath: unsupported pod version: " STR_FMT,
+                   STR_ARG(version));
+    else if (split_subscript(text, &field, &key))
+        check_subscript(e, path, field, key, text);
+    else if (!is_known_field(text))
+        fault_text(e, at, text, "error converting fieldPath: field label not supported: " STR_FMT,
+                   STR_ARG(text));
+    else if (volume)
+        (void)check_one_of(e, at, modern_name(text), VALUES(of_volume));
+    else
+        (void)check_one_of(e, at, modern_name(text), VALUES(of_env));
+}
+
+static void check_divisor(struct field_errors *e, const struct field_path *path,
+                          struct str resource, struct str divisor)
+{
+    static const struct str of_cpu[] = { STR("1"), STR("1m") };
+    static const struct str of_bytes[] = { STR("1"),   STR("1k"),  STR("1M"),  STR("1G"),
+                                           STR("1T"),  STR("1P"),  STR("1E"),  STR("1Ki"),
+                                           STR("1Mi"), STR("1Gi"), STR("1Ti"), STR("1Pi"),
+                                           STR("1Ei") };
+    static const struct {
+        struct str end;
+        const char *words;
+    } kinds[] = {
+        { STR(".memory"), "memory" },
+        { STR(".ephemeral-storage"), "local ephemeral storage" },
+    };
+    if (!divisor.n || quantity_sign(divisor) == 0)
+        return;
+    if (str_eq(resource, STR("limits.cpu")) || str_eq(resource, STR("requests.cpu"))) {
+        if (!is_one_of(divisor, VALUES(of_cpu)))
+            fault_text(e, path, resource,
+                       "only divisor's values 1m and 1 are supported with the cpu resource");
+        return;
+    }
+    const char *words = NULL;
+    struct str rest = resource;
+    if (str_starts(rest, STR("limits.")))
+        rest = str_skip(rest, 6);
+    else if (str_starts(rest, STR("requests.")))
+        rest = str_skip(rest, 8);
+    for (size_t i = 0; i < 2; i++)
+        if (str_eq(rest, kinds[i].end))
+            words = kinds[i].words;
+    if (str_starts(rest, STR(".hugepages-")))
+        words = "hugepages";
+    if (words && !is_one_of(divisor, VALUES(of_bytes)))
+        fault_text(e, path, resource,
+                   "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei "
+                   "are supported with the %s resource",
+                   words);
+}
+
+void check_resource_field_ref(struct field_errors *e, const struct field_path *path,
+                              const struct value *ref, bool volume)
+{
+    static const struct str known[] = {
+        STR("limits.cpu"),   STR("limits.ephemeral-storage"),   STR("limits.memory"),
+        STR("requests.cpu"), STR("requests.ephemeral-storage"), STR("requests.memory"),
+    };
+    struct str resource = text_of(ref, "resource");
+    if (volume && !text_of(ref, "containerName").n)
+        fault_required(e, path_at(path, "containerName"), "");
+    else if (!resource.n)
+        fault_required(e, path_at(path, "resource"), "");
+    else if (!str_starts(resource, STR("limits.hugepages-")) &&
+             !str_starts(resource, STR("requests.hugepages-")))
+        (void)check_one_of(e, path_at(path, "resource"), resource, VALUES(known));
+    check_divisor(e, path_at(path, "divisor"), resource, text_of(ref, "divisor"));
+}
+
+/* ---- Variables ---- */
+
+static void check_key_ref(struct field_errors *e, const struct field_path *path,
+                          const struct value *ref)
+{
+    (void)check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, text_of(ref, "name"));
+    (void)check_required_name(e, path_at(path, "key"), NAME_CONFIG_KEY, text_of(ref, "key"));
+}
+
+static void check_file_ref(struct field_errors *e, const struct field_path *path,
+                           const struct value *ref)
+{
+    if (check_required(e, path_at(path, "key"), text_of(ref, "key")))
+        (void)check_env_name(e, path_at(path, "key"), text_of(ref, "key"));
+    (void)check_required_name(e, path_at(path, "volumeName"), NAME_LABEL,
+                              text_of(ref, "volumeName"));
+    if (check_required(e, path_at(path, "path"), text_of(ref, "path")))
+        (void)check_no_backsteps(e, path_at(path, "path"), text_of(ref, "path"));
+}
+
+static void check_value_from(struct field_errors *e, const struct field_path *path,
+                             const struct value *variable, const struct value *from)
+{
+    const struct value *field = member(from, "fieldRef"), *file = member(from, "fileKeyRef"),
+                       *resource = member(from, "resourceFieldRef"),
+                       *config = member(from, "configMapKeyRef"),
+                       *secret = member(from, "secretKeyRef");
+    if (field)
+        check_field_ref(e, path_at(path, "fieldRef"), field, false);
+    if (resource)
+        check_resource_field_ref(e, path_at(path, "resourceFieldRef"), resource, false);
+    if (config)
+        check_key_ref(e, path_at(path, "configMapKeyRef"), config);
+    if (secret)
+        check_key_ref(e, path_at(path, "secretKeyRef"), secret);
+    if (file)
+        check_file_ref(e, path_at(path, "fileKeyRef"), file);
+    int n = !!field + !!resource + !!config + !!secret + !!file;
+    if (n == 0)
+        fault_text(e, path, STR(""),
+                   "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
+                   "`secretKeyRef` or `fileKeyRef`");
+    else if (text_of(variable, "value").n)
+        fault_text(e, path, STR(""), "may not be specified when `value` is not empty");
+    else if (n > 1)
+        fault_text(e, path, STR(""), "may not have more than one field specified at a time");
+}
+
+void check_env(struct field_errors *e, const struct field_path *path, const struct value *env)
+{
+    size_t i = 0;
+    value_each_item (it, env) {
+        const struct field_path *at = path_item(path, i++);
+        struct str name = text_of(it, "name");
+        if (check_required(e, path_at(at, "name"), name))
+            (void)check_env_name(e, path_at(at, "name"), name);
+        const struct value *from = member(it, "valueFrom");
+        if (from)
+            check_value_from(e, path_at(at, "valueFrom"), it, from);
+    }
+}
+
+static void check_source(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    struct name_faults f = { 0 };
+    if (!check_required(e, path_at(path, "name"), name) ||
+        name_check_prefix(NAME_SUBDOMAIN, name, &f))
+        return;
+    for (size_t i = 0; i < f.n; i++)
+        fault_text(e, path_at(path, "name"), name, "%s%s", f.list[i].part, f.list[i].why);
+}
+
+void check_env_from(struct field_errors *e, const struct field_path *path,
+                    const struct value *sources)
+{
+    size_t i = 0;
+    value_each_item (it, sources) {
+        const struct field_path *at = path_item(path, i++);
+        const struct value *config = member(it, "configMapRef"), *secret = member(it, "secretRef");
+        if (text_of(it, "prefix").n)
+            (void)check_env_name(e, path_at(at, "prefix"), text_of(it, "prefix"));
+        if (config)
+            check_source(e, path_at(at, "configMapRef"), text_of(config, "name"));
+        if (secret)
+            check_source(e, path_at(at, "secretRef"), text_of(secret, "name"));
+        if (!config && !secret) /* so upstream names the list */
+            fault_text(e, path, STR(""), "must specify one of: `configMapRef` or `secretRef`");
+        else if (config && secret)
+            fault_text(e, path, STR(""), "may not have more than one field specified at a time");
+    }
+}

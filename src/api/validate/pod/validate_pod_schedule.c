@@ -1,0 +1,332 @@
+/* Where a pod may run: affinities, tolerations, spreading. */
+#include "api/validate/validate_parts.h"
+#include "api/validate/pod/validate_pod.h"
+#include "base/buf.h"
+#include "base/banned.h"
+
+/* ---- Label keys that are merged into a selector ---- */
+
+static bool check_label_keys(struct field_errors *e, const struct field_path *path,
+                             const struct value *keys, const struct value *selector)
+{
+    if (!validate__count(keys))
+        return true;
+    if (!selector)
+        return fault_forbidden(e, path, "must not be specified when labelSelector is not set");
+    size_t i = 0, before = e->n;
+    value_each_item (it, keys)
+        (void)check_name(e, path_item(path, i++), NAME_QUALIFIED, value_str(it));
+    return e->n == before;
+}
+
+/* By now the keys have been merged into the selector: a key that is there twice was also given by
+ * hand. */
+static void check_merged_keys(struct field_errors *e, const struct field_path *path,
+                              const struct value *keys, const struct value *selector)
+{
+    if (!selector || !validate__count(keys))
+        return;
+    autoset seen, wanted; /* of equal keys the last counts, as in upstream's map */
+    text_set_init(&seen);
+    text_set_init(&wanted);
+    for (size_t i = keys->n; keys->type == VALUE_ARRAY && i-- > 0;)
+        (void)text_set_add(&wanted, value_str(&keys->items[i]), &keys->items[i]);
+    value_each_field (f, value_get(selector, STR("matchLabels")))
+        (void)text_set_add(&seen, f->key, f);
+    value_each_item (it, value_get(selector, STR("matchExpressions"))) {
+        struct str key = text_of(it, "key");
+        const struct value *given = text_set_get(&wanted, key);
+        if (!text_set_add(&seen, key, it) && given)
+            fault_text(e, path_item(path, (size_t)(given - keys->items)), key,
+                       "exists in both matchLabelKeys and labelSelector");
+    }
+}
+
+static void check_keys(struct field_errors *e, const struct field_path *path,
+                       const struct value *owner)
+{
+    const struct value *match = value_get(owner, STR("matchLabelKeys")),
+                       *mismatch = value_get(owner, STR("mismatchLabelKeys")),
+                       *selector = member(owner, "labelSelector");
+    if (!validate__count(match) && !validate__count(mismatch))
+        return;
+    (void)check_label_keys(e, path_at(path, "matchLabelKeys"), match, selector);
+    (void)check_label_keys(e, path_at(path, "mismatchLabelKeys"), mismatch, selector);
+    check_merged_keys(e, path, match, selector);
+    autoset others;
+    text_set_init(&others);
+    value_each_item (it, mismatch)
+        (void)text_set_add(&others, value_str(it), it);
+    size_t i = 0;
+    value_each_item (it, match) {
+        if (text_set_has(&others, value_str(it)))
+            fault_text(e, path_item(path_at(path, "matchLabelKeys"), i), value_str(it),
+                       "exists in both matchLabelKeys and mismatchLabelKeys");
+        i++;
+    }
+}
+
+bool has_good_label_keys(const struct value *constraint)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct field_errors e = FIELD_ERRORS_INIT(&scratch);
+    check_keys(&e, path_root(""), constraint);
+    arena_done(&scratch);
+    return e.n == 0;
+}
+
+/* ---- Affinities ---- */
+
+static void check_weight(struct field_errors *e, const struct field_path *path, int64_t weight)
+{
+    if (weight <= 0 || weight > 100)
+        fault_int(e, path, weight, "must be in the range 1-100");
+}
+
+static void check_node_affinity(struct field_errors *e, const struct field_path *path,
+                                const struct value *affinity, const struct pod_rules *rules)
+{
+    const struct value *required =
+        member(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+    if (required)
+        (void)check_node_selector(e,
+                                  path_at(path, "requiredDuringSchedulingIgnoredDuringExecution"),
+                                  required, rules->keeps_node_values);
+    const struct field_path *list =
+        path_at(path, "preferredDuringSchedulingIgnoredDuringExecution");
+    size_t i = 0;
+    value_each_item (it,
+                     value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
+        const struct field_path *at = path_item(list, i++);
+        check_weight(e, path_at(at, "weight"), int_of(it, "weight"));
+        (void)check_node_selector_term(e, path_at(at, "preference"), member(it, "preference"),
+                                       true);
+    }
+}
+
+static void check_affinity_term(struct field_errors *e, const struct field_path *path,
+                                const struct value *term, const struct pod_rules *rules)
+{
+    unsigned flags = rules->keeps_selector_values ? SELECTOR_ANY_VALUES : 0;
+    struct str topology = text_of(term, "topologyKey");
+    (void)check_label_selector(e, path_at(path, "labelSelector"), member(term, "labelSelector"),
+                               flags);
+    (void)check_label_selector(e, path_at(path, "namespaceSelector"),
+                               member(term, "namespaceSelector"), flags);
+    value_each_item (it, value_get(term, STR("namespaces")))
+        (void)check_name(e, path_at(path, "namespace"), NAME_LABEL, value_str(it));
+    check_keys(e, path, term);
+    if (!topology.n)
+        fault_required(e, path_at(path, "topologyKey"), "can not be empty");
+    (void)check_name(e, path_at(path, "topologyKey"), NAME_QUALIFIED, topology);
+}
+
+static void check_pod_affinity(struct field_errors *e, const struct field_path *path,
+                               const struct value *affinity, const struct pod_rules *rules)
+{
+    const struct field_path *list = path_at(path, "requiredDuringSchedulingIgnoredDuringExecution");
+    size_t i = 0;
+    value_each_item (it, value_get(affinity, STR("requiredDuringSchedulingIgnoredDuringExecution")))
+        check_affinity_term(e, path_item(list, i++), it, rules);
+    list = path_at(path, "preferredDuringSchedulingIgnoredDuringExecution");
+    i = 0;
+    value_each_item (it,
+                     value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
+        const struct field_path *at = path_item(list, i++);
+        check_weight(e, path_at(at, "weight"), int_of(it, "weight"));
+        check_affinity_term(e, path_at(at, "podAffinityTerm"), member(it, "podAffinityTerm"),
+                            rules);
+    }
+}
+
+void check_affinity(struct field_errors *e, const struct field_path *path,
+                    const struct value *affinity, const struct pod_rules *rules)
+{
+    const struct value *nodes = member(affinity, "nodeAffinity"),
+                       *pods = member(affinity, "podAffinity"),
+                       *anti = member(affinity, "podAntiAffinity");
+    if (nodes)
+        check_node_affinity(e, path_at(path, "nodeAffinity"), nodes, rules);
+    if (pods)
+        check_pod_affinity(e, path_at(path, "podAffinity"), pods, rules);
+    if (anti)
+        check_pod_affinity(e, path_at(path, "podAntiAffinity"), anti, rules);
+}
+
+/* ---- Tolerations ---- */
+
+static bool check_decimal(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    struct str digits = str_starts(text, STR("-")) ? str_skip(text, 1) : text;
+    bool good = digits.n > 0 && (digits.p[0] != '0' || text.n == 1);
+    int64_t n;
+    for (size_t i = 0; i < digits.n; i++)
+        good = good && digits.p[i] >= '0' && digits.p[i] <= '9';
+    if (!good)
+        return fault_text(e, path, text, "must be a valid decimal integer in canonical form");
+    return str_to_i64(text, &n) ||
+           fault_text(e, path, text,
+                      "strconv.ParseInt: parsing \"" STR_FMT "\": value out of range",
+                      STR_ARG(text));
+}
+
+static void check_toleration_value(struct field_errors *e, const struct field_path *path,
+                                   const struct value *t, bool with_order)
+{
+    static const struct str all[] = { STR("Equal"), STR("Exists"), STR("Lt"), STR("Gt") };
+    struct str operator_ = text_of(t, "operator"), text = text_of(t, "value");
+    const struct field_path *at = path_at(path, "operator");
+    struct name_faults f = { 0 };
+    if (!operator_.n || str_eq(operator_, all[0])) {
+        if (name_check(NAME_LABEL_VALUE, text, &f))
+            return;
+        autobuf why = { 0 };
+        for (size_t i = 0; i < f.n; i++)
+            buf_printf(&why, "%s%s", i ? ";" : "", f.list[i].why);
+        fault_text(e, at, text, STR_FMT, STR_ARG(buf_str(&why)));
+    } else if (str_eq(operator_, all[1])) {
+        if (text.n)
+            fault_text(e, at, text, "value must be empty when `operator` is 'Exists'");
+    } else if (!str_eq(operator_, all[2]) && !str_eq(operator_, all[3])) {
+        (void)check_one_of(e, at, operator_, all, 2);
+    } else if (with_order) {
+        (void)check_decimal(e, path_at(path, "value"), text);
+    } else {
+        struct value shown = value_string(operator_);
+        field_not_supported(e, at, field_json(e, &shown), all, 4);
+    }
+}
+
+void check_tolerations(struct field_errors *e, const struct field_path *path,
+                       const struct value *tolerations, bool with_order)
+{
+    static const struct str effects[] = { STR("NoSchedule"), STR("PreferNoSchedule"),
+                                          STR("NoExecute") };
+    size_t i = 0;
+    value_each_item (it, tolerations) {
+        const struct field_path *at = path_item(path, i++);
+        struct str key = text_of(it, "key"), effect = text_of(it, "effect");
+        if (key.n)
+            (void)check_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
+        else if (!str_eq(text_of(it, "operator"), STR("Exists")))
+            fault_text(e, path_at(at, "operator"), text_of(it, "operator"),
+                       "operator must be Exists when `key` is empty, which means \"match all "
+                       "values and all keys\"");
+        if (member(it, "tolerationSeconds") && !str_eq(effect, effects[2]))
+            fault_text(e, path_at(at, "effect"), effect,
+                       "effect must be 'NoExecute' when `tolerationSeconds` is set");
+        check_toleration_value(e, at, it, with_order);
+        if (effect.n)
+            (void)check_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
+    }
+}
+
+/* ---- Spreading ---- */
+
+static void check_min_domains(struct field_errors *e, const struct field_path *path,
+                              const struct value *domains, struct str action)
+{
+    if (!domains)
+        return;
+    (void)check_positive(e, path, validate__int(domains));
+    if (!str_eq(action, STR("DoNotSchedule")))
+        fault_value(e, path, domains,
+                    "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " STR_FMT,
+                    STR_ARG(action));
+}
+
+static void check_inclusion(struct field_errors *e, const struct field_path *path,
+                            const struct value *policy)
+{
+    static const struct str policies[] = { STR("Honor"), STR("Ignore") };
+    if (policy)
+        (void)check_one_of(e, path, value_str(policy), VALUES(policies));
+}
+
+/* As it was before the keys were merged into the selector. */
+static void check_unmerged_keys(struct field_errors *e, const struct field_path *path,
+                                const struct value *constraint)
+{
+    const struct value *selector = member(constraint, "labelSelector"),
+                       *keys = value_get(constraint, STR("matchLabelKeys"));
+    if (!validate__count(keys))
+        return;
+    if (!selector)
+        fault_forbidden(e, path, "must not be specified when labelSelector is not set");
+    autoset seen;
+    text_set_init(&seen);
+    value_each_field (f, value_get(selector, STR("matchLabels")))
+        (void)text_set_add(&seen, f->key, f);
+    value_each_item (it, value_get(selector, STR("matchExpressions")))
+        (void)text_set_add(&seen, text_of(it, "key"), it);
+    size_t i = 0;
+    value_each_item (it, keys) {
+        const struct field_path *at = path_item(path, i++);
+        (void)check_name(e, at, NAME_QUALIFIED, value_str(it));
+        if (text_set_has(&seen, value_str(it)))
+            fault_text(e, at, value_str(it), "exists in both matchLabelKeys and labelSelector");
+    }
+}
+
+static struct str spread_pair(struct arena *a, const struct value *constraint)
+{
+    return arena_printf(a, "{" STR_FMT ", " STR_FMT "}",
+                        STR_ARG(text_of(constraint, "topologyKey")),
+                        STR_ARG(text_of(constraint, "whenUnsatisfiable")));
+}
+
+/* How often each pair is still to come: upstream notes all but the last of equal ones. */
+static void count_pairs(struct field_errors *e, const struct value *constraints,
+                        struct text_set *last)
+{
+    size_t n = validate__count(constraints);
+    for (size_t i = n; i-- > 0;) {
+        const struct value *it = value_at(constraints, i);
+        (void)text_set_add(last, spread_pair(e->arena, it), it);
+    }
+}
+
+static void check_constraint(struct field_errors *e, const struct field_path *path,
+                             const struct value *constraint, const struct pod_rules *rules)
+{
+    const struct value *selector = member(constraint, "labelSelector");
+    check_min_domains(e, path_at(path, "minDomains"), member(constraint, "minDomains"),
+                      text_of(constraint, "whenUnsatisfiable"));
+    check_inclusion(e, path_at(path, "nodeAffinityPolicy"),
+                    member(constraint, "nodeAffinityPolicy"));
+    check_inclusion(e, path_at(path, "nodeTaintsPolicy"), member(constraint, "nodeTaintsPolicy"));
+    if (rules->keeps_spread_keys)
+        check_unmerged_keys(e, path_at(path, "matchLabelKeys"), constraint);
+    else
+        check_keys(e, path, constraint);
+    if (!rules->keeps_spread_selectors)
+        (void)check_label_selector(e, path_at(path, "labelSelector"), selector, 0);
+}
+
+void check_spread_constraints(struct field_errors *e, const struct field_path *path,
+                              const struct value *constraints, const struct pod_rules *rules)
+{
+    static const struct str actions[] = { STR("DoNotSchedule"), STR("ScheduleAnyway") };
+    if (!validate__count(constraints))
+        return;
+    autoset last;
+    text_set_init(&last);
+    if (constraints->n > 1)
+        count_pairs(e, constraints, &last);
+    size_t i = 0;
+    value_each_item (it, constraints) {
+        const struct field_path *at = path_item(path, i++);
+        (void)check_positive(e, path_at(at, "maxSkew"), int_of(it, "maxSkew"));
+        if (!text_of(it, "topologyKey").n)
+            fault_required(e, path_at(at, "topologyKey"), "can not be empty");
+        (void)check_one_of(e, path_at(at, "whenUnsatisfiable"), text_of(it, "whenUnsatisfiable"),
+                           VALUES(actions));
+        if (constraints->n > 1) {
+            struct str pair = spread_pair(e->arena, it);
+            if (text_set_get(&last, pair) != it)
+                fault_duplicate(e, path_at(at, "{topologyKey, whenUnsatisfiable}"), pair);
+        }
+        check_constraint(e, at, it, rules);
+    }
+}

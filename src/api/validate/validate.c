@@ -1,0 +1,124 @@
+#include "api/validate/validate.h"
+
+#include "api/validate/validate_internal.h"
+
+#include "base/buf.h"
+#include "base/banned.h"
+
+static const struct validate_rules *const tables[] = {
+    validate__core,
+    validate__admission,
+    validate__apiregistration,
+    validate__certificates,
+    validate__certificates_pod,
+    validate__coordination,
+    validate__pod,
+    validate__quota,
+    validate__policy,
+    validate__autoscaling,
+    validate__batch,
+    validate__stateful,
+    validate__apps,
+    validate__rbac,
+    validate__resource,
+    validate__review,
+    validate__persistent,
+    validate__storage,
+    validate__webhook,
+    validate__definition,
+    validate__endpoints,
+    validate__event,
+    validate__flowcontrol,
+    validate__ingress,
+    validate__network,
+    validate__node,
+    validate__service,
+    validate__dropped,
+};
+
+static const struct validate_rules *find_row(struct str group, struct str version, struct str kind)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (const struct validate_rules *v = tables[t]; v->kind.p; v++)
+            if (str_eq(v->kind, kind) && str_eq(v->group, group) && str_eq(v->version, version))
+                return v;
+    return NULL;
+}
+
+/* Rules of the version come first, then those of the group, then those of the kind as it is
+ * stored. */
+static const struct validate_rules *find(const struct kind_resource *r)
+{
+    const struct validate_rules *v = find_row(r->group, r->version, r->type->name);
+    if (!v)
+        v = find_row(r->group, STR(""), r->type->name);
+    if (!v && r->stored)
+        v = find_row(r->stored->group, STR(""), r->stored->type->name);
+    return v;
+}
+
+void validate_create(struct field_errors *e, const struct kind_resource *r, const struct value *obj)
+{
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, STR(""), obj, NULL);
+        return;
+    }
+    const struct validate_rules *v = find(r);
+    if (v && v->create)
+        v->create(e, obj);
+    if (v && e->n)
+        field_errors_unique(e);
+}
+
+void validate_update(struct field_errors *e, const struct kind_resource *r, const struct value *obj,
+                     const struct value *old_obj)
+{
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, STR(""), obj, old_obj);
+        return;
+    }
+    const struct validate_rules *v = find(r);
+    if (v && v->update)
+        v->update(e, obj, old_obj);
+    if (v && e->n)
+        field_errors_unique(e);
+}
+
+void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
+                         const struct value *obj, const struct value *old_obj)
+{
+    if (r->type->custom) {
+        r->type->custom->validate(e, r->type, sub, obj, old_obj);
+        return;
+    }
+    const struct validate_rules *v = find(r);
+    if (v && v->update_sub)
+        v->update_sub(e, sub, obj, old_obj);
+    if (v && e->n)
+        field_errors_unique(e);
+}
+
+void validate_warn(struct validate_warnings *w, const struct kind_resource *r,
+                   const struct value *obj, const struct value *old_obj)
+{
+    if (r->type->custom) {
+        r->type->custom->warn(w, obj, old_obj);
+        return;
+    }
+    const struct validate_rules *v = find(r);
+    if (v && v->warn)
+        v->warn(w, obj, old_obj);
+}
+
+void validate_add_warning(struct validate_warnings *w, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str text = arena_vprintf(w->arena, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < w->n; i++)
+        if (str_eq(w->texts[i], text))
+            return;
+    if (w->n < VALIDATE_WARNINGS_MAX)
+        w->texts[w->n++] = text;
+}

@@ -1,0 +1,661 @@
+#include "api/validate/validate_common.h"
+
+#include "api/ip.h"
+#include "api/meta.h"
+#include "api/quantity.h"
+#include "base/buf.h"
+#include "base/banned.h"
+
+/* ---- Reading ---- */
+
+const struct value *map_member(const struct value *map, struct str key)
+{
+    enum { FEW = 16 };
+    if (!value_is(map, VALUE_OBJECT) || map->n <= FEW)
+        return value_get(map, key);
+    size_t low = 0, high = map->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = str_cmp(map->fields[mid].key, key);
+        if (c == 0)
+            return &map->fields[mid].val;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+/* ---- Faults ---- */
+
+static __attribute__((format(printf, 5, 0))) void
+note(struct field_errors *e, enum field_error_type type, const struct field_path *path,
+     struct str shown, const char *fmt, va_list ap)
+{
+    struct str why = arena_vprintf(e->arena, fmt, ap);
+    field_error(e, type, path, shown, STR_FMT, STR_ARG(why));
+}
+
+bool fault_text(struct field_errors *e, const struct field_path *path, struct str text,
+                const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    note(e, FIELD_INVALID, path, field_quoted(e, text), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool fault_int(struct field_errors *e, const struct field_path *path, int64_t n, const char *fmt,
+               ...)
+{
+    struct value shown = value_int(n);
+    va_list ap;
+    va_start(ap, fmt);
+    note(e, FIELD_INVALID, path, field_json(e, &shown), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool fault_value(struct field_errors *e, const struct field_path *path, const struct value *v,
+                 const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    note(e, FIELD_INVALID, path, field_json(e, v), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool fault_required(struct field_errors *e, const struct field_path *path, const char *why)
+{
+    field_required(e, path, why);
+    return false;
+}
+
+bool fault_forbidden(struct field_errors *e, const struct field_path *path, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    note(e, FIELD_FORBIDDEN, path, STR(""), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool fault_duplicate(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    field_error(e, FIELD_DUPLICATE, path, field_quoted(e, text), "%s", "");
+    return false;
+}
+
+bool fault_not_found(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    field_error(e, FIELD_NOT_FOUND, path, field_quoted(e, text), "%s", "");
+    return false;
+}
+
+bool fault_too_many(struct field_errors *e, const struct field_path *path, size_t n, size_t max)
+{
+    struct value shown = value_int((int64_t)n);
+    field_error(e, FIELD_TOO_MANY, path, field_json(e, &shown), "must have at most %zu item%s", max,
+                max == 1 ? "" : "s");
+    return false;
+}
+
+/* ---- Numbers ---- */
+
+bool check_nonnegative(struct field_errors *e, const struct field_path *path, int64_t n)
+{
+    return n >= 0 || fault_int(e, path, n, "must be greater than or equal to 0");
+}
+
+bool check_positive(struct field_errors *e, const struct field_path *path, int64_t n)
+{
+    return n > 0 || fault_int(e, path, n, "must be greater than zero");
+}
+
+bool check_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
+                   int64_t high)
+{
+    return (n >= low && n <= high) ||
+           fault_int(e, path, n, "must be between %ld and %ld, inclusive", (long)low, (long)high);
+}
+
+bool check_port(struct field_errors *e, const struct field_path *path, int64_t port)
+{
+    return check_between(e, path, port, 1, 65535);
+}
+
+bool check_id(struct field_errors *e, const struct field_path *path, int64_t id)
+{
+    return check_between(e, path, id, 0, INT32_MAX);
+}
+
+/* ---- Texts ---- */
+
+bool check_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                struct str name)
+{
+    struct name_faults f;
+    f.n = 0;
+    if (name_check(rule, name, &f))
+        return true;
+    for (size_t i = 0; i < f.n; i++)
+        fault_text(e, path, name, "%s%s", f.list[i].part, f.list[i].why);
+    return false;
+}
+
+bool check_required(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    return text.n || fault_required(e, path, "");
+}
+
+bool check_required_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                         struct str name)
+{
+    return check_required(e, path, name) && check_name(e, path, rule, name);
+}
+
+bool is_one_of(struct str text, const struct str *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(text, values[i]))
+            return true;
+    return false;
+}
+
+bool check_one_of(struct field_errors *e, const struct field_path *path, struct str text,
+                  const struct str *values, size_t n)
+{
+    if (is_one_of(text, values, n))
+        return true;
+    struct value shown = value_string(text);
+    field_not_supported(e, path, field_json(e, &shown), values, n);
+    return false;
+}
+
+static bool is_port_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+bool check_port_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    size_t before = e->n;
+    bool chars = name.n > 0, letter = false, dashes = false;
+    for (size_t i = 0; i < name.n; i++) {
+        chars = chars && is_port_char(name.p[i]);
+        letter = letter || (name.p[i] >= 'a' && name.p[i] <= 'z');
+        dashes = dashes || (i && name.p[i] == '-' && name.p[i - 1] == '-');
+    }
+    if (name.n > 15)
+        fault_text(e, path, name, "must be no more than 15 characters");
+    if (!chars)
+        fault_text(e, path, name,
+                   "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+    if (!letter)
+        fault_text(e, path, name, "must contain at least one letter (a-z)");
+    if (dashes)
+        fault_text(e, path, name, "must not contain consecutive hyphens");
+    if (str_starts(name, STR("-")) || str_ends(name, STR("-")))
+        fault_text(e, path, name, "must not begin or end with a hyphen");
+    return e->n == before;
+}
+
+bool check_port_or_name(struct field_errors *e, const struct field_path *path,
+                        const struct value *port)
+{
+    if (value_is(port, VALUE_STRING))
+        return check_port_name(e, path, value_str(port));
+    return check_port(e, path, validate__int(port));
+}
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool check_header_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    bool good = name.n > 0;
+    for (size_t i = 0; i < name.n; i++)
+        good = good && (is_alnum(name.p[i]) || name.p[i] == '-');
+    return good || fault_text(e, path, name,
+                              "a valid HTTP header must consist of alphanumeric characters or '-' "
+                              "(e.g. 'X-Header-Name', regex used for validation is "
+                              "'[-A-Za-z0-9]+')");
+}
+
+bool check_env_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    if (!name.n)
+        return fault_text(e, path, name, "environment variable name must be non-empty");
+    for (size_t i = 0; i < name.n; i++)
+        if (name.p[i] < ' ' || name.p[i] > '~' || name.p[i] == '=')
+            return fault_text(e, path, name,
+                              "a valid environment variable name must consist only of printable "
+                              "ASCII characters other than '='");
+    return true;
+}
+
+bool check_domain_path(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    if (!text.n)
+        return fault_required(e, path, "");
+    struct str rest = text;
+    struct str host = str_cut(&rest, '/');
+    if (!host.n || !rest.n)
+        return fault_text(e, path, text,
+                          "must be a domain-prefixed path (such as \"acme.io/foo\")");
+    bool good = check_name(e, path, NAME_SUBDOMAIN, host);
+    for (size_t i = 0; i < rest.n; i++)
+        if (!is_alnum(rest.p[i]) && str_find(STR("/-._~%!$&'()*+,;=:"), rest.p[i]) < 0)
+            return fault_text(e, path, rest,
+                              "Invalid path (regex used for validation is "
+                              "'[A-Za-z0-9/\\-._~%%!$&'()*+,;=:]+')");
+    return good;
+}
+
+/* The faults of a name in one text. */
+static bool check_joined(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                         struct str name)
+{
+    struct name_faults f = { 0 };
+    if (name_check(rule, name, &f))
+        return true;
+    autobuf why = { 0 };
+    for (size_t i = 0; i < f.n; i++)
+        buf_printf(&why, "%s%s%s", i ? "," : "", f.list[i].part, f.list[i].why);
+    return fault_text(e, path, name, STR_FMT, STR_ARG(buf_str(&why)));
+}
+
+bool check_domain_name(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    if (!text.n)
+        return fault_required(e, path, "");
+    struct str name = str_ends(text, STR(".")) ? str_take(text, text.n - 1) : text;
+    if (!check_joined(e, path, NAME_SUBDOMAIN, name))
+        return false;
+    if (str_find(name, '.') < 0)
+        return fault_text(e, path, name,
+                          "should be a domain with at least two segments separated by dots");
+    struct str rest = name;
+    while (rest.n)
+        if (!check_joined(e, path, NAME_LABEL, str_cut(&rest, '.')))
+            return false;
+    return true;
+}
+
+/* The first of the parts between dots that is no such name, with all its faults. */
+static bool check_dotted(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                         struct str text)
+{
+    struct str rest = text;
+    do {
+        struct name_faults f = { 0 };
+        struct str part = str_cut(&rest, '.');
+        if (name_check(rule, part, &f))
+            continue;
+        struct str quoted = field_quoted(e, part);
+        for (size_t i = 0; i < f.n; i++)
+            fault_text(e, path, text, "validating label " STR_FMT ": %s%s", STR_ARG(quoted),
+                       f.list[i].part, f.list[i].why);
+        return false;
+    } while (rest.p);
+    return true;
+}
+
+bool check_signer_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    enum { SIGNER_MAX = 2 * NAME_SUBDOMAIN_MAX + NAME_LABEL_MAX + 2 };
+    if (!name.n)
+        return fault_required(e, path, "");
+    struct str signer = name;
+    struct str domain = str_cut(&signer, '/');
+    if (!signer.p || str_find(signer, '/') >= 0)
+        return fault_text(e, path, name,
+                          "must be a fully qualified domain and path of the form "
+                          "'example.com/signer-name'");
+    size_t before = e->n;
+    if (domain.n > NAME_SUBDOMAIN_MAX)
+        field_too_long(e, path, NAME_SUBDOMAIN_MAX);
+    (void)check_dotted(e, path, NAME_LABEL, domain);
+    if (str_find(domain, '.') < 0)
+        fault_text(e, path, domain,
+                   "should be a domain with at least two segments separated by dots");
+    (void)check_dotted(e, path, NAME_SUBDOMAIN, signer);
+    if (name.n > SIGNER_MAX)
+        field_too_long(e, path, SIGNER_MAX);
+    return e->n == before;
+}
+
+bool check_wildcard_domain(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    struct name_faults f = { 0 };
+    size_t before = e->n;
+    if (text.n > NAME_SUBDOMAIN_MAX)
+        fault_text(e, path, text, "must be no more than 253 characters");
+    if (!str_starts(text, STR("*.")) ||
+        !name_check(NAME_SUBDOMAIN, str_take(str_skip(text, 2), NAME_SUBDOMAIN_MAX), &f))
+        fault_text(e, path, text,
+                   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
+                   "subdomain, which must consist of lower case alphanumeric characters, '-' or "
+                   "'.' and end with an alphanumeric character (e.g. '*.example.com', regex used "
+                   "for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*"
+                   "[a-z0-9])?)*')");
+    return e->n == before;
+}
+
+bool check_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    struct str rest = text;
+    while (rest.n)
+        if (str_eq(str_cut(&rest, '/'), STR("..")))
+            return fault_text(e, path, text, "must not contain '..'");
+    return true;
+}
+
+bool check_descending_path(struct field_errors *e, const struct field_path *path, struct str text)
+{
+    bool good = true;
+    if (str_starts(text, STR("/")))
+        good = fault_text(e, path, text, "must be a relative path");
+    return check_no_backsteps(e, path, text) && good;
+}
+
+/* ---- Addresses ---- */
+
+static bool is_listed(const struct value *list, struct str text)
+{
+    value_each_item (it, list)
+        if (str_eq(value_str(it), text))
+            return true;
+    return false;
+}
+
+static bool parse_ip(struct field_errors *e, const struct field_path *path, struct str text,
+                     struct ip *ret)
+{
+    if (!ip_parse(text, ret))
+        return fault_text(e, path, text,
+                          "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    if (ret->has_zeros)
+        return fault_text(e, path, text, "must not have leading 0s");
+    if (ret->is_mapped)
+        return fault_text(e, path, text, "must not be an IPv4-mapped IPv6 address");
+    return true;
+}
+
+bool check_ip_legacy(struct field_errors *e, const struct field_path *path, struct str ip,
+                     const struct value *old_values)
+{
+    struct ip parsed;
+    return is_listed(old_values, ip) || parse_ip(e, path, ip, &parsed);
+}
+
+static bool check_canonical(struct field_errors *e, const struct field_path *path, struct str text,
+                            struct str canonical)
+{
+    return str_eq(text, canonical) ||
+           fault_text(e, path, text, "must be in canonical form (\"" STR_FMT "\")",
+                      STR_ARG(canonical));
+}
+
+bool check_ip(struct field_errors *e, const struct field_path *path, struct str ip)
+{
+    struct ip parsed;
+    char text[IP_TEXT_MAX];
+    return parse_ip(e, path, ip, &parsed) && check_canonical(e, path, ip, ip_format(&parsed, text));
+}
+
+static bool parse_cidr(struct field_errors *e, const struct field_path *path, struct str text,
+                       struct cidr *ret)
+{
+    if (!cidr_parse(text, ret))
+        return fault_text(e, path, text,
+                          "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+    if (ret->has_zeros)
+        return fault_text(e, path, text, "must not have leading 0s in IP or prefix length");
+    if (ret->ip.is_mapped)
+        return fault_text(e, path, text, "must not have an IPv4-mapped IPv6 address");
+    if (ret->has_host)
+        return fault_text(e, path, text, "must not have bits set beyond the prefix length");
+    return true;
+}
+
+bool check_cidr_legacy(struct field_errors *e, const struct field_path *path, struct str cidr,
+                       const struct value *old_values)
+{
+    struct cidr parsed;
+    return is_listed(old_values, cidr) || parse_cidr(e, path, cidr, &parsed);
+}
+
+bool check_cidr(struct field_errors *e, const struct field_path *path, struct str cidr)
+{
+    struct cidr parsed;
+    char text[IP_TEXT_MAX];
+    return parse_cidr(e, path, cidr, &parsed) &&
+           check_canonical(e, path, cidr, cidr_format(&parsed, text));
+}
+
+/* ---- Labels and selectors ---- */
+
+bool check_labels(struct field_errors *e, const struct field_path *path, const struct value *labels)
+{
+    size_t before = e->n;
+    meta_check_labels(e, path, labels);
+    return e->n == before;
+}
+
+bool check_annotations(struct field_errors *e, const struct field_path *path,
+                       const struct value *annotations)
+{
+    size_t before = e->n;
+    if (validate__count(annotations))
+        meta_check_annotations(e, path, annotations);
+    return e->n == before;
+}
+
+enum expression_operator { OPERATOR_WITH_VALUES, OPERATOR_WITHOUT, OPERATOR_UNKNOWN };
+
+static enum expression_operator operator_of(const struct value *expression)
+{
+    static const struct str with[] = { STR("In"), STR("NotIn") };
+    static const struct str without[] = { STR("Exists"), STR("DoesNotExist") };
+    struct str text = text_of(expression, "operator");
+    if (is_one_of(text, VALUES(with)))
+        return OPERATOR_WITH_VALUES;
+    return is_one_of(text, VALUES(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
+}
+
+static void check_expression(struct field_errors *e, const struct field_path *path,
+                             const struct value *expression, unsigned flags)
+{
+    enum expression_operator op = operator_of(expression);
+    const struct field_path *values = path_at(path, "values");
+    if (op == OPERATOR_WITH_VALUES && !count_of(expression, "values"))
+        fault_required(e, values, "must be specified when `operator` is 'In' or 'NotIn'");
+    if (op == OPERATOR_WITHOUT && count_of(expression, "values"))
+        fault_forbidden(e, values,
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    if (op == OPERATOR_UNKNOWN)
+        fault_text(e, path_at(path, "operator"), text_of(expression, "operator"),
+                   "not a valid selector operator");
+    (void)check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(expression, "key"));
+    size_t i = 0;
+    if (!(flags & SELECTOR_ANY_VALUES))
+        value_each_item (it, value_get(expression, STR("values")))
+            (void)check_name(e, path_item(values, i++), NAME_LABEL_VALUE, value_str(it));
+}
+
+bool check_label_selector(struct field_errors *e, const struct field_path *path,
+                          const struct value *selector, unsigned flags)
+{
+    size_t before = e->n, i = 0;
+    (void)check_labels(e, path_at(path, "matchLabels"), value_get(selector, STR("matchLabels")));
+    const struct field_path *expressions = path_at(path, "matchExpressions");
+    value_each_item (it, value_get(selector, STR("matchExpressions")))
+        check_expression(e, path_item(expressions, i++), it, flags);
+    return e->n == before;
+}
+
+static bool is_name(enum name_rule rule, struct str text)
+{
+    struct name_faults f;
+    f.n = 0;
+    return name_check(rule, text, &f);
+}
+
+static bool has_good_values(const struct value *expression)
+{
+    value_each_item (it, value_get(expression, STR("values")))
+        if (!is_name(NAME_LABEL_VALUE, value_str(it)))
+            return false;
+    return true;
+}
+
+static bool is_expression(const struct value *expression, unsigned flags)
+{
+    size_t n = count_of(expression, "values");
+    enum expression_operator op = operator_of(expression);
+    return (op == OPERATOR_WITH_VALUES ? n > 0 : op == OPERATOR_WITHOUT && n == 0) &&
+           is_name(NAME_QUALIFIED, text_of(expression, "key")) &&
+           ((flags & SELECTOR_ANY_VALUES) || has_good_values(expression));
+}
+
+bool is_label_selector(const struct value *selector, unsigned flags)
+{
+    value_each_field (f, value_get(selector, STR("matchLabels")))
+        if (!is_name(NAME_QUALIFIED, f->key) || !is_name(NAME_LABEL_VALUE, value_str(&f->val)))
+            return false;
+    value_each_item (it, value_get(selector, STR("matchExpressions")))
+        if (!is_expression(it, flags))
+            return false;
+    return true;
+}
+
+bool selector_has_bad_value(const struct value *selector)
+{
+    value_each_item (it, value_get(selector, STR("matchExpressions")))
+        if (!has_good_values(it))
+            return true;
+    return false;
+}
+
+static bool expression_matches(const struct value *expression, const struct value *labels)
+{
+    const struct value *label = map_member(labels, text_of(expression, "key"));
+    struct str op = text_of(expression, "operator");
+    if (str_eq(op, STR("Exists")))
+        return label != NULL;
+    if (str_eq(op, STR("DoesNotExist")))
+        return label == NULL;
+    bool listed = label && is_listed(value_get(expression, STR("values")), value_str(label));
+    return str_eq(op, STR("In")) ? listed : !listed;
+}
+
+bool selector_matches(const struct value *selector, const struct value *labels)
+{
+    if (!selector)
+        return false;
+    value_each_field (f, value_get(selector, STR("matchLabels"))) {
+        const struct value *label = map_member(labels, f->key);
+        if (!label || !str_eq(value_str(label), value_str(&f->val)))
+            return false;
+    }
+    value_each_item (it, value_get(selector, STR("matchExpressions")))
+        if (!expression_matches(it, labels))
+            return false;
+    return true;
+}
+
+bool selector_is_empty(const struct value *selector)
+{
+    return selector && !count_of(selector, "matchLabels") &&
+           !count_of(selector, "matchExpressions");
+}
+
+/* ---- Quantities ---- */
+
+static int sign_of(struct str quantity)
+{
+    return quantity.n ? quantity_sign(quantity) : 0;
+}
+
+bool check_nonnegative_quantity(struct field_errors *e, const struct field_path *path,
+                                struct str quantity)
+{
+    return sign_of(quantity) >= 0 ||
+           fault_text(e, path, quantity, "must be greater than or equal to 0");
+}
+
+bool check_positive_quantity(struct field_errors *e, const struct field_path *path,
+                             struct str quantity)
+{
+    return sign_of(quantity) > 0 ||
+           fault_text(e, path, quantity.n ? quantity : STR("0"), "must be greater than zero");
+}
+
+/* ---- Numbers or percentages ---- */
+
+bool is_percent(const struct value *v)
+{
+    struct str text = value_str(v);
+    if (text.n < 2 || text.p[text.n - 1] != '%')
+        return false;
+    for (size_t i = 0; i + 1 < text.n; i++)
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+    return true;
+}
+
+int64_t int_or_percent(const struct value *v)
+{
+    struct str text = value_str(v);
+    int64_t n = 0;
+    if (value_is(v, VALUE_STRING))
+        (void)(is_percent(v) && str_to_i64(str_take(text, text.n - 1), &n));
+    else
+        n = validate__int(v);
+    return n;
+}
+
+bool check_int_or_percent(struct field_errors *e, const struct field_path *path,
+                          const struct value *v)
+{
+    if (!value_is(v, VALUE_STRING))
+        return check_nonnegative(e, path, validate__int(v));
+    return is_percent(v) ||
+           fault_value(e, path, v,
+                       "a valid percent string must be a numeric string followed by an ending "
+                       "'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
+}
+
+bool check_not_over_100_percent(struct field_errors *e, const struct field_path *path,
+                                const struct value *v)
+{
+    return !is_percent(v) || int_or_percent(v) <= 100 ||
+           fault_value(e, path, v, "must not be greater than 100%%");
+}
+
+/* ---- Changes ---- */
+
+static bool is_empty(const struct value *v)
+{
+    return !v || v->type == VALUE_NULL ||
+           ((v->type == VALUE_ARRAY || v->type == VALUE_OBJECT) && !v->n);
+}
+
+bool is_same(const struct value *a, const struct value *b)
+{
+    if (is_empty(a) || is_empty(b))
+        return is_empty(a) && is_empty(b);
+    return value_eq(a, b);
+}
+
+bool check_immutable(struct field_errors *e, const struct field_path *path,
+                     const struct value *new_val, const struct value *old_val)
+{
+    return is_same(new_val, old_val) || fault_value(e, path, new_val, "field is immutable");
+}
