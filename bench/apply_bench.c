@@ -9,10 +9,10 @@
 #include "base/json.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
-#include "server/call.h"
-#include "server/list_counts.h"
-#include "server/request.h"
-#include "server/turns.h"
+#include "server/http/call.h"
+#include "server/verbs/list_counts.h"
+#include "server/http/request.h"
+#include "server/core/turns.h"
 
 enum { WRITES = 3000, ROUNDS = 3, CONTAINERS = 4, VARIABLES = 8 };
 

@@ -12,11 +12,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "server/bootstrap.h"
-#include "server/encode.h"
-#include "server/managers.h"
-#include "server/registry.h"
-#include "server/registry_internal.h"
-#include "server/stored.h"
+#include "server/object/encode.h"
+#include "server/registry/managers.h"
+#include "server/registry/registry.h"
+#include "server/registry/registry_internal.h"
+#include "server/object/stored.h"
 
 enum { ROUNDS = 15, ROUND_MS = 60, CONTAINERS = 3 };
 

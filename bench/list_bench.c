@@ -9,13 +9,13 @@
 #include "base/clock.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
-#include "server/call.h"
-#include "server/list_counts.h"
-#include "server/list_sizes.h"
-#include "server/registry_internal.h"
-#include "server/request.h"
-#include "server/stored.h"
-#include "server/turns.h"
+#include "server/http/call.h"
+#include "server/verbs/list_counts.h"
+#include "server/verbs/list_sizes.h"
+#include "server/registry/registry_internal.h"
+#include "server/http/request.h"
+#include "server/object/stored.h"
+#include "server/core/turns.h"
 
 enum { PODS = 10000, ROUNDS = 7, AT_ONCE = 100 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "server/request.h"
+#include "server/http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

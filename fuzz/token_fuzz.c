@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
-#include "server/token.h"
+#include "server/object/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

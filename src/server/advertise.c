@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/bootstrap.h"
-#include "server/chore.h"
-#include "server/managers.h"
-#include "server/registry.h"
-#include "server/registry_internal.h"
+#include "server/core/chore.h"
+#include "server/registry/managers.h"
+#include "server/registry/registry.h"
+#include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
 #define LOOK_NS (10 * NS_PER_SEC) /* as upstream */

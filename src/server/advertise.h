@@ -6,7 +6,7 @@
  * moment (bootstrap.h): whoever deletes or changes them has them back soon. */
 #pragma once
 
-#include "server/api.h"
+#include "server/core/api.h"
 
 struct advertise;
 

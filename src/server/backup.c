@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/reply.h"
+#include "server/http/reply.h"
 #include "base/banned.h"
 
 enum { PIECE_BYTES = 256 << 10, N_PLAIN_HEADERS = 2 };

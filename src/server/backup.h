@@ -6,7 +6,7 @@
 #pragma once
 
 #include "net/http.h"
-#include "server/api.h"
+#include "server/core/api.h"
 
 #define BACKUP_SKIP "skipDamaged=true"
 

@@ -3,9 +3,9 @@
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
 #include "base/json.h"
-#include "server/managers.h"
-#include "server/registry.h"
-#include "server/registry_internal.h"
+#include "server/registry/managers.h"
+#include "server/registry/registry.h"
+#include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
 static const struct {

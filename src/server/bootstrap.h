@@ -2,7 +2,7 @@
  * cluster and the Service under which pods find the API. */
 #pragma once
 
-#include "server/api.h"
+#include "server/core/api.h"
 
 /* Creates what is missing. Blocks. */
 int bootstrap(struct api *api, struct err *err);

@@ -6,8 +6,8 @@
 #include "api/go/gotime.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/chore.h"
-#include "server/stored.h"
+#include "server/core/chore.h"
+#include "server/object/stored.h"
 #include "base/banned.h"
 
 #define LOOK_NS (60 * NS_PER_SEC)

@@ -7,7 +7,7 @@
  * written then, as it does with leases when etcd changes its leader. */
 #pragma once
 
-#include "server/api.h"
+#include "server/core/api.h"
 
 struct expire;
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "server/stored.h"
+#include "server/object/stored.h"
 
 static struct clock_fake clock_of_test;
 static struct api api;

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "net/workers.h"
-#include "server/reply.h"
+#include "server/http/reply.h"
 #include "base/banned.h"
 
 #define STUCK_NS (5 * NS_PER_SEC)

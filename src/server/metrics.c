@@ -6,9 +6,9 @@
 
 #include "api/kind.h"
 #include "base/file.h"
-#include "server/reply.h"
-#include "server/stored.h"
-#include "server/tally.h"
+#include "server/http/reply.h"
+#include "server/object/stored.h"
+#include "server/http/tally.h"
 #include "base/banned.h"
 
 static void add(struct buf *out, const char *type, const char *name, const char *help,

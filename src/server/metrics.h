@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/http.h"
-#include "server/api.h"
+#include "server/core/api.h"
 
 /* Answers the exchange later, from a worker: counting objects takes its time. */
 void metrics_serve(struct api *api, const struct http_server *http, struct http_exchange *x);

@@ -1,7 +1,7 @@
 /* GET: what takes long to make is made where nobody waits for it; and what a failure says. */
 #include "live.h"
 
-#include "server/reply.h"
+#include "server/http/reply.h"
 
 static struct live live;
 

@@ -11,8 +11,8 @@
 #include "base/limits.h"
 #include "base/yaml.h"
 #include "net/gzip.h"
-#include "server/encode.h"
-#include "server/token.h"
+#include "server/object/encode.h"
+#include "server/object/token.h"
 
 static struct live live;
 static struct clock_fake now;

@@ -5,16 +5,16 @@
 
 #include "base/json.h"
 #include "server/bootstrap.h"
-#include "server/call.h"
-#include "server/custom.h"
-#include "server/discovery.h"
-#include "server/list_counts.h"
-#include "server/list_sizes.h"
-#include "server/openapi.h"
-#include "server/request.h"
-#include "server/stored.h"
-#include "server/turns.h"
-#include "server/watch.h"
+#include "server/http/call.h"
+#include "server/custom/custom.h"
+#include "server/discovery/discovery.h"
+#include "server/verbs/list_counts.h"
+#include "server/verbs/list_sizes.h"
+#include "server/discovery/openapi.h"
+#include "server/http/request.h"
+#include "server/object/stored.h"
+#include "server/core/turns.h"
+#include "server/watch/watch.h"
 
 /* ---- The server ---- */
 

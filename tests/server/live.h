@@ -9,7 +9,7 @@
 
 #include "../net/harness.h"
 #include "base/value.h"
-#include "server/api.h"
+#include "server/core/api.h"
 
 enum { LIVE_LOOPS = 2 };
 

@@ -17,7 +17,7 @@
 #include "live.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
-#include "server/stored.h"
+#include "server/object/stored.h"
 
 static struct live live;
 static struct fetcher *fetcher;

@@ -15,9 +15,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "server/bootstrap.h"
-#include "server/registry.h"
-#include "server/registry_internal.h"
-#include "server/stored.h"
+#include "server/registry/registry.h"
+#include "server/registry/registry_internal.h"
+#include "server/object/stored.h"
 
 struct plane {
     struct api api;

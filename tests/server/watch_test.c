@@ -7,7 +7,7 @@
 #include "api/codec/cbor.h"
 #include "api/codec/proto.h"
 #include "base/json.h"
-#include "server/watch.h"
+#include "server/watch/watch.h"
 
 static struct live live;
 

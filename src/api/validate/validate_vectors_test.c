@@ -2,7 +2,7 @@
  * too, in the same words and order; nothing where it took the object; and the same warnings. The
  * old object of an update is what the server last said of it in the same case.
  *
- * Between decoding and validation the server fills some fields in (src/server/strategy.h and
+ * Between decoding and validation the server fills some fields in (src/server/registry/strategy.h and
  * admission); what the rules look at is filled in here in the plainest way.
  *
  * Left out: answers other than 200, 201 and 422, and 422 that are not about an object's fields;

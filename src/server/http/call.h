@@ -1,0 +1,65 @@
+/* call.h - one API request, from the decoded path to its answer.
+ *
+ * call_serve() finds the resource, the verb and the form of the answer, and hands the call to its
+ * verb (verbs.h). Reads are answered on the loop. Writes may wait for the store, so they run on a
+ * worker, in linear code. A call lies in its exchange's arena and ends with it; whoever answers
+ * uses the functions below, which work on either thread. */
+#pragma once
+
+#include "base/value.h"
+#include "net/http.h"
+#include "server/core/api.h"
+#include "server/object/encode.h"
+#include "server/object/format.h"
+#include "server/http/request.h"
+
+struct call_warning {
+    struct call_warning *next;
+    struct str text;
+};
+
+/* What the client is told beside the answer. */
+struct call_warnings {
+    struct call_warning *first;
+};
+
+struct call {
+    struct api *api;
+    struct http_exchange *x;
+    const struct http_request *http;
+    struct arena *arena; /* the exchange's */
+    struct request req;
+    const struct kind_resource *stored; /* req.resource in the version in which it is stored */
+    enum kind_verb verb;
+    struct format format;
+    enum encode_include include;    /* of a Table that answers a write */
+    struct call_warnings *warnings; /* a copy of a call shares them; NULL: nobody hears */
+    uint32_t retry_after_sec;       /* of a refusal; 0: not said */
+};
+
+/* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
+ * is then answered, or will be. */
+bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
+                const struct request *req);
+
+/* Where what waits runs: with custom kinds whose objects a webhook converts among themselves, so
+ * that a slow one holds up nobody else. */
+struct workers *call_workers(const struct call *c);
+
+/* A Warning header of the answer; each text once, and no more than a hundred. It lives as long as
+ * the call. */
+void call_warn(struct call *c, struct str text);
+
+/* The answers. Each ends the exchange. */
+void call_fail(struct call *c, const struct err *err);
+/* An object of the storage version, in the version and form that was asked for; or one of any other
+ * type (a Scale), as it is. */
+void call_object(struct call *c, int status, const struct kind_type *type, struct value *obj);
+/* `kind: Status`, successful, about one object. */
+void call_success(struct call *c, struct str name, struct str uid);
+/* The same of an object that nobody could read. */
+void call_deleted_unread(struct call *c, struct str name);
+
+/* The headers that every answer in this form begins with, for those who stream theirs; warnings
+ * included. In the arena. */
+size_t call_headers(struct call *c, struct str content_type, const struct http_header **ret);

@@ -1,0 +1,16 @@
+/* corrupt.h - objects that are there and cannot be read, in upstream's words (KEP-3926).
+ *
+ * Whoever asks for such an object is told so; a list of its kind names all of them. Nothing can be
+ * done with it but delete it, by an option that says it all: without decoding it, so without
+ * looking at finalizers and preconditions. */
+#pragma once
+
+#include "server/http/call.h"
+
+/* Says of ERR_DAMAGED what GET, PUT, PATCH and DELETE answer; `rev` is 0 if the store found it.
+ * Notes the damage. Other results pass. */
+int corrupt_object(struct store *s, struct str key, uint64_t rev, int r, struct err *err);
+
+/* What a list answers that met one: reads all of `prefix`, on a worker. Returns the negative code.
+ */
+int corrupt_list(struct call *c, struct str prefix, struct err *err);

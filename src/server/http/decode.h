@@ -1,0 +1,24 @@
+/* decode.h - the body of a request, read as an object of the type that its path names.
+ *
+ * Encoding by Content-Type; kind and apiVersion must fit the path where they are given; unknown
+ * and duplicate fields are ignored, warned about or refused as fieldValidation says. Every refusal
+ * is in upstream's words. */
+#pragma once
+
+#include "server/http/call.h"
+
+enum decode_validation { DECODE_IGNORE, DECODE_WARN, DECODE_STRICT };
+
+/* An object of type `type`, as typed_read() leaves it, with kind and apiVersion. Warnings go to the
+ * call. ERR_UNSUPPORTED_MEDIA_TYPE, ERR_BAD_REQUEST. */
+int decode_body(struct call *c, const struct kind_type *type, enum decode_validation validation,
+                struct value *ret, struct err *err);
+
+/* An object in the version of the request as it is to be stored: converted, with what its version
+ * has no place for taken from `live`, the stored object that it is to replace (NULL: none), and, if
+ * it is an old one, with the defaults of the storage version. */
+int decode_to_stored(struct call *c, struct value *obj, const struct value *live, struct value *ret,
+                     struct err *err);
+
+/* DeleteOptions, in whichever group and version: every one has them. */
+int decode_delete_options(struct call *c, struct value *ret, struct err *err);

@@ -1,0 +1,33 @@
+/* managers.h - metadata.managedFields on the way of a write: who gets what the request changed.
+ *
+ * The rules are in merge/managed.h. Here is what they ask of a server: the name of the manager,
+ * the version of the request, which fields an endpoint sets back. Objects are trees in the version
+ * of the request, as typed_read() and defaults_apply() leave them, before admission. */
+#pragma once
+
+#include "merge/managed.h"
+#include "server/http/options.h"
+#include "server/registry/registry.h"
+
+/* `type` is what the request reads and writes. Lies in the call's arena, all of it. */
+struct managed_request *managers_request(struct call *c, const struct write_options *options,
+                                         const struct kind_type *type);
+/* The same for what the server does of its own, to an object in the storage version. */
+struct managed_request *managers_own_request(struct call *c, struct str sub);
+
+/* Sets managedFields of `obj`; `live` is NULL if it is to be created. Where items of a list cannot
+ * be told apart nothing is known of what changed, and the managers of `live` stay. */
+void managers_update(struct call *c, const struct managed_request *req, const struct value *live,
+                     struct value *obj);
+/* The same, and `*ret` is the object in the storage version. `now` is NULL if it is to be
+ * created. */
+int managers_store(struct call *c, const struct managed_request *req,
+                   const struct registry_entry *now, struct value *obj, struct value *ret,
+                   struct err *err);
+
+/* An empty list of managers ends the tracking and is not the same as none, but typed_read() drops
+ * it: if `raw` has one, `obj` gets it back. */
+void managers_keep_reset(struct arena *a, const struct value *raw, struct value *obj);
+
+/* If the times of managers are all that differs: sets them back, so that nothing was changed. */
+void managers_keep_times(struct arena *a, struct value *obj, const struct value *old_obj);

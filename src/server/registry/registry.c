@@ -1,0 +1,490 @@
+#include "server/registry/registry.h"
+
+#include <sys/random.h>
+
+#include "admission/expression_check.h"
+#include "api/convert/convert.h"
+#include "api/field_errors.h"
+#include "api/meta.h"
+#include "api/names.h"
+#include "api/typed.h"
+#include "api/validate/validate.h"
+#include "server/http/caller.h"
+#include "server/http/corrupt.h"
+#include "server/http/errors.h"
+#include "server/registry/registry_internal.h"
+#include "server/registry/service_claim.h"
+#include "server/object/stored.h"
+#include "server/registry/strategy.h"
+#include "server/core/turns.h"
+#include "base/log.h"
+#include "schema/schema_definition.h"
+#include "server/custom/custom.h"
+#include "server/custom/custom_definition.h"
+#include "base/banned.h"
+
+enum { NAME_TRIES = 8, CREATE_TRIES = 100 };
+
+/* ---- Reading ---- */
+
+int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
+{
+    struct store_snap *snap;
+    int r = store_snap_begin(c->api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    struct store_entry e;
+    struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
+    r = corrupt_object(c->api->store, key, 0, store_snap_get(snap, key, &e, err), err);
+    if (r == 1) {
+        e.key = key;
+        e.value = ret->bytes = arena_str(c->arena, e.value);
+        ret->rev = e.mod_rev;
+    }
+    store_snap_end(snap); /* before anything that may wait for a webhook */
+    if (r <= 0)
+        return r;
+    r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
+    return r < 0 ? corrupt_object(c->api->store, key, e.mod_rev, r, err) : 1;
+}
+
+const struct kind_resource *registry__resource(struct str group, struct str plural)
+{
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++)
+            if (str_eq(kind_versions[v].resources[i].plural, plural) &&
+                str_eq(kind_versions[v].group, group))
+                return kind_stored(&kind_versions[v].resources[i]);
+    return NULL;
+}
+
+int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
+                         struct str name, struct registry_entry *ret, struct err *err)
+{
+    struct call other = *c;
+    other.stored = registry__resource(group, plural);
+    other.req.ns = ns;
+    return registry__read(&other, name, ret, err);
+}
+
+int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
+{
+    int r = registry__read(c, name, ret, err);
+    return r == 0 ? error_not_found(err, c->req.resource, name) : r < 0 ? r : 0;
+}
+
+/* ---- Writing ---- */
+
+void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev)
+{
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    (void)value_remove(a, meta, STR("resourceVersion"));
+    if (!rev)
+        return;
+    struct str text = arena_printf(a, "%llu", (unsigned long long)rev);
+    (void)value_set(a, meta, STR("resourceVersion"), value_string(text));
+}
+
+/* As the kind's table has it: fields in order, nothing else. What the server filled in comes to
+ * stand in its place. */
+int registry__settle(struct call *c, struct value *obj, struct err *err)
+{
+    struct value settled;
+    int r = typed_read(c->arena, c->stored->type, obj, NULL, &settled, err);
+    if (r == 0)
+        *obj = settled;
+    return r;
+}
+
+int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
+                               struct err *err)
+{
+    struct value settled;
+    int r = typed_read_checked(c->arena, c->stored->type, obj, ret_has_empty, &settled, err);
+    if (r == 0)
+        *obj = settled;
+    return r;
+}
+
+struct str registry__now(struct call *c)
+{
+    char *text = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
+    return clock_format(clock_wall_ns(c->api->clock), false, text);
+}
+
+static void take_warning(void *arg, struct str text)
+{
+    call_warn(arg, text);
+}
+
+struct strategy registry__strategy(struct call *c, struct strategy_user *user)
+{
+    bool known = caller_find(c, user);
+    return (struct strategy){
+        .arena = c->arena,
+        .resource = c->stored,
+        .asked = c->req.resource,
+        .user = known ? user : NULL,
+        .now = registry__now(c),
+        .warn = take_warning,
+        .arg = c,
+    };
+}
+
+/* ---- The namespace ---- */
+
+/* The namespace must be there and not on its way out. `ret_check` is the condition that keeps it
+ * so until the object is in. */
+static int check_namespace(struct call *c, struct str name, struct store_op *ret_check,
+                           struct err *err)
+{
+    static const char mark[] = "\"deletionTimestamp\""; /* without it, it need not be read */
+    const struct kind_resource *namespaces = registry__resource(STR(""), STR("namespaces"));
+    struct store_snap *snap;
+    int r = store_snap_begin(c->api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    struct store_entry e = { 0 };
+    struct value ns;
+    struct str key = stored_key(c->arena, namespaces, STR(""), c->req.ns);
+    r = store_snap_get(snap, key, &e, err);
+    bool may_end = r == 1 && memmem(e.value.p, e.value.n, mark, sizeof(mark) - 1);
+    if (may_end && stored_read(c->arena, namespaces->type, &e, &ns, err) < 0)
+        r = -(int)err->code;
+    *ret_check = (struct store_op){ .type = STORE_CHECK, .key = key, .expect_rev = e.mod_rev };
+    store_snap_end(snap);
+    if (r == 0)
+        return error_no_namespace(err, c->req.ns);
+    if (r < 0)
+        return r;
+    if (!may_end || !value_dig(&ns, "metadata", "deletionTimestamp"))
+        return 0;
+    r = error_forbidden(err, c->req.resource, name,
+                        arena_printf(c->arena,
+                                     "unable to create new content in namespace " STR_FMT
+                                     " because it is being terminated",
+                                     STR_ARG(c->req.ns)));
+    err_add_cause(
+        err, STR("NamespaceTerminating"), STR("metadata.namespace"),
+        arena_printf(c->arena, "namespace " STR_FMT " is being terminated", STR_ARG(c->req.ns)));
+    return r;
+}
+
+/* ---- Creating ---- */
+
+struct str registry__new_uid(struct arena *a)
+{
+    unsigned char b[16];
+    while (getrandom(b, sizeof(b), 0) != sizeof(b))
+        continue;
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    return arena_printf(a, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+                        b[12], b[13], b[14], b[15]);
+}
+
+static struct str generated_name(struct arena *a, struct str base)
+{
+    uint64_t random;
+    while (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        continue;
+    return name_generate(a, base, random);
+}
+
+static void name_if_unnamed(struct call *c, struct value *meta)
+{
+    struct str base = value_str(value_get(meta, STR("generateName")));
+    if (value_str(value_get(meta, STR("name"))).n)
+        return;
+    if (base.n)
+        (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
+    else if (registry__is(c, STR(""), STR("limitranges"))) /* the only ones without a need for it */
+        (void)value_set(c->arena, meta, STR("name"), value_string(registry__new_uid(c->arena)));
+}
+
+int registry__check_scope(struct call *c, struct value *meta, struct err *err)
+{
+    struct str ns = value_str(value_get(meta, STR("namespace")));
+    if (!c->stored->namespaced) {
+        (void)value_remove(c->arena, meta, STR("namespace"));
+    } else if (!ns.n) {
+        (void)value_set(c->arena, meta, STR("namespace"), value_string(c->req.ns));
+    } else if (!str_eq(ns, c->req.ns)) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    }
+    return 0;
+}
+
+static int fill_in(struct call *c, bool dry_run, struct value *obj,
+                   struct registry_extra *ret_extra, bool *ret_has_empty, struct err *err)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    int r = registry__check_scope(c, meta, err);
+    if (r < 0)
+        return r;
+    static const struct str gone[] = {
+        { "deletionTimestamp", 17 },
+        { "deletionGracePeriodSeconds", 26 },
+        { "selfLink", 8 },
+        { "resourceVersion", 15 },
+    };
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        (void)value_remove(c->arena, meta, gone[i]);
+    (void)value_set(c->arena, meta, STR("uid"), value_string(registry__new_uid(c->arena)));
+    (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
+    name_if_unnamed(c, meta);
+    r = registry__admit(c, obj, NULL, err);
+    if (r == 0 && service_claim_wanted(c->stored))
+        r = service_claim_create(c, dry_run, obj, ret_extra, err);
+    if (r < 0)
+        return r;
+    struct strategy_user user;
+    struct strategy strategy = registry__strategy(c, &user);
+    strategy_create(&strategy, obj);
+    return registry__settle_unchecked(c, obj, ret_has_empty, err);
+}
+
+void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj)
+{
+    struct validate_warnings w = { .arena = c->arena };
+    validate_warn(&w, c->req.resource, obj, old_obj);
+    if (definition_is(c->stored))
+        schema_warn_definition(&w, obj, old_obj);
+    for (size_t i = 0; i < w.n; i++)
+        call_warn(c, w.texts[i]);
+}
+
+struct meta_rules registry__meta_rules(struct call *c)
+{
+    if (c->stored->type->custom)
+        return (struct meta_rules){ NAME_SUBDOMAIN, c->stored->namespaced, false };
+    /* The names of events are stricter where they are new. */
+    const struct kind_resource *asked = c->req.resource;
+    bool is_new = str_eq(asked->group, STR("events.k8s.io")) && str_eq(asked->version, STR("v1"));
+    return meta_rules_of(is_new ? asked->group : c->stored->group, c->stored->plural,
+                         c->stored->namespaced);
+}
+
+static int check_new(struct call *c, const struct value *obj, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    struct meta_rules rules = registry__meta_rules(c);
+    int r = registry__check_others(c, &e, STR(""), obj, NULL, err);
+    if (r < 0)
+        return r;
+    meta_validate_create(&e, &rules, obj);
+    validate_create(&e, c->req.resource, obj);
+    if (definition_is(c->stored))
+        schema_check_definition(&e, obj, NULL);
+    expression_check(&e, c->stored, obj, NULL);
+    r = field_errors_report(&e, c->stored->group, c->stored->type->name,
+                            value_str(value_dig(obj, "metadata", "name")), err);
+    if (r == 0)
+        registry__warn(c, obj, NULL);
+    return r < 0 ? r : registry__admit_check(c, obj, NULL, err);
+}
+
+static int check_absent(struct call *c, const struct value *obj, struct err *err)
+{
+    struct registry_entry there;
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    int r = registry__read(c, name, &there, err);
+    if (r <= 0)
+        return r;
+    bool may_generate = value_str(value_dig(obj, "metadata", "generateName")).n;
+    r = may_generate ? error_none_generated(err, c->req.resource, name)
+                     : error_exists(err, c->req.resource, name);
+    if (value_dig(&there.obj, "metadata", "deletionTimestamp"))
+        (void)err_wrap(err, "object is being deleted");
+    return r;
+}
+
+int registry__bytes(struct call *c, struct value *obj, struct buf *out, struct err *err)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    const struct custom_version *storage = v ? custom_storage(v->of) : NULL;
+    if (!storage || storage == v) {
+        stored_write(out, c->stored, obj);
+        return 0;
+    }
+    struct value kept;
+    int r = convert_object(c->arena, &v->type, &storage->type, obj, &kept, err);
+    if (r < 0)
+        return r;
+    stored_write(out, &storage->resource, &kept);
+    return convert_object(c->arena, &storage->type, &v->type, &kept, obj, err);
+}
+
+void registry__written(struct call *c, struct str name, bool gone)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    struct err err = ERR_INIT(c->arena);
+    int r = 0;
+    if (definition_is(c->stored)) {
+        r = definition_finish(c->api, name, &err);
+    } else if (gone && v) {
+        struct custom *now = custom_now(v->of);
+        if (now && now->terminating)
+            r = definition_finish(c->api, now->name, &err);
+        custom_unref(now);
+    }
+    if (r < 0)
+        log_error("a definition could not take effect", LOG_STR("name", name), LOG_ERR(&err));
+}
+
+/* A definition that goes takes along the objects that it finds. One that comes later would stay for
+ * ever, so it is written only while the definition is there. None is needed for built-in kinds. */
+static int check_definition(struct call *c, struct str name, struct store_op *ret, struct err *err)
+{
+    const struct custom_version *v = custom_version_of(c->stored);
+    const struct kind_resource *definitions =
+        registry__resource(STR("apiextensions.k8s.io"), STR("customresourcedefinitions"));
+    *ret = (struct store_op){ 0 };
+    if (!v)
+        return 0;
+    int r = 0;
+    struct custom *now = custom_now(v->of);
+    if (!now)
+        r = error_not_found(err, definitions, v->of->name);
+    else if (now->terminating)
+        r = error_forbidden(
+            err, c->req.resource, name,
+            STR("create not allowed while custom resource definition is terminating"));
+    else
+        *ret = (struct store_op){ .type = STORE_CHECK,
+                                  .key = stored_key(c->arena, definitions, STR(""), now->name),
+                                  .expect_rev = now->rev };
+    custom_unref(now);
+    return r;
+}
+
+/* A create that may have to begin again, because somebody else was faster. */
+struct creation {
+    struct call *call;
+    bool dry_run;
+    struct str sent_rev; /* metadata.resourceVersion; usually empty */
+    bool is_generated;   /* the name is ours to choose */
+    int n_names;         /* that were taken */
+    struct str lost_to;  /* the key that somebody else wrote */
+};
+
+/* There is one of that name: 1 if another one can be tried, or if it is gone again. */
+static int name_taken(struct creation *n, const struct value *obj, struct err *err)
+{
+    if (n->is_generated && ++n->n_names < NAME_TRIES)
+        return 1;
+    int r = check_absent(n->call, obj, err);
+    return r == 0 ? 1 : r;
+}
+
+/* 0; 1 to begin again; or an error. */
+static int put_new(struct creation *n, struct value *obj, const struct store_op *ns_check,
+                   const struct registry_extra *extra, struct err *err)
+{
+    enum { OBJECT, MAX = 3 };
+    struct call *c = n->call;
+    struct str name = value_str(value_dig(obj, "metadata", "name"));
+    autobuf bytes = { 0 };
+    struct store_op definition;
+    int r = check_definition(c, name, &definition, err);
+    if (r == 0)
+        r = registry__bytes(c, obj, &bytes, err);
+    if (r < 0)
+        return r;
+    struct store_op *ops = arena_array(c->arena, struct store_op, MAX + extra->n);
+    size_t n_ops = 0, definition_at = SIZE_MAX;
+    ops[n_ops++] = (struct store_op){
+        .type = STORE_PUT,
+        .key = stored_key(c->arena, c->stored, c->req.ns, name),
+        .value = buf_str(&bytes),
+        .expect_rev = STORE_ABSENT,
+    };
+    if (ns_check->key.n)
+        ops[n_ops++] = *ns_check;
+    if (definition.key.n) {
+        definition_at = n_ops;
+        ops[n_ops++] = definition;
+    }
+    for (size_t i = 0; i < extra->n; i++)
+        ops[n_ops++] = extra->ops[i];
+    struct store_txn txn = { .ops = ops, .n_ops = n_ops };
+    r = store_commit(c->api->store, &txn, err);
+    if (r == 0) {
+        registry__set_revision(c->arena, obj, txn.rev);
+        registry__written(c, name, false);
+        return registry__settle(c, obj, err);
+    }
+    if (r != -ERR_CONFLICT)
+        return r;
+    err_clear(err);
+    n->lost_to = ops[txn.failed_op].key;
+    if (txn.failed_op == OBJECT)
+        return name_taken(n, obj, err);
+    if (txn.failed_op == definition_at)
+        r = custom_kinds_refresh(c->api->custom, custom_version_of(c->stored)->of->name, err);
+    else
+        r = 0;
+    return r < 0 ? r : 1;
+}
+
+/* A revision that was sent is no reason to refuse a trial, and is shown again. */
+static int try_dry(const struct creation *n, struct value *obj, struct err *err)
+{
+    struct arena *a = n->call->arena;
+    int r = check_absent(n->call, obj, err);
+    if (r == 0 && n->sent_rev.n)
+        (void)value_set(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
+                        value_string(n->sent_rev));
+    return r;
+}
+
+/* 0; 1 to begin again; or an error. */
+static int try_create(struct creation *n, struct value *obj, struct err *err)
+{
+    struct call *c = n->call;
+    struct store_op ns_check = { 0 };
+    struct registry_extra extra = { 0 };
+    bool has_empty = false;
+    int r = 0;
+    if (c->stored->namespaced)
+        r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
+    if (r == 0)
+        r = fill_in(c, n->dry_run, obj, &extra, &has_empty, err);
+    if (r == 0)
+        r = check_new(c, obj, err);
+    if (r == 0 && has_empty)
+        r = registry__settle(c, obj, err);
+    uint64_t rev = 0;
+    if (r == 0 && !n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
+        r = err_set(err, ERR_UNKNOWN,
+                    "resourceVersion should not be set on objects to be "
+                    "created");
+    if (r < 0)
+        return r;
+    return n->dry_run ? try_dry(n, obj, err) : put_new(n, obj, &ns_check, &extra, err);
+}
+
+int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
+{
+    struct value given = value_share(obj);
+    struct creation n = {
+        .call = c,
+        .dry_run = dry_run,
+        .sent_rev = value_str(value_dig(obj, "metadata", "resourceVersion")),
+        .is_generated = !value_str(value_dig(obj, "metadata", "name")).n &&
+                        value_str(value_dig(obj, "metadata", "generateName")).n,
+    };
+    struct turn turn = { .of = c->api->turns };
+    int r = 1;
+    for (int i = 0; r > 0 && i < CREATE_TRIES; i++) {
+        if (i > 0)
+            turn_lost(&turn, n.lost_to);
+        *obj = value_share(&given);
+        r = try_create(&n, obj, err);
+    }
+    turn_end(&turn);
+    return r > 0 ? error_try_again(err, c->req.resource, STR("create")) : r;
+}

@@ -1,0 +1,48 @@
+/* registry.h - objects on their way into the store: names, uids, times, generations, conditions.
+ *
+ * These run on a worker and may wait for the store. An object is a tree of the storage version; a
+ * result lies in the call's arena and carries the resourceVersion it was stored with. */
+#pragma once
+
+#include "server/http/call.h"
+#include "server/http/options.h"
+
+/* An object as it stands in the store. */
+struct registry_entry {
+    struct value obj; /* complete, with kind, apiVersion and resourceVersion */
+    struct str bytes; /* as stored; in the arena */
+    uint64_t rev;
+};
+
+/* ERR_NOT_FOUND with upstream's words. */
+int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
+
+/* Creates `obj` and fills in all that the server decides. In a dry run nothing is stored and the
+ * result has no resourceVersion. */
+int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err);
+
+/* What an update makes of the current object. `change` is called again when somebody else was
+ * faster, unless the update is of one particular revision. */
+struct registry_update {
+    int (*change)(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                  struct err *err);
+    void *arg;
+    /* The path that says what may change: empty for all but the status, where that has a path of
+     * its own; "status", "approval", "ephemeralcontainers", "resize", "finalize". */
+    struct str sub;
+    bool as_is; /* what `change` has made counts as it is and is not looked at any more */
+    bool dry_run;
+    bool any_revision; /* it need not name one, also where the kind asks for that */
+    bool tries_again;  /* `change` works on the newest object, whatever revision it names in the end
+                        */
+};
+
+/* Reads, changes, checks and stores. `ret` is the object as it stands afterwards. If nothing
+ * changed nothing is written; if the object was only waiting for its last finalizer it is gone. */
+int registry_update(struct call *c, struct str name, struct registry_update *u, struct value *ret,
+                    struct err *err);
+
+/* Deletes or marks for deletion. `*ret_gone` says which; `ret` is the object as it was last, or
+ * null if nobody could read it. */
+int registry_delete(struct call *c, struct str name, const struct delete_options *o,
+                    struct value *ret, bool *ret_gone, struct err *err);

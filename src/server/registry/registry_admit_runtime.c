@@ -1,0 +1,181 @@
+/* What a pod's RuntimeClass brings with it: an overhead, and where such pods can run. */
+#include "api/quantity.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "server/http/errors.h"
+#include "server/registry/registry_internal.h"
+#include "base/banned.h"
+
+static int reject(struct call *c, const struct value *pod, struct str why, struct err *err)
+{
+    return error_forbidden(err, c->req.resource, value_str(value_dig(pod, "metadata", "name")),
+                           why);
+}
+
+static struct str text_of(const struct value *obj, const char *key)
+{
+    return value_str(value_get(obj, str_of(key)));
+}
+
+/* 1 and `*ret`, 0 if the pod names no class, or an error. */
+static int find_class(struct call *c, const struct value *pod, struct registry_entry *ret,
+                      struct err *err)
+{
+    const struct value *name = value_dig(pod, "spec", "runtimeClassName");
+    if (!value_is(name, VALUE_STRING))
+        return 0;
+    int r = registry__read_other(c, STR("node.k8s.io"), STR("runtimeclasses"), STR(""),
+                                 value_str(name), ret, err);
+    return r ? r
+             : reject(c, pod,
+                      arena_printf(c->arena, "pod rejected: RuntimeClass \"" STR_FMT "\" not found",
+                                   STR_ARG(value_str(name))),
+                      err);
+}
+
+/* ---- Overhead ---- */
+
+static bool is_same_amount(const struct value *a, const struct value *b)
+{
+    size_t n = value_is(a, VALUE_OBJECT) ? a->n : 0, other = value_is(b, VALUE_OBJECT) ? b->n : 0;
+    if (n != other)
+        return false;
+    value_each_field (f, a) {
+        const struct value *its = value_get(b, f->key);
+        if (!its || quantity_cmp(value_str(&f->val), value_str(its)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int set_overhead(struct call *c, struct value *pod, const struct value *class,
+                        struct err *err)
+{
+    struct value *spec = value_ensure(c->arena, pod, STR("spec"));
+    const struct value *fixed = value_dig(class, "overhead", "podFixed"),
+                       *given = value_get(spec, STR("overhead"));
+    if (!value_is(value_get(class, STR("overhead")), VALUE_OBJECT))
+        return 0;
+    if (value_is(given, VALUE_OBJECT) && given->n && !is_same_amount(given, fixed))
+        return reject(
+            c, pod,
+            STR("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"), err);
+    if (fixed)
+        (void)value_set(c->arena, spec, STR("overhead"), value_borrow(fixed));
+    return 0;
+}
+
+int registry__check_overhead(struct call *c, const struct value *pod, struct err *err)
+{
+    struct registry_entry class;
+    if (!value_is(value_dig(pod, "spec", "overhead"), VALUE_OBJECT))
+        return 0;
+    int r = find_class(c, pod, &class, err);
+    if (r < 0 || (r == 1 && value_get(&class.obj, STR("overhead"))))
+        return r < 0 ? r : 0;
+    return reject(c, pod,
+                  STR("pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
+                      "Overhead"),
+                  err);
+}
+
+/* ---- Where such pods can run ---- */
+
+static int merge_selector(struct call *c, struct value *pod, const struct value *more,
+                          struct err *err)
+{
+    struct arena *a = c->arena;
+    struct map given = { 0 };
+    struct value *spec = value_ensure(a, pod, STR("spec"));
+    struct value merged = value_object();
+    int r = 0;
+    value_each_field (f, value_get(spec, STR("nodeSelector"))) {
+        (void)map_set(&given, f->key, (void *)(uintptr_t)&f->val);
+        (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+    }
+    value_each_field (f, more) {
+        const struct value *its = map_get(&given, f->key);
+        if (!its)
+            (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+        else if (!str_eq(value_str(its), value_str(&f->val)) && r == 0)
+            r = reject(c, pod,
+                       arena_printf(a,
+                                    "conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
+                                    "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT
+                                    "] = " STR_FMT,
+                                    STR_ARG(f->key), STR_ARG(value_str(&f->val)), STR_ARG(f->key),
+                                    STR_ARG(value_str(its))),
+                       err);
+    }
+    if (r == 0 && merged.n)
+        (void)value_set(a, spec, STR("nodeSelector"), merged);
+    map_done(&given);
+    return r;
+}
+
+/* Whether whatever `t` tolerates is tolerated by `wide` too. */
+static bool covers(const struct value *wide, const struct value *t)
+{
+    int64_t wide_seconds, seconds;
+    struct str op = text_of(wide, "operator"), effect = text_of(wide, "effect"),
+               key = text_of(wide, "key");
+    bool exists = str_eq(op, STR("Exists"));
+    if (value_eq(wide, t))
+        return true;
+    if (!str_eq(text_of(t, "key"), key) && (key.n || !exists))
+        return false;
+    if (!str_eq(text_of(t, "effect"), effect) && effect.n)
+        return false;
+    if (str_eq(effect, STR("NoExecute")) &&
+        value_to_int(value_get(wide, STR("tolerationSeconds")), &wide_seconds) &&
+        (!value_to_int(value_get(t, STR("tolerationSeconds")), &seconds) || seconds > wide_seconds))
+        return false;
+    if (exists)
+        return true;
+    return (!op.n || str_eq(op, STR("Equal"))) && str_eq(text_of(t, "operator"), STR("Equal")) &&
+           str_eq(text_of(t, "value"), text_of(wide, "value"));
+}
+
+static bool is_needed(const struct value *all, size_t i, const struct value *kept)
+{
+    const struct value *t = &all->items[i];
+    value_each_item (it, kept)
+        if (covers(it, t))
+            return false;
+    for (size_t j = i + 1; j < all->n; j++)
+        if (!value_eq(t, &all->items[j]) && covers(&all->items[j], t))
+            return false;
+    return true;
+}
+
+static void merge_tolerations(struct arena *a, struct value *pod, const struct value *more)
+{
+    struct value *spec = value_ensure(a, pod, STR("spec"));
+    struct value all = value_array(), kept = value_array();
+    value_each_item (it, value_get(spec, STR("tolerations")))
+        (void)value_push(a, &all, value_borrow(it));
+    value_each_item (it, more)
+        (void)value_push(a, &all, value_borrow(it));
+    bool is_long = all.n > LIMIT_TOLERATIONS_MERGED; /* what is needless there may stay */
+    for (size_t i = 0; i < all.n && !is_long; i++)
+        if (is_needed(&all, i, &kept))
+            (void)value_push(a, &kept, value_borrow(&all.items[i]));
+    if (all.n)
+        (void)value_set(a, spec, STR("tolerations"), is_long ? all : kept);
+}
+
+int registry__admit_runtime_class(struct call *c, struct value *pod, struct err *err)
+{
+    struct registry_entry class;
+    int r = find_class(c, pod, &class, err);
+    if (r <= 0)
+        return r;
+    const struct value *scheduling = value_get(&class.obj, STR("scheduling"));
+    r = set_overhead(c, pod, &class.obj, err);
+    if (r < 0 || !value_is(scheduling, VALUE_OBJECT))
+        return r;
+    r = merge_selector(c, pod, value_get(scheduling, STR("nodeSelector")), err);
+    if (r == 0)
+        merge_tolerations(c->arena, pod, value_get(scheduling, STR("tolerations")));
+    return r;
+}

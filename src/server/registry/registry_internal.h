@@ -1,0 +1,77 @@
+/* registry_internal.h - shared by the files that bring objects into the store. */
+#pragma once
+
+#include "api/meta.h"
+#include "base/buf.h"
+#include "server/registry/registry.h"
+#include "server/registry/strategy.h"
+
+/* 1 and `*ret`, 0 if there is none, or an error. */
+int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
+/* The same for an object of another resource, which a rule looks at; `ns` may be empty. */
+int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
+                         struct str name, struct registry_entry *ret, struct err *err);
+/* A built-in resource in the version in which it is stored. */
+const struct kind_resource *registry__resource(struct str group, struct str plural);
+/* 0 removes it. */
+void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev);
+int registry__settle(struct call *c, struct value *obj, struct err *err);
+/* The same where rules are still to be asked; with `*ret_has_empty` it has to be settled again. */
+int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
+                               struct err *err);
+struct str registry__new_uid(struct arena *a);
+struct str registry__now(struct call *c); /* as metadata has it */
+/* What strategies need to know of the call. `user` is filled in and must live as long. */
+struct strategy registry__strategy(struct call *c, struct strategy_user *user);
+/* metadata.namespace is the request's, or filled in from it; none in what has none. */
+int registry__check_scope(struct call *c, struct value *meta, struct err *err);
+struct meta_rules registry__meta_rules(struct call *c);
+/* The warnings that an accepted object deserves. `old_obj` is NULL for a new one. */
+void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj);
+
+/* Admission: what is changed before anything else is decided, and what is refused after all else
+ * was found right. `old_obj` is NULL for a new object. */
+int registry__admit(struct call *c, struct value *obj, const struct value *old_obj,
+                    struct err *err);
+int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
+                          struct err *err);
+/* Notes what is wrong with an object because of another one: rules of validation that come first.
+ * `sub` as in struct registry_update. */
+int registry__check_others(struct call *c, struct field_errors *e, struct str sub,
+                           const struct value *obj, const struct value *old_obj, struct err *err);
+/* Whether the call is about objects of this resource, in whatever version. */
+bool registry__is(const struct call *c, struct str group, struct str plural);
+/* Parts of the above. */
+int registry__admit_runtime_class(struct call *c, struct value *pod, struct err *err);
+int registry__check_overhead(struct call *c, const struct value *pod, struct err *err);
+int registry__check_priority_class(struct call *c, const struct value *obj, bool is_new,
+                                   struct err *err);
+/* Labels `obj` with the zone and region of the node of that name, if there is one. */
+int registry__copy_topology(struct call *c, struct str node, struct value *obj, struct err *err);
+
+/* Keys that are written and deleted in one transaction with the object they belong to. */
+struct registry_extra {
+    struct store_op *ops; /* in the arena */
+    size_t n;
+};
+
+/* The bytes that are stored for `obj`. A custom object is written in the storage version of its
+ * kind, and becomes what will be read from it. */
+int registry__bytes(struct call *c, struct value *obj, struct buf *out, struct err *err);
+
+/* What follows from a write, once it is in the store: definitions of custom kinds take effect, and
+ * go when the last of their objects has gone. */
+void registry__written(struct call *c, struct str name, bool gone);
+
+/* Removes the object, and what belongs to it, if it is still the one that was read: 0, 1 if
+ * somebody was faster, or an error. */
+int registry__remove(struct call *c, struct str name, const struct registry_entry *was,
+                     uint64_t *ret_rev, struct err *err);
+/* Stores it in that one's place: the same answers. */
+int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
+                      struct value *obj, const struct registry_extra *extra, struct err *err);
+/* What a DELETE asks of the object before anything is done. */
+int registry__check_preconditions(struct call *c, struct str name, const struct delete_options *o,
+                                  const struct registry_entry *now, struct err *err);
+/* Marked for deletion, and nothing holds it any more. */
+bool registry__is_finished(const struct value *obj);

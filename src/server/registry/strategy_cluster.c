@@ -1,0 +1,316 @@
+/* The kinds that a cluster itself consists of: namespaces, nodes, accounts, requests for
+ * certificates, addresses. */
+#include "api/names.h"
+#include "base/map.h"
+#include "server/registry/strategy_internal.h"
+#include "base/banned.h"
+
+/* ---- Namespaces ---- */
+
+static void create_namespace(const struct strategy *s, struct value *obj)
+{
+    struct value *status = value_set(s->arena, obj, STR("status"), value_object());
+    (void)value_set(s->arena, status, STR("phase"), value_string(STR("Active")));
+    strategy__add_item(s->arena, value_ensure(s->arena, obj, STR("spec")), STR("finalizers"),
+                       STR("kubernetes"));
+}
+
+static void update_namespace(const struct strategy *s, struct value *obj,
+                             const struct value *old_obj)
+{
+    strategy__keep(s->arena, obj, old_obj, STR("spec"));
+}
+
+/* ---- Nodes ---- */
+
+/* Configuration from an object was withdrawn: it stays where it is and comes nowhere new. */
+static void create_node(const struct strategy *s, struct value *obj)
+{
+    struct value *spec = value_edit(s->arena, obj, STR("spec"));
+    if (value_is(spec, VALUE_OBJECT))
+        (void)value_remove(s->arena, spec, STR("configSource"));
+    struct value *status = value_edit(s->arena, obj, STR("status"));
+    if (value_is(status, VALUE_OBJECT))
+        (void)value_remove(s->arena, status, STR("config"));
+}
+
+static void update_node(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    struct value *spec = value_edit(s->arena, obj, STR("spec"));
+    if (value_is(spec, VALUE_OBJECT) && !value_dig(old_obj, "spec", "configSource"))
+        (void)value_remove(s->arena, spec, STR("configSource"));
+}
+
+static void update_node_status(const struct strategy *s, struct value *obj,
+                               const struct value *old_obj)
+{
+    struct value *status = value_edit(s->arena, obj, STR("status"));
+    if (value_is(status, VALUE_OBJECT) && !value_dig(old_obj, "status", "config"))
+        (void)value_remove(s->arena, status, STR("config"));
+}
+
+/* ---- ServiceAccounts, Secrets ---- */
+
+/* Of the secrets of an account only their names count. */
+static void clean_account(const struct strategy *s, struct value *obj)
+{
+    struct value *secrets = value_edit(s->arena, obj, STR("secrets"));
+    for (size_t i = 0; value_is(secrets, VALUE_ARRAY) && i < secrets->n; i++) {
+        struct value *secret = value_edit_at(s->arena, secrets, i);
+        const struct value *name = value_get(secret, STR("name"));
+        struct value clean = value_object();
+        if (name)
+            (void)value_add(s->arena, &clean, STR("name"), value_borrow(name));
+        *secret = clean;
+    }
+}
+
+static void update_account(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    (void)old_obj;
+    clean_account(s, obj);
+}
+
+static void update_secret(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    if (!value_str(value_get(obj, STR("type"))).n)
+        strategy__keep(s->arena, obj, old_obj, STR("type"));
+}
+
+/* ---- CertificateSigningRequests ---- */
+
+/* Whoever signs relies on these being who really asked. */
+static void create_request(const struct strategy *s, struct value *obj)
+{
+    struct value *spec = value_ensure(s->arena, obj, STR("spec"));
+    static const struct str said[] = { STR("username"), STR("uid"), STR("groups"), STR("extra") };
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+        (void)value_remove(s->arena, spec, said[i]);
+    if (!s->user)
+        return;
+    (void)value_set(s->arena, spec, STR("username"), value_string(s->user->name));
+    if (s->user->uid.n)
+        (void)value_set(s->arena, spec, STR("uid"), value_string(s->user->uid));
+    struct value groups = value_array();
+    for (size_t i = 0; i < s->user->n_groups; i++)
+        (void)value_push(s->arena, &groups, value_string(s->user->groups[i]));
+    if (groups.n)
+        (void)value_set(s->arena, spec, STR("groups"), groups);
+}
+
+static void update_request(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    strategy__keep(s->arena, obj, old_obj, STR("spec"));
+}
+
+static bool is_of_type(const struct value *condition, struct str type)
+{
+    return str_eq(value_str(value_get(condition, STR("type"))), type);
+}
+
+static size_t count_of_type(const struct value *conditions, struct str type)
+{
+    size_t n = 0;
+    value_each_item (it, conditions)
+        n += is_of_type(it, type);
+    return n;
+}
+
+/* Approval has a path of its own; on this one conditions of that type are as they were, unless
+ * their number differs, which validation refuses. */
+static void keep_conditions(struct arena *a, struct value *conditions,
+                            const struct value *old_conditions, struct str type)
+{
+    if (count_of_type(conditions, type) != count_of_type(old_conditions, type))
+        return;
+    size_t next = 0;
+    value_each_item (old_condition, old_conditions) {
+        if (!is_of_type(old_condition, type))
+            continue;
+        while (!is_of_type(value_at(conditions, next), type))
+            next++;
+        *value_edit_at(a, conditions, next++) = value_borrow(old_condition);
+    }
+}
+
+static bool is_unset(const struct value *time)
+{
+    return !time || time->type == VALUE_NULL;
+}
+
+/* A condition is the same one as long as its type and status are. */
+static struct str identity(struct arena *a, const struct value *condition)
+{
+    return arena_printf(a, STR_FMT " " STR_FMT,
+                        STR_ARG(value_str(value_get(condition, STR("type")))),
+                        STR_ARG(value_str(value_get(condition, STR("status")))));
+}
+
+static void index_times(struct arena *a, const struct value *conditions, struct map *ret)
+{
+    value_each_item (it, conditions) {
+        const struct value *time = value_get(it, STR("lastTransitionTime"));
+        struct str key = identity(a, it);
+        if (!is_unset(time) && !map_get(ret, key))
+            (void)map_set(ret, key, (void *)(uintptr_t)time);
+    }
+}
+
+static void fill_times(const struct strategy *s, struct value *conditions,
+                       const struct value *old_conditions)
+{
+    struct map times = { 0 };
+    index_times(s->arena, old_conditions, &times);
+    for (size_t i = 0; value_is(conditions, VALUE_ARRAY) && i < conditions->n; i++) {
+        struct value *condition = value_edit_at(s->arena, conditions, i);
+        if (condition->type != VALUE_OBJECT)
+            continue;
+        if (is_unset(value_get(condition, STR("lastUpdateTime"))))
+            (void)value_set(s->arena, condition, STR("lastUpdateTime"), value_string(s->now));
+        if (!is_unset(value_get(condition, STR("lastTransitionTime"))))
+            continue;
+        const struct value *time = map_get(&times, identity(s->arena, condition));
+        (void)value_set(s->arena, condition, STR("lastTransitionTime"),
+                        time ? value_borrow(time) : value_string(s->now));
+    }
+    map_done(&times);
+}
+
+static void update_request_status(const struct strategy *s, struct value *obj,
+                                  const struct value *old_obj)
+{
+    struct value *status = value_ensure(s->arena, obj, STR("status"));
+    const struct value *old_conditions = value_dig(old_obj, "status", "conditions");
+    struct value *conditions = value_edit(s->arena, status, STR("conditions"));
+    if (s->asked && str_eq(s->asked->version, STR("v1beta1")) &&
+        (count_of_type(conditions, STR("Approved")) !=
+             count_of_type(old_conditions, STR("Approved")) ||
+         count_of_type(conditions, STR("Denied")) !=
+             count_of_type(old_conditions, STR("Denied")))) {
+        /* Where others are refused, clients of this version are used to being ignored. */
+        strategy__keep(s->arena, status, value_get(old_obj, STR("status")), STR("conditions"));
+        return;
+    }
+    if (!value_is(conditions, VALUE_ARRAY))
+        return;
+    keep_conditions(s->arena, conditions, old_conditions, STR("Approved"));
+    keep_conditions(s->arena, conditions, old_conditions, STR("Denied"));
+    fill_times(s, conditions, old_conditions);
+}
+
+void strategy__approval(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    const struct value *given = value_dig(obj, "status", "conditions");
+    struct value conditions = given ? value_borrow(given) : value_null();
+    fill_times(s, &conditions, value_dig(old_obj, "status", "conditions"));
+    strategy__keep(s->arena, obj, old_obj, STR("spec"));
+    strategy__keep(s->arena, obj, old_obj, STR("status"));
+    struct value *status = value_ensure(s->arena, obj, STR("status"));
+    if (conditions.type == VALUE_ARRAY)
+        (void)value_set(s->arena, status, STR("conditions"), conditions);
+    else
+        (void)value_remove(s->arena, status, STR("conditions"));
+}
+
+/* ---- APIServices ---- */
+
+static void create_api_service(const struct strategy *s, struct value *obj)
+{
+    if (value_dig(obj, "spec", "service"))
+        return;
+    struct value condition = value_object(), conditions = value_array();
+    (void)value_add(s->arena, &condition, STR("type"), value_string(STR("Available")));
+    (void)value_add(s->arena, &condition, STR("status"), value_string(STR("True")));
+    (void)value_add(s->arena, &condition, STR("lastTransitionTime"), value_string(s->now));
+    (void)value_add(s->arena, &condition, STR("reason"), value_string(STR("Local")));
+    (void)value_add(s->arena, &condition, STR("message"),
+                    value_string(STR("Local APIServices are always available")));
+    (void)value_push(s->arena, &conditions, condition);
+    (void)value_set(s->arena, value_ensure(s->arena, obj, STR("status")), STR("conditions"),
+                    conditions);
+}
+
+/* ---- EndpointSlices ---- */
+
+static const struct str host_label = STR("kubernetes.io/hostname");
+
+static struct str topology_host(const struct value *endpoint)
+{
+    return value_str(value_get(value_get(endpoint, STR("deprecatedTopology")), host_label));
+}
+
+static bool was_host(const struct value *old_obj, struct str name)
+{
+    value_each_item (it, value_get(old_obj, STR("endpoints")))
+        if (str_eq(topology_host(it), name))
+            return true;
+    return false;
+}
+
+/* v1 has no topology but the node's name, which older writers put among the labels. */
+static void drop_topology(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    struct name_faults faults = { 0 };
+    if (s->asked && str_eq(s->asked->version, STR("v1beta1")))
+        return;
+    struct value *endpoints = value_edit(s->arena, obj, STR("endpoints"));
+    if (old_obj && strategy__same(endpoints, value_get(old_obj, STR("endpoints"))))
+        return;
+    for (size_t i = 0; value_is(endpoints, VALUE_ARRAY) && i < endpoints->n; i++) {
+        struct value *endpoint = value_edit_at(s->arena, endpoints, i);
+        struct str host = topology_host(endpoint);
+        if (endpoint->type != VALUE_OBJECT)
+            continue;
+        if (host.n && !value_get(endpoint, STR("nodeName")) && was_host(old_obj, host) &&
+            name_check(NAME_SUBDOMAIN, host, &faults))
+            (void)value_set(s->arena, endpoint, STR("nodeName"), value_string(host));
+        (void)value_remove(s->arena, endpoint, STR("deprecatedTopology"));
+    }
+}
+
+static void create_slice(const struct strategy *s, struct value *obj)
+{
+    drop_topology(s, obj, NULL);
+}
+
+static void update_slice(const struct strategy *s, struct value *obj, const struct value *old_obj)
+{
+    strategy__count_generation(s, obj, old_obj);
+    drop_topology(s, obj, old_obj);
+}
+
+/* ---- CustomResourceDefinitions ---- */
+
+/* The version that objects are stored in is one of those that may lie in the store. */
+static void note_stored_version(const struct strategy *s, struct value *obj)
+{
+    value_each_item (version, value_dig(obj, "spec", "versions")) {
+        const struct value *storage = value_get(version, STR("storage"));
+        if (!value_is(storage, VALUE_BOOL) || !storage->b)
+            continue;
+        strategy__add_item(s->arena, value_ensure(s->arena, obj, STR("status")),
+                           STR("storedVersions"), value_str(value_get(version, STR("name"))));
+        return;
+    }
+}
+
+static void update_definition(const struct strategy *s, struct value *obj,
+                              const struct value *old_obj)
+{
+    (void)old_obj;
+    note_stored_version(s, obj);
+}
+
+const struct strategy_rules strategy__cluster[] = {
+    { STR(""), STR("namespaces"), create_namespace, update_namespace, NULL },
+    { STR(""), STR("nodes"), create_node, update_node, update_node_status },
+    { STR(""), STR("secrets"), .update = update_secret },
+    { STR(""), STR("serviceaccounts"), clean_account, update_account, NULL },
+    { STR("apiextensions.k8s.io"), STR("customresourcedefinitions"), note_stored_version,
+      update_definition, NULL },
+    { STR("apiregistration.k8s.io"), STR("apiservices"), .create = create_api_service },
+    { STR("certificates.k8s.io"), STR("certificatesigningrequests"), create_request, update_request,
+      update_request_status },
+    { STR("discovery.k8s.io"), STR("endpointslices"), create_slice, update_slice, NULL },
+    { .resource = { NULL, 0 } },
+};

@@ -1,0 +1,23 @@
+/* DELETE of one object. */
+#include "server/registry/registry.h"
+#include "server/verbs/verbs.h"
+#include "base/banned.h"
+
+void verb_delete(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct delete_options options;
+    struct value obj;
+    bool gone = false;
+    int r = options_read_delete(c, &options, &err);
+    if (r == 0)
+        r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);
+    if (r < 0)
+        call_fail(c, &err);
+    else if (value_is(&obj, VALUE_NULL))
+        call_deleted_unread(c, c->req.name);
+    else if (!gone || kind_shows_deleted(c->stored) || str_eq(c->stored->plural, STR("namespaces")))
+        call_object(c, 200, c->stored->type, &obj);
+    else
+        call_success(c, c->req.name, value_str(value_dig(&obj, "metadata", "uid")));
+}

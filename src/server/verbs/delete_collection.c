@@ -1,0 +1,279 @@
+/* DELETE of a collection: all objects that a list with the same parameters would show, one after
+ * the other. The answer is that list, as it was before: its revision is usually still in the
+ * history, so nothing has to be kept meanwhile; if so much went that it is not, it is a Status. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "server/custom/custom_page.h"
+#include "server/http/extent.h"
+#include "server/registry/registry.h"
+#include "server/object/stored.h"
+#include "server/verbs/verbs.h"
+#include "base/banned.h"
+
+enum { NAMES_AT_ONCE = 500, HELPERS = 15 };
+_Static_assert(LIMIT_CONVERSION_OBJECTS <= NAMES_AT_ONCE, "a page of converted objects fits");
+
+struct collection {
+    struct call *call;
+    struct extent of;
+    bool is_pinned;     /* the client has said which revision */
+    uint64_t begun_rev; /* what is newer stays */
+    struct encoder enc;
+    struct buf start; /* where to go on */
+    struct arena page;
+    struct str names[NAMES_AT_ONCE], spaces[NAMES_AT_ONCE];
+    size_t n;
+    uint64_t taken; /* over all pages */
+};
+
+static bool is_full(const struct collection *p)
+{
+    return p->n == NAMES_AT_ONCE || (p->of.sel.limit && p->taken == p->of.sel.limit);
+}
+
+static int take_entry(struct collection *p, const struct store_entry *e, struct err *err)
+{
+    struct selection_subject subject = { .arena = &p->page, .encoder = &p->enc, .entry = *e };
+    if (e->create_rev > p->begun_rev)
+        return 0;
+    int r = selection_matches(&p->of.sel, &subject, err);
+    if (r <= 0)
+        return r;
+    struct str ns, name;
+    stored_key_parts(p->call->stored, e->key, &ns, &name);
+    p->spaces[p->n] = arena_str(&p->page, ns);
+    p->names[p->n++] = arena_str(&p->page, name);
+    p->taken++;
+    return 0;
+}
+
+static void go_behind(struct collection *p, struct str key)
+{
+    buf_reset(&p->start);
+    buf_str_add(&p->start, key);
+    buf_byte(&p->start, '\0'); /* the key right behind it */
+}
+
+/* The same where selecting takes a webhook: the snapshot ends before that is asked. */
+static int take_converted(struct collection *p, const struct custom_version *kind,
+                          struct store_snap *snap, struct err *err)
+{
+    const struct custom_page_options options = { .api = p->call->api, .to = kind };
+    struct custom_page *page = custom_page_new(&options);
+    struct store_entry e;
+    int r =
+        custom_page_fill(page, snap, p->of.prefix, p->of.sel.is_single, buf_str(&p->start), 0, err);
+    store_snap_end(snap);
+    if (r == 0)
+        custom_page_convert(page);
+    while (r >= 0 && !is_full(p) && (r = custom_page_next(page, &e, err)) == 1) {
+        r = take_entry(p, &e, err);
+        go_behind(p, e.key);
+    }
+    bool is_last = custom_page_is_last(page) || (p->of.sel.limit && p->taken == p->of.sel.limit);
+    custom_page_drop(page);
+    return r < 0 ? r : !is_last;
+}
+
+/* Names of the next objects, read in one go; 1 if there may be more. */
+static int read_page(struct collection *p, struct err *err)
+{
+    struct store_snap *snap;
+    struct store_entry e;
+    const struct custom_version *kind = custom_version_of(p->call->stored);
+    arena_reset(&p->page);
+    p->n = 0;
+    int r = store_snap_begin(p->call->api->store, p->of.rev, &snap, err);
+    if (r == -ERR_EXPIRED && !p->is_pinned) {
+        /* So much was deleted that its beginning has left the history: it goes on with what is
+         * there now. */
+        err_clear(err);
+        p->of.rev = 0;
+        r = store_snap_begin(p->call->api->store, 0, &snap, err);
+    }
+    if (r == -ERR_EXPIRED)
+        return extent_expired(p->call, &p->of, p->of.start, err);
+    if (r < 0)
+        return r;
+    if (kind && kind->of->webhook && !p->of.sel.by_key)
+        return take_converted(p, kind, snap, err);
+    store_range_begin(snap, p->of.prefix, arena_str(&p->page, buf_str(&p->start)));
+    while (!is_full(p) && (r = store_range_next(snap, &e, err)) == 1) {
+        r = p->of.sel.is_single && !str_eq(e.key, p->of.prefix) ? 0 : take_entry(p, &e, err);
+        if (r < 0)
+            break;
+        go_behind(p, e.key);
+    }
+    store_snap_end(snap);
+    return r < 0 ? r : p->n == NAMES_AT_ONCE;
+}
+
+/* ---- One page, by several hands ---- */
+
+/* A commit waits for the disk, and the store makes those durable together that wait at the same
+ * time; so several workers take names from one page. The first is the one that has the call; it
+ * waits until every name is done, but not for a helper that never got its turn: that one finds
+ * nothing left to do later, and the last to leave frees the page. */
+struct page;
+
+struct helper {
+    struct work work; /* first */
+    struct page *page;
+};
+
+struct page {
+    const struct collection *of; /* until all are done */
+    size_t n;                    /* names */
+    const struct delete_options *options;
+    atomic_uint refs;
+    atomic_size_t next;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t all_done;
+    size_t n_done;
+    struct err *err;
+    int result;
+    struct helper helpers[HELPERS];
+};
+
+static struct page *page_unref(struct page *page)
+{
+    if (atomic_fetch_sub(&page->refs, 1) == 1) {
+        pthread_mutex_destroy(&page->lock);
+        pthread_cond_destroy(&page->all_done);
+        free(page);
+    }
+    return NULL;
+}
+
+static void note_done(struct page *page, int r, const struct err *err)
+{
+    pthread_mutex_lock(&page->lock);
+    if (r < 0 && r != -ERR_NOT_FOUND && page->result == 0) {
+        struct arena *a = page->of->call->arena; /* the waiting worker's, which leaves it alone */
+        page->result = err_set(page->err, err->code, STR_FMT, STR_ARG(err->msg));
+        page->err->about = err->about;
+        page->err->about.name = arena_str(a, err->about.name);
+    }
+    if (++page->n_done == page->n)
+        pthread_cond_signal(&page->all_done);
+    pthread_mutex_unlock(&page->lock);
+}
+
+/* Deletes names of the page until none is left. */
+static void help(struct page *page)
+{
+    struct arena a;
+    arena_init(&a);
+    for (size_t i; (i = atomic_fetch_add(&page->next, 1)) < page->n;) {
+        const struct collection *p = page->of;
+        struct call one = *p->call;
+        struct err err = ERR_INIT(&a);
+        struct value obj;
+        bool gone;
+        one.arena = &a;
+        one.warnings = NULL; /* the others' threads have the same */
+        one.req.ns = p->spaces[i];
+        int r = registry_delete(&one, p->names[i], page->options, &obj, &gone, &err);
+        note_done(page, r, &err);
+        arena_reset(&a);
+    }
+    arena_done(&a);
+}
+
+static void run_helper(struct work *w)
+{
+    struct page *page = ((struct helper *)w)->page;
+    help(page);
+    page_unref(page);
+}
+
+static int delete_page(struct collection *p, const struct delete_options *o, struct err *err)
+{
+    struct page *page = mem_new(struct page);
+    page->of = p;
+    page->n = p->n;
+    page->options = o;
+    page->err = err;
+    atomic_store(&page->refs, 1);
+    pthread_mutex_init(&page->lock, NULL);
+    pthread_cond_init(&page->all_done, NULL);
+    for (size_t i = 0; i < HELPERS && i + 1 < p->n; i++) {
+        struct helper *h = &page->helpers[i];
+        *h = (struct helper){ .work = { .run = run_helper }, .page = page };
+        atomic_fetch_add(&page->refs, 1);
+        if (workers_submit(call_workers(p->call), &h->work))
+            continue;
+        atomic_fetch_sub(&page->refs, 1); /* our own is left */
+        break;
+    }
+    help(page);
+    pthread_mutex_lock(&page->lock);
+    while (page->n_done < page->n)
+        pthread_cond_wait(&page->all_done, &page->lock);
+    int r = page->result;
+    pthread_mutex_unlock(&page->lock);
+    page_unref(page);
+    return r;
+}
+
+static void answer(struct http_exchange *x, void *arg)
+{
+    struct collection *p = arg;
+    (void)x;
+    list_at(p->call, p->begun_rev);
+}
+
+static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)
+{
+    int more = 1;
+    arena_init(&p->page);
+    while (more > 0) {
+        more = read_page(p, err);
+        int r = more < 0 ? more : delete_page(p, o, err);
+        if (r < 0)
+            more = r;
+    }
+    arena_done(&p->page);
+    return more;
+}
+
+/* All that could be refused is, before the first object goes. */
+static int prepare(struct collection *p, struct delete_options *ret, struct err *err)
+{
+    struct call *c = p->call;
+    int r = options_read_delete(c, ret, err);
+    if (r == 0)
+        r = extent_read(c, &p->of, err);
+    if (r < 0)
+        return r;
+    struct store *store = c->api->store;
+    if (store_wait(store, p->of.wait_rev, EXTENT_WAIT_MS * NS_PER_MS, NULL) < 0)
+        return selection_too_new(err, p->of.wait_rev, store_rev(store));
+    p->is_pinned = p->of.rev || p->of.goes_on;
+    if (!p->of.rev)
+        p->of.rev = store_rev(store);
+    p->begun_rev = p->of.rev;
+    buf_str_add(&p->start, p->of.start);
+    return 0;
+}
+
+void verb_delete_collection(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    struct delete_options options;
+    struct collection *p = arena_new(c->arena, struct collection);
+    p->call = c;
+    p->enc = (struct encoder){ .resource = c->req.resource, .stored = c->stored };
+    int r = prepare(p, &options, &err);
+    if (r == 0 && p->of.prefix.n)
+        r = delete_all(p, &options, &err);
+    buf_done(&p->start);
+    if (r < 0)
+        call_fail(c, &err);
+    else
+        http_to_loop(c->x, answer, p);
+}
