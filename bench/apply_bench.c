@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
-#include "server/http/call.h"
+#include "server/verbs/dispatch.h"
 #include "server/verbs/list_counts.h"
 #include "server/http/request.h"
 #include "server/core/turns.h"
@@ -166,7 +166,7 @@ static void on_request(void *arg, struct http_exchange *x)
     (void)arg;
     enum request_place place =
         request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
-    if (!call_serve(&api, x, place, &req))
+    if (!dispatch_serve(&api, x, place, &req, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 

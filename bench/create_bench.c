@@ -72,7 +72,7 @@ static void write_pod(struct buf *out)
 static struct call call_in(struct arena *a)
 {
     struct call c = { .api = &api, .http = &http, .arena = a, .verb = KIND_CREATE };
-    c.req.resource = c.stored = registry__resource(STR(""), STR("pods"));
+    c.req.resource = c.stored = kind_stored_named(STR(""), STR("pods"));
     c.req.ns = STR("default");
     return c;
 }

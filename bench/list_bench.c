@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
-#include "server/http/call.h"
+#include "server/verbs/dispatch.h"
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
 #include "server/registry/registry_internal.h"
@@ -53,7 +53,7 @@ static void on_request(void *arg, struct http_exchange *x)
     (void)arg;
     enum request_place place =
         request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
-    if (!call_serve(&api, x, place, &req))
+    if (!dispatch_serve(&api, x, place, &req, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 
@@ -129,7 +129,7 @@ static size_t ask(const char *method, struct str body, const char *accept)
 /* One goes the way of all pods; the others are copies of it with names of their own. */
 static void fill(void)
 {
-    const struct kind_resource *pods = registry__resource(STR(""), STR("pods"));
+    const struct kind_resource *pods = kind_stored_named(STR(""), STR("pods"));
     struct err err = ERR_INIT(&arena);
     struct store_snap *snap;
     struct store_entry e;
@@ -149,7 +149,7 @@ static void fill(void)
             struct str name = arena_printf(&arena, "orders-%05u", i);
             struct value *meta = value_ensure(&arena, &pod, STR("metadata"));
             (void)value_set(&arena, meta, STR("name"), value_string(name));
-            (void)value_set(&arena, meta, STR("uid"), value_string(registry__new_uid(&arena)));
+            (void)value_set(&arena, meta, STR("uid"), value_string(meta_new_uid(&arena)));
             stored_write(&bytes[txn.n_ops], pods, &pod);
             ops[txn.n_ops] =
                 (struct store_op){ STORE_PUT, stored_key(&arena, pods, STR("default"), name),

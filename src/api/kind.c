@@ -151,3 +151,13 @@ const struct kind_resource *kind_resource_find(const struct kind_version *v, str
             return &v->resources[i];
     return NULL;
 }
+
+const struct kind_resource *kind_stored_named(struct str group, struct str plural)
+{
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++)
+            if (str_eq(kind_versions[v].resources[i].plural, plural) &&
+                str_eq(kind_versions[v].group, group))
+                return kind_stored(&kind_versions[v].resources[i]);
+    return NULL;
+}

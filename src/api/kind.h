@@ -129,6 +129,12 @@ struct kind_custom {
     struct value (*row)(struct arena *a, const struct kind_type *t, const struct value *obj,
                         int64_t now_ns, size_t *work);
     struct value (*columns)(struct arena *a, const struct kind_type *t);
+    /* Changes with everything that decides what an object looks like: objects that were written
+     * with the same mark, in the same version, need not be looked at again. */
+    uint32_t mark;
+    /* An object as it was written in `version`, perhaps by an older schema, as one of `t`. */
+    int (*fit)(struct arena *a, const struct kind_type *t, struct str version, struct value *in,
+               struct value *ret, struct err *err);
 };
 
 struct kind_type {
@@ -225,3 +231,5 @@ const struct kind_version *kind_group_find(struct str group); /* its preferred v
 bool kind_version_is(const struct kind_version *v, enum kind_choice choice);
 /* The resource as which objects of `r` are stored; `r` itself where it is the one. */
 const struct kind_resource *kind_stored(const struct kind_resource *r);
+/* The same of a built-in resource, whatever its version; NULL if there is none. */
+const struct kind_resource *kind_stored_named(struct str group, struct str plural);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "api/go/quote.h"
 #include "base/limits.h"
@@ -446,4 +447,16 @@ void meta_validate_update(struct field_errors *e, const struct meta_rules *rules
     check_unchanged(e, new_meta, old_meta);
     if (rules->qualified_finalizers)
         check_old_finalizers(e, new_meta);
+}
+
+struct str meta_new_uid(struct arena *a)
+{
+    unsigned char b[16];
+    while (getrandom(b, sizeof(b), 0) != sizeof(b))
+        continue;
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    return arena_printf(a, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+                        b[12], b[13], b[14], b[15]);
 }

@@ -31,3 +31,5 @@ void meta_check_labels(struct field_errors *e, const struct field_path *path,
                        const struct value *labels);
 void meta_check_annotations(struct field_errors *e, const struct field_path *path,
                             const struct value *annotations);
+
+struct str meta_new_uid(struct arena *a); /* a random UUID */

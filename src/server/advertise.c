@@ -202,7 +202,7 @@ static int keep(struct call *c, const struct truth *t, const struct place *place
         .change = change, .arg = &ch, .as_is = true, .any_revision = true
     };
     struct value obj;
-    c->req.resource = c->stored = registry__resource(str_of(t->group), str_of(t->plural));
+    c->req.resource = c->stored = kind_stored_named(str_of(t->group), str_of(t->plural));
     int r = registry_update(c, NAME, &u, &obj, err);
     if (r != -ERR_NOT_FOUND || !t->shell)
         return r;
@@ -219,7 +219,7 @@ static int drop_other_family(struct call *c, bool is_v4, struct err *err)
     struct value obj;
     bool gone;
     c->req.resource = c->stored =
-        registry__resource(STR("discovery.k8s.io"), STR("endpointslices"));
+        kind_stored_named(STR("discovery.k8s.io"), STR("endpointslices"));
     int r = registry_get(c, NAME, &now, err);
     if (r == -ERR_NOT_FOUND) {
         err_clear(err);

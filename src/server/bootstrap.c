@@ -73,7 +73,7 @@ int bootstrap(struct api *api, struct err *err)
     for (size_t i = 0; r == 0 && i < sizeof(objects) / sizeof(objects[0]); i++) {
         struct call c = { .api = api, .arena = &a };
         c.req.resource = c.stored =
-            registry__resource(str_of(objects[i].group), str_of(objects[i].resource));
+            kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));
         c.req.ns = str_of(objects[i].ns);
         r = create(&c, objects[i].json, err);
     }

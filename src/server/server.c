@@ -12,7 +12,7 @@
 #include "server/advertise.h"
 #include "server/backup.h"
 #include "server/bootstrap.h"
-#include "server/http/call.h"
+#include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
 #include "server/expire.h"
 #include "server/health.h"
@@ -21,13 +21,13 @@
 #include "server/metrics.h"
 #include "server/discovery/openapi.h"
 #include "server/http/reply.h"
-#include "server/http/request.h"
 #include "server/custom/custom.h"
 #include "server/custom/custom_definition.h"
 #include "server/http/tally.h"
 #include "server/object/token.h"
 #include "server/core/turns.h"
 #include "server/version.h"
+#include "server/verbs/dispatch.h"
 #include "server/watch/watch.h"
 #include "base/banned.h"
 
@@ -103,16 +103,15 @@ static void serve_backup(struct server *s, struct http_exchange *x, struct str r
 
 static const struct route {
     struct str path;
-    bool below;     /* also answers for what stands below the path */
-    bool anonymous; /* without a client certificate too */
+    bool below; /* also answers for what stands below the path */
     void (*serve)(struct server *s, struct http_exchange *x, struct str rest);
 } routes[] = {
-    { { "/livez", 6 }, true, true, serve_livez },
-    { { "/readyz", 7 }, true, true, serve_readyz },
-    { { "/healthz", 8 }, true, true, serve_healthz },
-    { { "/version", 8 }, false, true, serve_version },
-    { { "/metrics", 8 }, false, false, serve_metrics },
-    { { "/sampan/v1/backup", 17 }, false, false, serve_backup },
+    { { "/livez", 6 }, true, serve_livez },
+    { { "/readyz", 7 }, true, serve_readyz },
+    { { "/healthz", 8 }, true, serve_healthz },
+    { { "/version", 8 }, false, serve_version },
+    { { "/metrics", 8 }, false, serve_metrics },
+    { { "/sampan/v1/backup", 17 }, false, serve_backup },
 };
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
@@ -129,77 +128,38 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
     return NULL;
 }
 
-static void refuse_anonymous(struct http_exchange *x)
+static void serve_api(struct server *s, const struct filter_request *r)
 {
-    const struct http_request *req = http_request_of(x);
-    struct err err = ERR_INIT(http_arena(x));
-    bool read = str_eq(req->method, STR("GET")) || str_eq(req->method, STR("HEAD"));
-    (void)err_set(&err, ERR_FORBIDDEN,
-                  "forbidden: User \"system:anonymous\" cannot %s path \"" STR_FMT "\"",
-                  read ? "get" : "write", STR_ARG(req->path));
-    reply_error(x, &err);
-}
-
-/* ---- Counting ---- */
-
-struct counted {
-    struct server *server;
-    struct tally_sort sort;
-    struct custom *custom; /* what the request is of is kept until it is over */
-};
-
-static void count_over(void *arg, struct http_exchange *x, int status)
-{
-    const struct counted *c = arg;
-    const struct api *api = &c->server->api;
-    tally_end(api->tally, api_loop_index(api, http_loop(x)), &c->sort, status,
-              loop_now_ns(http_loop(x)) - http_request_of(x)->arrived_ns);
-    custom_unref(c->custom);
-}
-
-/* Everybody's requests are counted, also those that are refused. */
-static void count(struct server *s, struct http_exchange *x, const struct request *req)
-{
-    const struct http_request *http = http_request_of(x);
-    struct counted *c = arena_new(http_arena(x), struct counted);
-    c->server = s;
-    c->custom = req ? req->custom : NULL;
-    c->sort = tally_sort_of(http->method, req, req ? request_verb(http, req) : 0);
-    tally_begin(s->api.tally, api_loop_index(&s->api, http_loop(x)), &c->sort);
-    http_when_over(x, count_over, c);
+    if (!discovery_serve(r->x, s->api.versions, s->api.custom, s->address) &&
+        !openapi_serve(r->x, &s->api) && !dispatch_serve(&s->api, r->x, r->place, &r->req, r->user))
+        reply_text(r->x, 404, STR("404 page not found\n"));
 }
 
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct server *s = arg;
-    const struct http_request *http = http_request_of(x);
+    const struct filter_request *r = filter_pass(&s->api, x);
+    if (!r)
+        return;
     struct str rest;
-    const struct route *route = find_route(http->path, &rest);
-    bool read = str_eq(http->method, STR("GET")) || str_eq(http->method, STR("HEAD"));
-    struct request req;
-    enum request_place place =
-        request_parse(http_arena(x), http, s->api.versions, s->api.custom, &req);
-
-    count(s, x, place == REQUEST_FOUND ? &req : NULL);
-    if (!http->peer->cert.verified && (!route || !route->anonymous))
-        refuse_anonymous(x);
-    else if (route && read)
+    const struct route *route = find_route(r->http->path, &rest);
+    bool reads = str_eq(r->http->method, STR("GET")) || str_eq(r->http->method, STR("HEAD"));
+    if (!route)
+        serve_api(s, r);
+    else if (reads)
         route->serve(s, x, rest);
-    else if (route)
+    else
         reply_method_not_allowed(x);
-    else if (!discovery_serve(x, s->api.versions, s->api.custom, s->address) &&
-             !openapi_serve(x, &s->api) && !call_serve(&s->api, x, place, &req))
-        reply_text(x, 404, STR("404 page not found\n"));
 }
 
 /* What nobody in particular may ask for needs no body, and what is refused to it neither. As
  * upstream, it gets one request out of an HTTP/2 connection: these are easily abused. */
 static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
-    const struct http_request *req = http_request_of(x);
-    if (req->peer->cert.verified)
+    const struct http_request *http = http_request_of(x);
+    if (filter_wants_body(http))
         return HTTP_BODY_COLLECT;
-    if (req->version == HTTP_2)
+    if (http->version == HTTP_2)
         http_close_after(x);
     on_request(arg, x);
     return HTTP_BODY_COLLECT;
@@ -336,6 +296,7 @@ struct server *server_stop(struct server *s)
 static int load_definitions(struct api *api, struct err *err)
 {
     api->custom = custom_kinds_new(api->store);
+    api->on_kinds_changed = watch_hubs_look;
     int r = custom_kinds_load(api->custom, err);
     return r < 0 ? r : definition_resume(api, err);
 }

@@ -7,7 +7,7 @@
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
-#include "server/registry/service_ip.h"
+#include "server/core/service_ip.h"
 #include "store/store.h"
 
 struct server;

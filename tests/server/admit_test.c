@@ -54,7 +54,7 @@ static struct str quoted(struct arena *a, const char *text)
 static struct call call_of(struct plane *p, const char *group, const char *plural)
 {
     struct call c = { .api = &p->api, .arena = &p->arena };
-    c.req.resource = c.stored = registry__resource(str_of(group), str_of(plural));
+    c.req.resource = c.stored = kind_stored_named(str_of(group), str_of(plural));
     c.req.ns = STR("default");
     return c;
 }
@@ -379,7 +379,7 @@ static int64_t wall_of_a_busy_place(const struct clock *clock)
         struct err err = ERR_INIT(&busy->arena);
         struct store_snap *snap;
         struct store_entry e;
-        struct str key = stored_key(&busy->arena, registry__resource(STR(""), STR("namespaces")),
+        struct str key = stored_key(&busy->arena, kind_stored_named(STR(""), STR("namespaces")),
                                     STR(""), STR("default"));
         assert_int_equal(store_snap_begin(busy->api.store, 0, &snap, &err), 0);
         assert_int_equal(store_snap_get(snap, key, &e, &err), 1);

@@ -5,36 +5,29 @@
 
 #include "base/json.h"
 #include "server/bootstrap.h"
-#include "server/http/call.h"
+#include "server/filter/filter.h"
 #include "server/custom/custom.h"
 #include "server/discovery/discovery.h"
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
 #include "server/discovery/openapi.h"
-#include "server/http/request.h"
+#include "server/http/tally.h"
+#include "server/verbs/dispatch.h"
 #include "server/object/stored.h"
 #include "server/core/turns.h"
 #include "server/watch/watch.h"
 
 /* ---- The server ---- */
 
-static void let_go(void *arg, struct http_exchange *x, int status)
-{
-    (void)x;
-    (void)status;
-    custom_unref(arg);
-}
-
+/* As the server does, but for the filters: everybody may do everything. */
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct live *l = arg;
-    struct request req;
-    enum request_place place =
-        request_parse(http_arena(x), http_request_of(x), KIND_ALL_VERSIONS, l->api.custom, &req);
-    if (place == REQUEST_FOUND && req.custom)
-        http_when_over(x, let_go, req.custom);
+    struct filter_request r = { .api = &l->api, .x = x, .http = http_request_of(x) };
+    filter_request_info(&r);
+    filter_count(&r);
     if (!discovery_serve(x, KIND_ALL_VERSIONS, l->api.custom, l->address) &&
-        !openapi_serve(x, &l->api) && !call_serve(&l->api, x, place, &req))
+        !openapi_serve(x, &l->api) && !dispatch_serve(&l->api, x, r.place, &r.req, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 
@@ -58,6 +51,9 @@ void live_start(struct live *l)
     l->api.list_sizes = list_sizes_new();
     l->api.turns = turns_new();
     l->api.custom = custom_kinds_new(l->api.store);
+    l->api.on_kinds_changed = watch_hubs_look;
+    l->api.versions = KIND_ALL_VERSIONS;
+    l->api.tally = tally_new(LIVE_LOOPS);
     for (; l->api.n_loops < LIVE_LOOPS; l->api.n_loops++) {
         struct loop *loop = loop_new(NULL, &err);
         assert_non_null(loop);
@@ -131,6 +127,7 @@ void live_stop(struct live *l)
     }
     list_counts_free(l->api.list_counts);
     list_sizes_free(l->api.list_sizes);
+    tally_free(l->api.tally);
     turns_free(l->api.turns);
     custom_kinds_free(l->api.custom);
     store_close(l->api.store);

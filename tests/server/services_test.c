@@ -48,7 +48,7 @@ static void stop(struct plane *p)
 static struct call call_of(struct plane *p, struct arena *a)
 {
     struct call c = { .api = &p->api, .arena = a };
-    c.req.resource = c.stored = registry__resource(STR(""), STR("services"));
+    c.req.resource = c.stored = kind_stored_named(STR(""), STR("services"));
     c.req.ns = STR("default");
     return c;
 }

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "net/loop.h"
 #include "net/workers.h"
-#include "server/registry/service_ip.h"
+#include "server/core/service_ip.h"
 #include "store/store.h"
 
 struct custom_kinds;
@@ -36,6 +36,9 @@ struct api {
     const char *scratch_dir;   /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
+    /* Tells watches that definitions of custom kinds have changed; any thread. NULL: there are
+     * none. */
+    void (*on_kinds_changed)(struct api *api);
     size_t n_loops;
     struct tally *tally; /* of requests, one shard a loop */
 };

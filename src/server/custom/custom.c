@@ -387,9 +387,10 @@ static int fit_schema(struct arena *a, const struct kind_type *type, const struc
     return r;
 }
 
-int custom_fit(struct arena *a, const struct custom_version *v, struct str version,
-               struct value *obj, struct value *ret, struct err *err)
+int custom_fit(struct arena *a, const struct kind_type *type, struct str version, struct value *obj,
+               struct value *ret, struct err *err)
 {
+    const struct custom_version *v = custom_version_of_type(type);
     const struct custom_version *was = custom_named(v->of, version);
     if (!was)
         return custom_no_version(v->of, version, err);

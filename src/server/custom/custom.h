@@ -26,9 +26,6 @@ struct custom_version {
     struct schema_kind kind; /* type.custom points to its start */
     struct custom *of;
     bool served, storage;
-    /* Changes with everything that decides what an object looks like: objects that were written
-     * with the same mark need not be looked at again. */
-    uint32_t mark;
     _Atomic(const struct schema *) schema; /* private; so are these */
     _Atomic(const struct schema_programs *) programs;
     atomic_bool has_programs; /* they were compiled, or there are none */
@@ -110,10 +107,10 @@ const struct value *custom_find_schema(const struct value *definition, struct st
  * one has to wait. */
 bool custom_needs_webhook(const struct custom_version *v, struct str version);
 
-/* An object as it was written in `version`, perhaps by an older schema, as `v` would have it now.
- * ERR_UNKNOWN if there is no such version any more. Waits if it needs a webhook. */
-int custom_fit(struct arena *a, const struct custom_version *v, struct str version,
-               struct value *obj, struct value *ret, struct err *err);
+/* An object as it was written in `version`, perhaps by an older schema, as one of `type` is
+ * now. ERR_UNKNOWN if there is no such version any more. Waits if it needs a webhook. */
+int custom_fit(struct arena *a, const struct kind_type *type, struct str version, struct value *obj,
+               struct value *ret, struct err *err);
 
 /* Which of two versions clients should prefer: v2, v1, v1beta1, v1alpha1, others by name. As
  * qsort()'s. */

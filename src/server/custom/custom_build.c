@@ -212,12 +212,13 @@ static void build_version(struct builder *b, const struct value *from, struct cu
     v->storage = is_true(from, STR("storage"));
     v->has_schema = value_is(value_dig(from, "schema", "openAPIV3Schema"), VALUE_OBJECT);
     v->kind.custom = schema_kind_custom;
+    v->kind.custom.fit = custom_fit;
     if (c->webhook)
         v->kind.custom.convert = custom_webhook_convert;
     v->kind.schema = custom_schema;
     v->kind.programs = custom_programs;
     v->kind.keeps_unknown = is_true(b->spec, STR("preserveUnknownFields"));
-    v->mark = mark_of(b, from, v->kind.keeps_unknown);
+    v->kind.custom.mark = mark_of(b, from, v->kind.keeps_unknown);
     v->type = (struct kind_type){
         .name = c->kind,
         .group = c->group,

@@ -11,7 +11,6 @@
 #include "server/custom/custom.h"
 #include "server/custom/custom_objects.h"
 #include "server/object/stored.h"
-#include "server/watch/watch.h"
 
 #include "base/banned.h"
 
@@ -399,8 +398,8 @@ int definition_settle(struct api *api, struct str name, struct err *err)
     if (r == 0)
         r = settle_waiting(api, name, err);
     custom_kinds_end(api->custom);
-    for (size_t i = 0; i < api->n_loops; i++)
-        watch_hub_look(api->hubs[i]);
+    if (api->on_kinds_changed)
+        api->on_kinds_changed(api);
     return r;
 }
 

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "merge/unstructured.h"
-#include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 #include "base/banned.h"
 
@@ -349,7 +348,7 @@ int custom_webhook_call(struct arena *a, const struct custom_version *to, struct
         .to = to,
         .to_api_version = convert_api_version(a, &to->type),
         .version = custom_webhook__review_version(to->of->webhook),
-        .uid = registry__new_uid(a),
+        .uid = meta_new_uid(a),
         .objs = objs,
         .n = n,
         .err = err,

@@ -13,7 +13,6 @@
 #include "base/limits.h"
 #include "net/fetch.h"
 #include "server/custom/custom_webhook.h"
-#include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 #include "base/banned.h"
 
@@ -124,7 +123,7 @@ struct lookup {
 
 static int read_named(struct lookup *l, struct str plural, struct value *ret, struct err *err)
 {
-    const struct kind_resource *resource = registry__resource(STR(""), plural);
+    const struct kind_resource *resource = kind_stored_named(STR(""), plural);
     struct store_entry e;
     struct str key =
         stored_key(l->arena, resource, l->webhook->service_ns, l->webhook->service_name);
@@ -168,7 +167,7 @@ static void look_into_slice(struct lookup *l, const struct value *slice)
 static int look_into_slices(struct lookup *l, struct err *err)
 {
     const struct kind_resource *slices =
-        registry__resource(STR("discovery.k8s.io"), STR("endpointslices"));
+        kind_stored_named(STR("discovery.k8s.io"), STR("endpointslices"));
     struct store_entry e;
     int r;
     store_range_begin(l->snap, stored_key(l->arena, slices, l->webhook->service_ns, STR("")),

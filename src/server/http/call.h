@@ -1,11 +1,10 @@
 /* call.h - one API request, from the decoded path to its answer.
  *
- * call_serve() finds the resource, the verb and the form of the answer, and hands the call to its
- * verb (verbs.h). Reads are answered on the loop. Writes may wait for the store, so they run on a
- * worker, in linear code. A call lies in its exchange's arena and ends with it; whoever answers
- * uses the functions below, which work on either thread. */
+ * verbs/dispatch.h makes it. A call lies in its exchange's arena and ends with it. Verbs answer it
+ * by the functions below, which work on the loop and on a worker. */
 #pragma once
 
+#include "auth/user.h"
 #include "base/value.h"
 #include "net/http.h"
 #include "server/core/api.h"
@@ -29,6 +28,7 @@ struct call {
     const struct http_request *http;
     struct arena *arena; /* the exchange's */
     struct request req;
+    const struct user *user;            /* NULL: the server itself */
     const struct kind_resource *stored; /* req.resource in the version in which it is stored */
     enum kind_verb verb;
     struct format format;
@@ -36,11 +36,6 @@ struct call {
     struct call_warnings *warnings; /* a copy of a call shares them; NULL: nobody hears */
     uint32_t retry_after_sec;       /* of a refusal; 0: not said */
 };
-
-/* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
- * is then answered, or will be. */
-bool call_serve(struct api *api, struct http_exchange *x, enum request_place place,
-                const struct request *req);
 
 /* Where what waits runs: with custom kinds whose objects a webhook converts among themselves, so
  * that a slow one holds up nobody else. */

@@ -11,7 +11,6 @@
 #include "base/yaml.h"
 #include "server/custom/custom.h"
 #include "server/object/encode.h"
-#include "server/registry/managers.h"
 #include "base/banned.h"
 
 /* What the body says it is. */
@@ -333,6 +332,16 @@ static void name_type(struct decoder *d, struct value *obj)
     *obj = named;
 }
 
+void decode_keep_reset(struct arena *a, const struct value *raw, struct value *obj)
+{
+    const struct value *managers = value_dig(raw, "metadata", "managedFields");
+    struct value *meta = value_is(managers, VALUE_ARRAY) && !managers->n
+                             ? value_ensure(a, obj, STR("metadata"))
+                             : NULL;
+    if (meta)
+        (void)value_set(a, meta, STR("managedFields"), value_array());
+}
+
 static int type_tree(struct decoder *d, struct value *tree, enum decode_validation validation,
                      struct value *ret)
 {
@@ -357,7 +366,7 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
         *ret = *tree;
     else if (typed_read_sent(d->arena, d->want, tree, &notes, ret, &why) < 0)
         return unhandled(d, why.msg);
-    managers_keep_reset(d->arena, tree, ret);
+    decode_keep_reset(d->arena, tree, ret);
     name_type(d, ret);
     defaults_apply(d->arena, d->want, ret);
     return heed_notes(d, &notes, validation);

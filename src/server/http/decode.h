@@ -22,3 +22,6 @@ int decode_to_stored(struct call *c, struct value *obj, const struct value *live
 
 /* DeleteOptions, in whichever group and version: every one has them. */
 int decode_delete_options(struct call *c, struct value *ret, struct err *err);
+/* An empty list of managers ends the tracking and is not the same as none, but typed_read() drops
+ * it: if `raw` has one, `obj` gets it back. */
+void decode_keep_reset(struct arena *a, const struct value *raw, struct value *obj);

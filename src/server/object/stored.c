@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "base/json.h"
-#include "server/custom/custom.h"
 #include "base/banned.h"
 
 enum { FORMAT_JSON_V1 = 'J', FORMAT_CUSTOM_V1 = 'C', HEAD_BYTES = 9, CUSTOM_BYTES = 14 };
@@ -123,9 +122,9 @@ static void write_custom(struct buf *out, uint32_t mark, struct str version,
 
 void stored_write(struct buf *out, const struct kind_resource *r, const struct value *obj)
 {
-    const struct custom_version *v = r ? custom_version_of(r) : NULL;
-    if (v) {
-        write_custom(out, v->mark, v->resource.version, obj);
+    const struct kind_custom *custom = r ? r->type->custom : NULL;
+    if (custom) {
+        write_custom(out, custom->mark, r->version, obj);
         return;
     }
     size_t at = out->n;
@@ -181,12 +180,17 @@ int stored_open(const struct store_entry *e, struct stored *ret, struct err *err
     return 0;
 }
 
+static bool fits_type(const struct store_entry *e, const struct kind_type *t)
+{
+    struct stored s = { 0 };
+    return !t || !t->custom ||
+           (stored_open(e, &s, NULL) == 0 && s.mark == t->custom->mark &&
+            str_eq(s.version, t->version));
+}
+
 bool stored_fits(const struct store_entry *e, const struct kind_resource *r)
 {
-    const struct custom_version *v = custom_version_of(r);
-    struct stored s = { 0 };
-    return !v || (stored_open(e, &s, NULL) == 0 && s.mark == v->mark &&
-                  str_eq(s.version, v->resource.version));
+    return fits_type(e, r->type);
 }
 
 /* Quotes inside of text are escaped, so this can only be the name of a field, and no other field of
@@ -281,12 +285,11 @@ int stored_read(struct arena *a, const struct kind_type *type, const struct stor
     if (r < 0)
         return r;
     struct str text = spliced(a, &s, type);
-    const struct custom_version *v = custom_version_of_type(type);
-    if (!v || stored_fits(e, &v->resource))
+    if (fits_type(e, type))
         return read_spliced(a, text, e, ret, err);
     struct value was;
     r = read_spliced(a, text, e, &was, err);
-    return r < 0 ? r : custom_fit(a, v, s.version, &was, ret, err);
+    return r < 0 ? r : type->custom->fit(a, type, s.version, &was, ret, err);
 }
 
 int stored_read_meta(struct arena *a, const struct store_entry *e, struct value *ret,

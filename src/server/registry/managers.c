@@ -253,19 +253,12 @@ int managers_store(struct call *c, const struct managed_request *req,
     }
     if (r < 0)
         return r;
-    managers_keep_reset(c->arena, obj, &shown);
+    decode_keep_reset(c->arena, obj, &shown);
     show_template_generation(c->arena, type, &shown);
     defaults_stamp(c->arena, type, &shown, req->now);
     managers_update(c, req, now ? &live : NULL, &shown);
     set_managers(c->arena, ret, value_dig(&shown, "metadata", "managedFields"));
     return 0;
-}
-
-void managers_keep_reset(struct arena *a, const struct value *raw, struct value *obj)
-{
-    const struct value *managers = value_dig(raw, "metadata", "managedFields");
-    if (value_is(managers, VALUE_ARRAY) && !managers->n)
-        set_managers(a, obj, managers);
 }
 
 /* ---- When nothing was changed ---- */

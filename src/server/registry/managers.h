@@ -25,9 +25,5 @@ int managers_store(struct call *c, const struct managed_request *req,
                    const struct registry_entry *now, struct value *obj, struct value *ret,
                    struct err *err);
 
-/* An empty list of managers ends the tracking and is not the same as none, but typed_read() drops
- * it: if `raw` has one, `obj` gets it back. */
-void managers_keep_reset(struct arena *a, const struct value *raw, struct value *obj);
-
 /* If the times of managers are all that differs: sets them back, so that nothing was changed. */
 void managers_keep_times(struct arena *a, struct value *obj, const struct value *old_obj);

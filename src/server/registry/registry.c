@@ -9,7 +9,6 @@
 #include "api/names.h"
 #include "api/typed.h"
 #include "api/validate/validate.h"
-#include "server/http/caller.h"
 #include "server/http/corrupt.h"
 #include "server/http/errors.h"
 #include "server/registry/registry_internal.h"
@@ -48,21 +47,11 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
     return r < 0 ? corrupt_object(c->api->store, key, e.mod_rev, r, err) : 1;
 }
 
-const struct kind_resource *registry__resource(struct str group, struct str plural)
-{
-    for (size_t v = 0; v < n_kind_versions; v++)
-        for (size_t i = 0; i < kind_versions[v].n_resources; i++)
-            if (str_eq(kind_versions[v].resources[i].plural, plural) &&
-                str_eq(kind_versions[v].group, group))
-                return kind_stored(&kind_versions[v].resources[i]);
-    return NULL;
-}
-
 int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
                          struct str name, struct registry_entry *ret, struct err *err)
 {
     struct call other = *c;
-    other.stored = registry__resource(group, plural);
+    other.stored = kind_stored_named(group, plural);
     other.req.ns = ns;
     return registry__read(&other, name, ret, err);
 }
@@ -117,14 +106,13 @@ static void take_warning(void *arg, struct str text)
     call_warn(arg, text);
 }
 
-struct strategy registry__strategy(struct call *c, struct strategy_user *user)
+struct strategy registry__strategy(struct call *c)
 {
-    bool known = caller_find(c, user);
     return (struct strategy){
         .arena = c->arena,
         .resource = c->stored,
         .asked = c->req.resource,
-        .user = known ? user : NULL,
+        .user = c->user,
         .now = registry__now(c),
         .warn = take_warning,
         .arg = c,
@@ -139,7 +127,7 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
                            struct err *err)
 {
     static const char mark[] = "\"deletionTimestamp\""; /* without it, it need not be read */
-    const struct kind_resource *namespaces = registry__resource(STR(""), STR("namespaces"));
+    const struct kind_resource *namespaces = kind_stored_named(STR(""), STR("namespaces"));
     struct store_snap *snap;
     int r = store_snap_begin(c->api->store, 0, &snap, err);
     if (r < 0)
@@ -172,18 +160,6 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
 
 /* ---- Creating ---- */
 
-struct str registry__new_uid(struct arena *a)
-{
-    unsigned char b[16];
-    while (getrandom(b, sizeof(b), 0) != sizeof(b))
-        continue;
-    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
-    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    return arena_printf(a, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
-                        b[12], b[13], b[14], b[15]);
-}
-
 static struct str generated_name(struct arena *a, struct str base)
 {
     uint64_t random;
@@ -200,7 +176,7 @@ static void name_if_unnamed(struct call *c, struct value *meta)
     if (base.n)
         (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
     else if (registry__is(c, STR(""), STR("limitranges"))) /* the only ones without a need for it */
-        (void)value_set(c->arena, meta, STR("name"), value_string(registry__new_uid(c->arena)));
+        (void)value_set(c->arena, meta, STR("name"), value_string(meta_new_uid(c->arena)));
 }
 
 int registry__check_scope(struct call *c, struct value *meta, struct err *err)
@@ -233,7 +209,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
     };
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         (void)value_remove(c->arena, meta, gone[i]);
-    (void)value_set(c->arena, meta, STR("uid"), value_string(registry__new_uid(c->arena)));
+    (void)value_set(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
     (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
     name_if_unnamed(c, meta);
     r = registry__admit(c, obj, NULL, err);
@@ -241,8 +217,7 @@ static int fill_in(struct call *c, bool dry_run, struct value *obj,
         r = service_claim_create(c, dry_run, obj, ret_extra, err);
     if (r < 0)
         return r;
-    struct strategy_user user;
-    struct strategy strategy = registry__strategy(c, &user);
+    struct strategy strategy = registry__strategy(c);
     strategy_create(&strategy, obj);
     return registry__settle_unchecked(c, obj, ret_has_empty, err);
 }
@@ -341,7 +316,7 @@ static int check_definition(struct call *c, struct str name, struct store_op *re
 {
     const struct custom_version *v = custom_version_of(c->stored);
     const struct kind_resource *definitions =
-        registry__resource(STR("apiextensions.k8s.io"), STR("customresourcedefinitions"));
+        kind_stored_named(STR("apiextensions.k8s.io"), STR("customresourcedefinitions"));
     *ret = (struct store_op){ 0 };
     if (!v)
         return 0;

@@ -113,7 +113,7 @@ static int default_class(struct call *c, struct priority *ret, struct err *err)
 {
     static const char mark[] = "\"globalDefault\":true";
     const struct kind_resource *classes =
-        registry__resource(STR("scheduling.k8s.io"), STR("priorityclasses"));
+        kind_stored_named(STR("scheduling.k8s.io"), STR("priorityclasses"));
     struct store_snap *snap;
     struct store_entry e;
     bool found = false;

@@ -11,18 +11,15 @@ int registry__read(struct call *c, struct str name, struct registry_entry *ret, 
 /* The same for an object of another resource, which a rule looks at; `ns` may be empty. */
 int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
                          struct str name, struct registry_entry *ret, struct err *err);
-/* A built-in resource in the version in which it is stored. */
-const struct kind_resource *registry__resource(struct str group, struct str plural);
 /* 0 removes it. */
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev);
 int registry__settle(struct call *c, struct value *obj, struct err *err);
 /* The same where rules are still to be asked; with `*ret_has_empty` it has to be settled again. */
 int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
                                struct err *err);
-struct str registry__new_uid(struct arena *a);
 struct str registry__now(struct call *c); /* as metadata has it */
-/* What strategies need to know of the call. `user` is filled in and must live as long. */
-struct strategy registry__strategy(struct call *c, struct strategy_user *user);
+/* What strategies need to know of the call. */
+struct strategy registry__strategy(struct call *c);
 /* metadata.namespace is the request's, or filled in from it; none in what has none. */
 int registry__check_scope(struct call *c, struct value *meta, struct err *err);
 struct meta_rules registry__meta_rules(struct call *c);

@@ -142,8 +142,7 @@ static int apply_strategy(struct call *c, const struct registry_update *u, struc
                           const struct value *old_obj, struct registry_extra *ret_extra,
                           struct err *err)
 {
-    struct strategy_user user;
-    struct strategy strategy = registry__strategy(c, &user);
+    struct strategy strategy = registry__strategy(c);
     int r = u->sub.n ? 0 : registry__admit(c, obj, old_obj, err);
     if (r == 0 && !u->sub.n && service_claim_wanted(c->stored))
         r = service_claim_update(c, u->dry_run, obj, old_obj, ret_extra, err);

@@ -22,7 +22,7 @@ bool service_claim_wanted(const struct kind_resource *r)
 
 static struct str ip_key(struct call *c, struct str address)
 {
-    return stored_key(c->arena, registry__resource(STR("networking.k8s.io"), STR("ipaddresses")),
+    return stored_key(c->arena, kind_stored_named(STR("networking.k8s.io"), STR("ipaddresses")),
                       STR(""), address);
 }
 
@@ -57,7 +57,7 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     struct value obj = value_object(), ref = value_object();
     struct value *meta = value_add(a, &obj, STR("metadata"), value_object());
     (void)value_add(a, meta, STR("name"), value_string(address));
-    (void)value_add(a, meta, STR("uid"), value_string(registry__new_uid(a)));
+    (void)value_add(a, meta, STR("uid"), value_string(meta_new_uid(a)));
     (void)value_add(a, meta, STR("creationTimestamp"), value_string(registry__now(cl->call)));
     struct value *labels = value_add(a, meta, STR("labels"), value_object());
     (void)value_add(a, labels, STR("ipaddress.kubernetes.io/ip-family"),

@@ -3,7 +3,7 @@
 
 #include "base/value.h"
 #include "server/registry/service_claim.h"
-#include "server/registry/service_ip.h"
+#include "server/core/service_ip.h"
 
 /* One Service on its way into the store. */
 struct claim {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/kind.h"
+#include "auth/user.h"
 #include "base/value.h"
 
 enum strategy_flags {
@@ -32,19 +33,12 @@ unsigned strategy_flags(const struct kind_resource *r);
  * workloads were made before there was anything to collect them. */
 bool strategy_orphans(const struct kind_resource *asked);
 
-/* Who asks. */
-struct strategy_user {
-    struct str name, uid;
-    const struct str *groups;
-    size_t n_groups;
-};
-
 struct strategy {
     struct arena *arena;
     const struct kind_resource *resource; /* as it is stored */
     const struct kind_resource *asked;    /* in the version of the request */
-    const struct strategy_user *user;
-    struct str now; /* RFC 3339, whole seconds */
+    const struct user *user;              /* NULL: the server itself */
+    struct str now;                       /* RFC 3339, whole seconds */
     /* Takes a text for a Warning header, which lives as long as the arena. */
     void (*warn)(void *arg, struct str text);
     void *arg;

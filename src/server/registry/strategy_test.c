@@ -51,7 +51,7 @@ struct row {
 static void run(const struct row *rows, size_t n)
 {
     const struct str groups[] = { STR("g1"), STR("g2") };
-    const struct strategy_user user = { STR("eve"), STR("u1"), groups, 2 };
+    const struct user user = { STR("eve"), STR("u1"), groups, 2 };
     for (size_t i = 0; i < n; i++) {
         struct arena a;
         arena_init(&a);

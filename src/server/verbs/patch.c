@@ -342,7 +342,7 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
     (void)value_set(a, ret, STR("kind"), value_string(type->name));
     (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
     defaults_apply(a, type, ret);
-    managers_keep_reset(a, &patched, ret);
+    decode_keep_reset(a, &patched, ret);
     return 0;
 }
 

@@ -8,7 +8,7 @@
 struct call subresource_call(struct call *c, struct str group, struct str plural)
 {
     struct call other = *c;
-    other.req.resource = other.stored = registry__resource(group, plural);
+    other.req.resource = other.stored = kind_stored_named(group, plural);
     return other;
 }
 

@@ -270,7 +270,7 @@ static int find_budgets(struct eviction *ev, struct value *ret, struct err *err)
 {
     struct call *c = ev->call;
     const struct kind_resource *budgets =
-        registry__resource(STR("policy"), STR("poddisruptionbudgets"));
+        kind_stored_named(STR("policy"), STR("poddisruptionbudgets"));
     const struct value *labels = value_dig(&ev->pod.obj, "metadata", "labels");
     struct store_snap *snap;
     struct store_entry e;

@@ -7,7 +7,6 @@
 /* On the loop. */
 void verb_get(struct call *c);
 void verb_list(struct call *c);
-void verb_watch(struct call *c);
 void verb_component_status(struct call *c);
 void verb_component_statuses(struct call *c);
 

@@ -14,7 +14,6 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "server/verbs/verbs.h"
 #include "server/watch/watch_internal.h"
 #include "base/banned.h"
 

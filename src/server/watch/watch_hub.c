@@ -251,6 +251,12 @@ void watch_hub_look(struct watch_hub *hub)
         loop_post(hub->loop, &hub->look);
 }
 
+void watch_hubs_look(struct api *api)
+{
+    for (size_t i = 0; i < api->n_loops; i++)
+        watch_hub_look(api->hubs[i]);
+}
+
 /* ---- Watches ---- */
 
 void watch_hub_add(struct watch_hub *hub, struct watcher *w)

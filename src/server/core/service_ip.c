@@ -1,4 +1,4 @@
-#include "server/registry/service_ip.h"
+#include "server/core/service_ip.h"
 
 #include <arpa/inet.h>
 

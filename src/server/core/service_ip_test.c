@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "server/registry/service_ip.h"
+#include "server/core/service_ip.h"
 
 static struct service_ranges ranges(const char *cidrs)
 {

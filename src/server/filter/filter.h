@@ -1,0 +1,35 @@
+/* filter.h - what every request passes before it is served.
+ *
+ * filter.c lists the filters in their order. Each looks at the request and adds to it what those
+ * after it go by, or answers it, and then nobody else sees it. Filters run on the loop, once the
+ * body is there; who comes without a name gets no body collected (filter_body()). A new filter is a
+ * function in a file of its own and a row in that list. */
+#pragma once
+
+#include "auth/user.h"
+#include "server/core/api.h"
+#include "server/http/request.h"
+
+/* A request on its way through the filters, in its exchange's arena. */
+struct filter_request {
+    struct api *api;
+    struct http_exchange *x;
+    const struct http_request *http;
+    enum request_place place; /* what it is about: filter_request_info() */
+    struct request req;
+    const struct user *user; /* filter_authenticate(); never NULL after it */
+};
+
+/* True: the request goes on. False: it is answered. */
+typedef bool filter_fn(struct filter_request *r);
+
+/* All of them. NULL if one has answered. */
+struct filter_request *filter_pass(struct api *api, struct http_exchange *x);
+
+/* Whether to wait for the body, when only the head of a request is there. */
+bool filter_wants_body(const struct http_request *http);
+
+filter_fn filter_request_info;
+filter_fn filter_count;
+filter_fn filter_authenticate;
+filter_fn filter_authorize;
