@@ -70,10 +70,15 @@ bench:
 	ninja -C build-bench
 	bench/run build-bench
 
+docs:
+	tools/need docs
+	tools/layers --dot >docs/map.dot
+	dot -Tsvg docs/map.dot | sed '/^<!-- Generated/,/^ -->/d' >docs/map.svg
+
 install: build
 	meson install -C $(BUILD)
 
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test test-clients lint asan tsan fuzz crash abuse golden bench install clean
+.PHONY: all build up down test test-clients lint asan tsan fuzz crash abuse golden bench docs install clean
