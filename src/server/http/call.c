@@ -3,7 +3,7 @@
 #include "api/columns/columns.h"
 #include "server/custom/custom.h"
 #include "server/object/encode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
 #include "base/banned.h"

@@ -2,7 +2,7 @@
 
 #include <sys/random.h>
 
-#include "admission/expression_check.h"
+#include "expression/expression_check.h"
 #include "api/convert/convert.h"
 #include "api/field_errors.h"
 #include "api/meta.h"
@@ -10,7 +10,7 @@
 #include "api/typed.h"
 #include "api/validate/validate.h"
 #include "server/http/corrupt.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim.h"
 #include "server/object/stored.h"

@@ -1,6 +1,6 @@
 /* Deleting: conditions, grace, finalizers; what is not held by anything goes at once. */
 #include "api/go/gotime.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 #include "server/registry/strategy.h"

@@ -30,6 +30,7 @@ void registry__warn(struct call *c, const struct value *obj, const struct value 
  * was found right. `old_obj` is NULL for a new object. */
 int registry__admit(struct call *c, struct value *obj, const struct value *old_obj,
                     struct err *err);
+int registry__admit_binding(struct call *c, struct value *binding, struct err *err);
 int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
                           struct err *err);
 /* Notes what is wrong with an object because of another one: rules of validation that come first.
@@ -38,14 +39,6 @@ int registry__check_others(struct call *c, struct field_errors *e, struct str su
                            const struct value *obj, const struct value *old_obj, struct err *err);
 /* Whether the call is about objects of this resource, in whatever version. */
 bool registry__is(const struct call *c, struct str group, struct str plural);
-/* Parts of the above. */
-int registry__admit_runtime_class(struct call *c, struct value *pod, struct err *err);
-int registry__check_overhead(struct call *c, const struct value *pod, struct err *err);
-int registry__check_priority_class(struct call *c, const struct value *obj, bool is_new,
-                                   struct err *err);
-/* Labels `obj` with the zone and region of the node of that name, if there is one. */
-int registry__copy_topology(struct call *c, struct str node, struct value *obj, struct err *err);
-
 /* Keys that are written and deleted in one transaction with the object they belong to. */
 struct registry_extra {
     struct store_op *ops; /* in the arena */

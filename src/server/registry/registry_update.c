@@ -1,8 +1,8 @@
 /* Replacing an object in the store, on condition that it is still the one that was read. */
-#include "admission/expression_check.h"
+#include "expression/expression_check.h"
 #include "api/field_errors.h"
 #include "api/validate/validate.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim.h"

@@ -3,7 +3,7 @@
  * by the name under which people look for it. */
 #include "api/columns/columns.h"
 #include "server/object/encode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/reply.h"
 #include "server/http/selection.h"
 #include "server/verbs/verbs.h"

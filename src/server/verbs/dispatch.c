@@ -2,7 +2,7 @@
 
 #include "api/go/goduration.h"
 #include "base/limits.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
 #include "server/watch/watch.h"

@@ -2,7 +2,7 @@
 #include "server/http/corrupt.h"
 #include "server/custom/custom_page.h"
 #include "server/object/encode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/reply.h"
 #include "server/http/selection.h"
 #include "server/object/stored.h"

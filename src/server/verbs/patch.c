@@ -13,7 +13,7 @@
 #include "merge/strategic.h"
 #include "merge/unstructured.h"
 #include "server/object/encode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/verbs/verbs.h"

@@ -4,7 +4,7 @@
 #include "schema/schema_kind.h"
 #include "select/labels.h"
 #include "server/custom/custom_scale.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/verbs/patch.h"
 #include "server/registry/registry.h"

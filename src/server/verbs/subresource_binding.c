@@ -3,7 +3,7 @@
 #include "api/validate/validate_common.h"
 #include "base/map.h"
 #include "server/http/decode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/options.h"
 #include "server/registry/registry_internal.h"
 #include "server/verbs/subresource.h"
@@ -152,8 +152,7 @@ static int create(struct call *c, struct binding *b, struct err *err)
     if (c->req.name.p && !str_eq(b->name, c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
     if (str_eq(value_str(value_dig(&b->obj, "target", "kind")), STR("Node")))
-        r = registry__copy_topology(c, value_str(value_dig(&b->obj, "target", "name")), &b->obj,
-                                    err);
+        r = registry__admit_binding(c, &b->obj, err);
     if (r == 0)
         r = check_target(&b->obj, err);
     if (r == 0)

@@ -3,7 +3,7 @@
  * A budget is counted down before the pod goes; its controller counts again what really went. */
 #include "select/labels.h"
 #include "server/http/decode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/http/options.h"
 #include "server/registry/registry_internal.h"

@@ -2,7 +2,7 @@
  * no keys to sign with, so that is the answer. */
 #include "api/field_errors.h"
 #include "server/http/decode.h"
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/http/options.h"
 #include "server/registry/registry.h"
 #include "server/verbs/subresource.h"

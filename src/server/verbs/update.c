@@ -1,5 +1,5 @@
 /* PUT of an object, of its status, and of other parts that have a path of their own. */
-#include "server/http/errors.h"
+#include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/object/stored.h"

@@ -1,5 +1,5 @@
 /* Expectations are what kube-apiserver answers. */
-#include "admission/expression_check.h"
+#include "expression/expression_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

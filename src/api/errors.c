@@ -1,4 +1,4 @@
-#include "server/http/errors.h"
+#include "api/errors.h"
 
 #include "base/banned.h"
 

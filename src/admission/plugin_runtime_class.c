@@ -1,16 +1,9 @@
-/* What a pod's RuntimeClass brings with it: an overhead, and where such pods can run. */
+/* RuntimeClass: what a pod's class brings with it, an overhead and where such pods can run. */
 #include "api/quantity.h"
 #include "base/limits.h"
 #include "base/map.h"
-#include "server/http/errors.h"
-#include "server/registry/registry_internal.h"
+#include "admission/plugins.h"
 #include "base/banned.h"
-
-static int reject(struct call *c, const struct value *pod, struct str why, struct err *err)
-{
-    return error_forbidden(err, c->req.resource, value_str(value_dig(pod, "metadata", "name")),
-                           why);
-}
 
 static struct str text_of(const struct value *obj, const char *key)
 {
@@ -18,19 +11,20 @@ static struct str text_of(const struct value *obj, const char *key)
 }
 
 /* 1 and `*ret`, 0 if the pod names no class, or an error. */
-static int find_class(struct call *c, const struct value *pod, struct registry_entry *ret,
+static int find_class(struct admission_request *req, const struct value *pod, struct value *ret,
                       struct err *err)
 {
     const struct value *name = value_dig(pod, "spec", "runtimeClassName");
     if (!value_is(name, VALUE_STRING))
         return 0;
-    int r = registry__read_other(c, STR("node.k8s.io"), STR("runtimeclasses"), STR(""),
-                                 value_str(name), ret, err);
+    int r = admission_read(req, STR("node.k8s.io"), STR("runtimeclasses"), STR(""), value_str(name),
+                           ret, err);
     return r ? r
-             : reject(c, pod,
-                      arena_printf(c->arena, "pod rejected: RuntimeClass \"" STR_FMT "\" not found",
-                                   STR_ARG(value_str(name))),
-                      err);
+             : admission_forbid(req, pod,
+                                arena_printf(req->arena,
+                                             "pod rejected: RuntimeClass \"" STR_FMT "\" not found",
+                                             STR_ARG(value_str(name))),
+                                err);
 }
 
 /* ---- Overhead ---- */
@@ -48,43 +42,44 @@ static bool is_same_amount(const struct value *a, const struct value *b)
     return true;
 }
 
-static int set_overhead(struct call *c, struct value *pod, const struct value *class,
+static int set_overhead(struct admission_request *req, struct value *pod, const struct value *class,
                         struct err *err)
 {
-    struct value *spec = value_ensure(c->arena, pod, STR("spec"));
+    struct value *spec = value_ensure(req->arena, pod, STR("spec"));
     const struct value *fixed = value_dig(class, "overhead", "podFixed"),
                        *given = value_get(spec, STR("overhead"));
     if (!value_is(value_get(class, STR("overhead")), VALUE_OBJECT))
         return 0;
     if (value_is(given, VALUE_OBJECT) && given->n && !is_same_amount(given, fixed))
-        return reject(
-            c, pod,
+        return admission_forbid(
+            req, pod,
             STR("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"), err);
     if (fixed)
-        (void)value_set(c->arena, spec, STR("overhead"), value_borrow(fixed));
+        (void)value_set(req->arena, spec, STR("overhead"), value_borrow(fixed));
     return 0;
 }
 
-int registry__check_overhead(struct call *c, const struct value *pod, struct err *err)
+static int validate(struct admission_request *req, const struct value *pod, struct err *err)
 {
-    struct registry_entry class;
+    struct value class;
     if (!value_is(value_dig(pod, "spec", "overhead"), VALUE_OBJECT))
         return 0;
-    int r = find_class(c, pod, &class, err);
-    if (r < 0 || (r == 1 && value_get(&class.obj, STR("overhead"))))
+    int r = find_class(req, pod, &class, err);
+    if (r < 0 || (r == 1 && value_get(&class, STR("overhead"))))
         return r < 0 ? r : 0;
-    return reject(c, pod,
-                  STR("pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
-                      "Overhead"),
-                  err);
+    return admission_forbid(
+        req, pod,
+        STR("pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
+            "Overhead"),
+        err);
 }
 
 /* ---- Where such pods can run ---- */
 
-static int merge_selector(struct call *c, struct value *pod, const struct value *more,
-                          struct err *err)
+static int merge_selector(struct admission_request *req, struct value *pod,
+                          const struct value *more, struct err *err)
 {
-    struct arena *a = c->arena;
+    struct arena *a = req->arena;
     struct map given = { 0 };
     struct value *spec = value_ensure(a, pod, STR("spec"));
     struct value merged = value_object();
@@ -98,14 +93,14 @@ static int merge_selector(struct call *c, struct value *pod, const struct value 
         if (!its)
             (void)value_add(a, &merged, f->key, value_borrow(&f->val));
         else if (!str_eq(value_str(its), value_str(&f->val)) && r == 0)
-            r = reject(c, pod,
-                       arena_printf(a,
-                                    "conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
-                                    "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT
-                                    "] = " STR_FMT,
-                                    STR_ARG(f->key), STR_ARG(value_str(&f->val)), STR_ARG(f->key),
-                                    STR_ARG(value_str(its))),
-                       err);
+            r = admission_forbid(
+                req, pod,
+                arena_printf(a,
+                             "conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
+                             "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT "] = " STR_FMT,
+                             STR_ARG(f->key), STR_ARG(value_str(&f->val)), STR_ARG(f->key),
+                             STR_ARG(value_str(its))),
+                err);
     }
     if (r == 0 && merged.n)
         (void)value_set(a, spec, STR("nodeSelector"), merged);
@@ -164,18 +159,30 @@ static void merge_tolerations(struct arena *a, struct value *pod, const struct v
         (void)value_set(a, spec, STR("tolerations"), is_long ? all : kept);
 }
 
-int registry__admit_runtime_class(struct call *c, struct value *pod, struct err *err)
+static int mutate(struct admission_request *req, struct value *pod, struct err *err)
 {
-    struct registry_entry class;
-    int r = find_class(c, pod, &class, err);
+    struct value class;
+    int r = find_class(req, pod, &class, err);
     if (r <= 0)
         return r;
-    const struct value *scheduling = value_get(&class.obj, STR("scheduling"));
-    r = set_overhead(c, pod, &class.obj, err);
+    const struct value *scheduling = value_get(&class, STR("scheduling"));
+    r = set_overhead(req, pod, &class, err);
     if (r < 0 || !value_is(scheduling, VALUE_OBJECT))
         return r;
-    r = merge_selector(c, pod, value_get(scheduling, STR("nodeSelector")), err);
+    r = merge_selector(req, pod, value_get(scheduling, STR("nodeSelector")), err);
     if (r == 0)
-        merge_tolerations(c->arena, pod, value_get(scheduling, STR("tolerations")));
+        merge_tolerations(req->arena, pod, value_get(scheduling, STR("tolerations")));
     return r;
 }
+
+static const struct admission_target targets[] = {
+    { STR(""), STR("pods"), ADMISSION_CREATE },
+    { .operations = 0 },
+};
+
+const struct admission_plugin plugin_runtime_class = {
+    .name = "RuntimeClass",
+    .targets = targets,
+    .mutate = mutate,
+    .validate = validate,
+};

@@ -1,6 +1,6 @@
-#include "admission/expression_check.h"
+#include "expression/expression_check.h"
 
-#include "admission/expression_env.h"
+#include "expression/expression_env.h"
 #include "base/buf.h"
 
 #include "base/banned.h"

@@ -1,4 +1,4 @@
-#include "admission/expression_env.h"
+#include "expression/expression_env.h"
 
 #include "base/banned.h"
 

@@ -1,0 +1,44 @@
+/* PodTopologyLabels: a pod has the zone and the region of its node. */
+#include "admission/plugins.h"
+#include "base/banned.h"
+
+static int copy_topology(struct admission_request *req, struct str node, struct value *obj,
+                         struct err *err)
+{
+    static const struct str keys[] = { STR("topology.kubernetes.io/zone"),
+                                       STR("topology.kubernetes.io/region") };
+    struct value found;
+    int r = node.n ? admission_read(req, STR(""), STR("nodes"), STR(""), node, &found, err) : 0;
+    if (r <= 0)
+        return r;
+    const struct value *from = value_dig(&found, "metadata", "labels");
+    for (size_t i = 0; i < 2; i++) {
+        const struct value *label = value_get(from, keys[i]);
+        struct value *meta = value_ensure(req->arena, obj, STR("metadata"));
+        if (label)
+            (void)value_set(req->arena, value_ensure(req->arena, meta, STR("labels")), keys[i],
+                            value_borrow(label));
+    }
+    return 0;
+}
+
+/* A Binding names the node of its pod. */
+static int mutate(struct admission_request *req, struct value *obj, struct err *err)
+{
+    const struct value *node = req->operation == ADMISSION_BIND
+                                   ? value_dig(obj, "target", "name")
+                                   : value_dig(obj, "spec", "nodeName");
+    return copy_topology(req, value_str(node), obj, err);
+}
+
+static const struct admission_target targets[] = {
+    { STR(""), STR("pods"), ADMISSION_CREATE | ADMISSION_UPDATE | ADMISSION_BIND },
+    { STR(""), STR("bindings"), ADMISSION_BIND },
+    { .operations = 0 },
+};
+
+const struct admission_plugin plugin_topology = {
+    .name = "PodTopologyLabels",
+    .targets = targets,
+    .mutate = mutate,
+};
