@@ -13,6 +13,8 @@
 #include "base/json.h"
 #include "server/bootstrap.h"
 #include "server/object/encode.h"
+#include "api/defaults/defaults.h"
+#include "server/registry/hub.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/registry/registry_internal.h"
@@ -83,15 +85,16 @@ static void decode(struct call *c, struct value *ret)
 {
     struct err err = ERR_INIT(c->arena);
     must(decode_body(c, c->stored->type, DECODE_WARN, ret, &err) == 0, "decode_body", &err);
+    defaults_apply(c->arena, c->stored->type, ret);
 }
 
 static void own(struct call *c, struct value *obj, struct value *ret)
 {
     struct err err = ERR_INIT(c->arena);
     const struct write_options options = { .dry_run = true };
-    must(managers_store(c, managers_request(c, &options, c->stored->type), NULL, obj, ret, &err) ==
-             0,
-         "managers_store", &err);
+    must(hub_take(c, obj, NULL, ret, &err) == 0, "hub_take", &err);
+    must(managers_own(c, managers_request(c, &options, c->stored->type), NULL, obj, ret, &err) == 0,
+         "managers_own", &err);
 }
 
 static void create(struct call *c, struct value *obj)

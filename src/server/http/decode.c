@@ -368,7 +368,6 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
         return unhandled(d, why.msg);
     decode_keep_reset(d->arena, tree, ret);
     name_type(d, ret);
-    defaults_apply(d->arena, d->want, ret);
     return heed_notes(d, &notes, validation);
 }
 
@@ -405,23 +404,6 @@ int decode_body(struct call *c, const struct kind_type *type, enum decode_valida
     if (err)
         err_clear(err);
     return allowance_error(c->arena->allowance, err);
-}
-
-int decode_to_stored(struct call *c, struct value *obj, const struct value *live, struct value *ret,
-                     struct err *err)
-{
-    const struct kind_type *sent = c->req.resource->type, *stored = c->stored->type;
-    int r = convert_object(c->arena, sent, stored, obj, ret, err);
-    if (r < 0 || sent == stored)
-        return r;
-    if (live)
-        r = convert_keep(c->arena, sent, live, ret, err);
-    /* Today's rules ask for what today's defaults fill in. Of a version that is still served
-     * upstream, the rules are made for what it can say. */
-    const struct kind_version *v = kind_version_find(sent->group, sent->version);
-    if (r == 0 && v && v->is_old)
-        defaults_apply(c->arena, stored, ret);
-    return r;
 }
 
 int decode_delete_options(struct call *c, struct value *ret, struct err *err)

@@ -14,12 +14,6 @@ enum decode_validation { DECODE_IGNORE, DECODE_WARN, DECODE_STRICT };
 int decode_body(struct call *c, const struct kind_type *type, enum decode_validation validation,
                 struct value *ret, struct err *err);
 
-/* An object in the version of the request as it is to be stored: converted, with what its version
- * has no place for taken from `live`, the stored object that it is to replace (NULL: none), and, if
- * it is an old one, with the defaults of the storage version. */
-int decode_to_stored(struct call *c, struct value *obj, const struct value *live, struct value *ret,
-                     struct err *err);
-
 /* DeleteOptions, in whichever group and version: every one has them. */
 int decode_delete_options(struct call *c, struct value *ret, struct err *err);
 /* An empty list of managers ends the tracking and is not the same as none, but typed_read() drops

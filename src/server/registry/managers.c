@@ -9,6 +9,7 @@
 #include "server/custom/custom.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/strategy.h"
+#include "server/registry/hub.h"
 #include "base/banned.h"
 
 enum { NAME_MAX_BYTES = 128 };
@@ -237,27 +238,23 @@ static void show_template_generation(struct arena *a, const struct kind_type *ty
 }
 
 /* Managers are told what the object says in the version of the request when it comes back from the
- * storage version. */
-int managers_store(struct call *c, const struct managed_request *req,
-                   const struct registry_entry *now, struct value *obj, struct value *ret,
-                   struct err *err)
+ * hub version. */
+int managers_own(struct call *c, const struct managed_request *req,
+                 const struct registry_entry *now, const struct value *sent, struct value *obj,
+                 struct err *err)
 {
-    const struct kind_type *type = c->req.resource->type, *stored_type = c->stored->type;
-    struct value live = value_null(), stored = value_null(), shown;
-    int r = decode_to_stored(c, obj, now ? &now->obj : NULL, ret, err);
-    if (r == 0)
-        r = convert_object(c->arena, stored_type, type, ret, &shown, err);
-    if (r == 0 && now) {
-        stored = value_borrow(&now->obj);
-        r = convert_object(c->arena, stored_type, type, &stored, &live, err);
-    }
+    struct value live = value_null(), shown;
+    int r = hub_show(c, obj, &shown, err);
+    if (r == 0 && now)
+        r = hub_show(c, &now->obj, &live, err);
     if (r < 0)
         return r;
-    decode_keep_reset(c->arena, obj, &shown);
+    const struct kind_type *type = c->req.resource->type;
+    decode_keep_reset(c->arena, sent, &shown);
     show_template_generation(c->arena, type, &shown);
     defaults_stamp(c->arena, type, &shown, req->now);
     managers_update(c, req, now ? &live : NULL, &shown);
-    set_managers(c->arena, ret, value_dig(&shown, "metadata", "managedFields"));
+    set_managers(c->arena, obj, value_dig(&shown, "metadata", "managedFields"));
     return 0;
 }
 

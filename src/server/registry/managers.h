@@ -19,11 +19,10 @@ struct managed_request *managers_own_request(struct call *c, struct str sub);
  * be told apart nothing is known of what changed, and the managers of `live` stay. */
 void managers_update(struct call *c, const struct managed_request *req, const struct value *live,
                      struct value *obj);
-/* The same, and `*ret` is the object in the storage version. `now` is NULL if it is to be
- * created. */
-int managers_store(struct call *c, const struct managed_request *req,
-                   const struct registry_entry *now, struct value *obj, struct value *ret,
-                   struct err *err);
+/* The same for `obj`, which is what hub_take() has made of `sent`, over `now` (NULL: nothing). */
+int managers_own(struct call *c, const struct managed_request *req,
+                 const struct registry_entry *now, const struct value *sent, struct value *obj,
+                 struct err *err);
 
 /* If the times of managers are all that differs: sets them back, so that nothing was changed. */
 void managers_keep_times(struct arena *a, struct value *obj, const struct value *old_obj);

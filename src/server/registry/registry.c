@@ -16,6 +16,7 @@
 #include "server/object/stored.h"
 #include "server/registry/strategy.h"
 #include "server/core/turns.h"
+#include "base/idiom.h"
 #include "base/log.h"
 #include "schema/schema_definition.h"
 #include "server/custom/custom.h"
@@ -194,27 +195,29 @@ int registry__check_scope(struct call *c, struct value *meta, struct err *err)
     return 0;
 }
 
-static int fill_in(struct call *c, bool dry_run, struct value *obj,
-                   struct registry_extra *ret_extra, bool *ret_has_empty, struct err *err)
+/* What the server decides of the metadata. */
+static int set_meta(struct call *c, struct value *obj, struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     int r = registry__check_scope(c, meta, err);
     if (r < 0)
         return r;
-    static const struct str gone[] = {
-        { "deletionTimestamp", 17 },
-        { "deletionGracePeriodSeconds", 26 },
-        { "selfLink", 8 },
-        { "resourceVersion", 15 },
-    };
-    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+    static const struct str gone[] = { STR("deletionTimestamp"), STR("deletionGracePeriodSeconds"),
+                                       STR("selfLink"), STR("resourceVersion") };
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
         (void)value_remove(c->arena, meta, gone[i]);
     (void)value_set(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
     (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
     name_if_unnamed(c, meta);
-    r = registry__admit(c, obj, NULL, err);
-    if (r == 0 && service_claim_wanted(c->stored))
-        r = service_claim_create(c, dry_run, obj, ret_extra, err);
+    return 0;
+}
+
+/* What the server decides of the rest. */
+static int prepare(struct call *c, bool dry_run, struct value *obj,
+                   struct registry_extra *ret_extra, bool *ret_has_empty, struct err *err)
+{
+    int r =
+        service_claim_wanted(c->stored) ? service_claim_create(c, dry_run, obj, ret_extra, err) : 0;
     if (r < 0)
         return r;
     struct strategy strategy = registry__strategy(c);
@@ -243,7 +246,7 @@ struct meta_rules registry__meta_rules(struct call *c)
                          c->stored->namespaced);
 }
 
-static int check_new(struct call *c, const struct value *obj, struct err *err)
+static int validate_new(struct call *c, const struct value *obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct meta_rules rules = registry__meta_rules(c);
@@ -259,7 +262,7 @@ static int check_new(struct call *c, const struct value *obj, struct err *err)
                             value_str(value_dig(obj, "metadata", "name")), err);
     if (r == 0)
         registry__warn(c, obj, NULL);
-    return r < 0 ? r : registry__admit_check(c, obj, NULL, err);
+    return r;
 }
 
 static int check_absent(struct call *c, const struct value *obj, struct err *err)
@@ -427,9 +430,15 @@ static int try_create(struct creation *n, struct value *obj, struct err *err)
     if (c->stored->namespaced)
         r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
     if (r == 0)
-        r = fill_in(c, n->dry_run, obj, &extra, &has_empty, err);
+        r = set_meta(c, obj, err);
     if (r == 0)
-        r = check_new(c, obj, err);
+        r = registry__admit(c, obj, NULL, err);
+    if (r == 0)
+        r = prepare(c, n->dry_run, obj, &extra, &has_empty, err);
+    if (r == 0)
+        r = validate_new(c, obj, err);
+    if (r == 0)
+        r = registry__admit_check(c, obj, NULL, err);
     if (r == 0 && has_empty)
         r = registry__settle(c, obj, err);
     uint64_t rev = 0;

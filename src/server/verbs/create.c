@@ -1,4 +1,6 @@
 /* POST to a collection. */
+#include "api/defaults/defaults.h"
+#include "server/registry/hub.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/verbs/verbs.h"
@@ -12,18 +14,22 @@ static void wipe(struct call *c, struct value *obj)
     (void)value_remove(c->arena, meta, STR("deletionGracePeriodSeconds"));
 }
 
+/* Decode, default, convert, own the fields; the registry then admits, validates and stores. */
 static int create(struct call *c, struct value *ret, struct err *err)
 {
+    const struct kind_type *type = c->req.resource->type;
     struct write_options options;
-    struct value body;
+    struct value sent;
     int r = options_read(c, "CreateOptions", &options, err);
     if (r == 0)
-        r = decode_body(c, c->req.resource->type, options.validation, &body, err);
+        r = decode_body(c, type, options.validation, &sent, err);
     if (r < 0)
         return r;
-    wipe(c, &body);
-    r = managers_store(c, managers_request(c, &options, c->req.resource->type), NULL, &body, ret,
-                       err);
+    wipe(c, &sent);
+    defaults_apply(c->arena, type, &sent);
+    r = hub_take(c, &sent, NULL, ret, err);
+    if (r == 0)
+        r = managers_own(c, managers_request(c, &options, type), NULL, &sent, ret, err);
     if (r == 0)
         r = registry_create(c, options.dry_run, ret, err);
     return r;

@@ -14,6 +14,7 @@
 #include "merge/unstructured.h"
 #include "server/object/encode.h"
 #include "api/errors.h"
+#include "server/registry/hub.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/verbs/verbs.h"
@@ -357,9 +358,10 @@ static int to_storage(struct patch *p, const struct registry_entry *now, struct 
     int r = update_check_name(c, patched, err);
     if (r < 0)
         return r;
-    if (p->kind == PATCH_APPLY)
-        return decode_to_stored(c, patched, now ? &now->obj : NULL, ret, err);
-    return managers_store(c, p->managers, now, patched, ret, err);
+    r = hub_take(c, patched, now ? &now->obj : NULL, ret, err);
+    if (r < 0 || p->kind == PATCH_APPLY) /* whose managers are known already */
+        return r;
+    return managers_own(c, p->managers, now, patched, ret, err);
 }
 
 static int change(struct registry_update *u, const struct registry_entry *now, struct value *ret,

@@ -1,5 +1,6 @@
 /* POST to serviceaccounts/NAME/token. What is asked for is checked as upstream does it; there are
  * no keys to sign with, so that is the answer. */
+#include "api/defaults/defaults.h"
 #include "api/field_errors.h"
 #include "server/http/decode.h"
 #include "api/errors.h"
@@ -72,6 +73,8 @@ void verb_token(struct call *c)
     int r = options_read(c, "CreateOptions", &options, &err);
     if (r == 0)
         r = decode_body(c, c->req.sub->type, options.validation, &body, &err);
+    if (r == 0)
+        defaults_apply(c->arena, c->req.sub->type, &body);
     if (r == 0)
         r = check_path(c, &body, &err);
     if (r == 0)

@@ -1,5 +1,7 @@
 /* PUT of an object, of its status, and of other parts that have a path of their own. */
+#include "api/defaults/defaults.h"
 #include "api/errors.h"
+#include "server/registry/hub.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/object/stored.h"
@@ -34,11 +36,18 @@ struct put {
     struct value obj; /* as sent */
 };
 
+/* Convert, own the fields. */
+static int take_sent(struct put *put, const struct registry_entry *now, struct value *ret,
+                     struct err *err)
+{
+    int r = hub_take(put->call, &put->obj, now ? &now->obj : NULL, ret, err);
+    return r < 0 ? r : managers_own(put->call, put->managers, now, &put->obj, ret, err);
+}
+
 static int take_all(struct registry_update *u, const struct registry_entry *now, struct value *ret,
                     struct err *err)
 {
-    struct put *put = u->arg;
-    return managers_store(put->call, put->managers, now, &put->obj, ret, err);
+    return take_sent(u->arg, now, ret, err);
 }
 
 static bool is_sub(const struct call *c, const char *name)
@@ -90,6 +99,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
         r = update_check_name(c, &put.obj, err);
     if (r < 0)
         return r;
+    defaults_apply(c->arena, c->req.resource->type, &put.obj);
     put.managers = managers_request(c, &options, c->req.resource->type);
     struct registry_update u = {
         .change = is_sub(c, "finalize") ? take_finalizers : take_all,
@@ -106,7 +116,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
         return error_other_uid(err, c->req.resource, c->req.name,
                                stored_key(c->arena, c->stored, c->req.ns, c->req.name), uid,
                                STR(""));
-    r = managers_store(c, put.managers, NULL, &put.obj, ret, err);
+    r = take_sent(&put, NULL, ret, err);
     if (r < 0)
         return r;
     (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
