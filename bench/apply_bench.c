@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
@@ -147,7 +148,7 @@ static void run(void)
     printf("writes of a Deployment of %zu bytes with its managers, processor time of the server\n",
            json_length(&obj));
     double update = 0;
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
         double us = measure(&ways[i]);
         if (i == 0)
             update = us;

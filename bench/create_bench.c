@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/bootstrap.h"
 #include "server/object/encode.h"
@@ -244,7 +245,7 @@ int main(void)
     create(&c, &whole);
     encode(&c, &whole, &answer);
     printf("Pod of %zu bytes, %zu in the answer\n", text.n, answer);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         printf("  %-18s %6.2f us\n", steps[i].name, measure(steps[i].once));
     printf("  wanted: under 60 us without managers\n");
     store_close(api.store);

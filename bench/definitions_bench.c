@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -97,9 +98,8 @@ static void generate(struct bench *b)
     buf_printf(&text, "}}}}}}]}}");
     if (yaml_read(&b->arena, buf_str(&text), NULL, &crd, &err) < 0)
         abort();
-    (void)value_set(&b->arena, &crd, STR("apiVersion"),
-                    value_string(STR("apiextensions.k8s.io/v1")));
-    (void)value_set(&b->arena, &crd, STR("kind"), value_string(STR("CustomResourceDefinition")));
+    value_put(&b->arena, &crd, STR("apiVersion"), value_string(STR("apiextensions.k8s.io/v1")));
+    value_put(&b->arena, &crd, STR("kind"), value_string(STR("CustomResourceDefinition")));
     add_source(b, &crd);
 }
 
@@ -118,12 +118,11 @@ static struct value definition(struct arena *a, const struct bench *b, size_t i)
 {
     struct value crd = value_borrow(&b->sources[i % b->n_sources]), meta = value_object();
     struct value *spec = value_edit(a, &crd, STR("spec"));
-    (void)value_add(a, &meta, STR("name"), value_string(name_of(a, b, i)));
-    (void)value_set(a, &crd, STR("metadata"), meta);
-    (void)value_remove(a, &crd, STR("status"));
-    (void)value_remove(a, spec, STR("conversion"));
-    (void)value_set(a, spec, STR("group"),
-                    value_string(arena_printf(a, "g%zu.bench.example.com", i)));
+    value_put_new(a, &meta, STR("name"), value_string(name_of(a, b, i)));
+    value_put(a, &crd, STR("metadata"), meta);
+    value_drop(a, &crd, STR("status"));
+    value_drop(a, spec, STR("conversion"));
+    value_put(a, spec, STR("group"), value_string(arena_printf(a, "g%zu.bench.example.com", i)));
     return crd;
 }
 
@@ -322,7 +321,7 @@ static bool measure_documents(struct bench *b)
         { "/openapi/v2", "kube-apiserver: 1.25 GB for 183" },
     };
     bool good = true;
-    for (size_t i = 0; good && i < sizeof(documents) / sizeof(documents[0]); i++)
+    for (size_t i = 0; good && i < ARRAY_LEN(documents); i++)
         good = measure_document(b, documents[i].path, documents[i].want);
     return good;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "json_bench.h"
@@ -177,11 +178,11 @@ int main(void)
         { "memcpy of 256 MiB, memory", once_large_copy, LARGE, 0 },
     };
     for (int i = 0; i < ROUNDS; i++)
-        for (size_t c = 0; c < sizeof(all) / sizeof(all[0]); c++)
+        for (size_t c = 0; c < ARRAY_LEN(all); c++)
             run_round(&all[c]);
 
     printf("json: a Pod of %zu bytes, best of %d rounds\n", pod.n, ROUNDS);
-    for (size_t c = 0; c < sizeof(all) / sizeof(all[0]); c++)
+    for (size_t c = 0; c < ARRAY_LEN(all); c++)
         printf("  %-30s %9.0f MB/s %9.2f us\n", all[c].name, all[c].best,
                (double)all[c].bytes / all[c].best);
     printf("  sampan / jansson: %.1f   sampan / json-c: %.1f   memory / sampan: %.1f\n",

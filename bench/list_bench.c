@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
 #include "server/verbs/dispatch.h"
@@ -148,8 +149,8 @@ static void fill(void)
         for (; txn.n_ops < AT_ONCE && i < PODS; i++) {
             struct str name = arena_printf(&arena, "orders-%05u", i);
             struct value *meta = value_ensure(&arena, &pod, STR("metadata"));
-            (void)value_set(&arena, meta, STR("name"), value_string(name));
-            (void)value_set(&arena, meta, STR("uid"), value_string(meta_new_uid(&arena)));
+            value_put(&arena, meta, STR("name"), value_string(name));
+            value_put(&arena, meta, STR("uid"), value_string(meta_new_uid(&arena)));
             stored_write(&bytes[txn.n_ops], pods, &pod);
             ops[txn.n_ops] =
                 (struct store_op){ STORE_PUT, stored_key(&arena, pods, STR("default"), name),
@@ -192,7 +193,7 @@ int main(void)
     static const char *const accepts[] = { "application/json",
                                            "application/vnd.kubernetes.protobuf",
                                            "application/cbor", "application/yaml" };
-    enum { WAYS = sizeof(accepts) / sizeof(accepts[0]) };
+    enum { WAYS = ARRAY_LEN(accepts) };
     struct cost best[WAYS];
     arena_init(&arena);
     serve();

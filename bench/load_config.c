@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/yaml.h"
 
 #include "base/banned.h"
@@ -124,7 +125,7 @@ static int read_user(struct arena *a, struct str dir, const struct value *user,
                      struct load_config *c, struct err *err)
 {
     static const char *const refused[] = { "exec", "auth-provider", "username" };
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if (value_get(user, str_of(refused[i])))
             return err_set(err, ERR_UNIMPLEMENTED, "a user with %s is not supported", refused[i]);
     int r = read_material(a, dir, user, "client-certificate", &c->cert_pem, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
 #include "merge/managed.h"
@@ -256,7 +257,7 @@ int main(void)
          "managed_apply");
 
     printf("patches of a Deployment of %zu bytes\n", sizeof(deployment_text) - 1);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         printf("  %-36s %6.2f us\n", steps[i].name, measure(steps[i].once));
     arena_done(&arena);
     arena_done(&documents);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 
 #include "base/banned.h"
@@ -97,8 +98,7 @@ static void submit_put(struct connection *c)
     };
     struct put *p = put_new(c->bench->n_started++);
     nghttp2_data_provider body = { { .ptr = p }, read_body };
-    if (nghttp2_submit_request(c->session, NULL, headers, sizeof(headers) / sizeof(headers[0]),
-                               &body, p) < 0)
+    if (nghttp2_submit_request(c->session, NULL, headers, ARRAY_LEN(headers), &body, p) < 0)
         exit(1);
 }
 

@@ -13,6 +13,7 @@
 #include "api/typed.h"
 #include "api/validate/validate.h"
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 enum { ROUNDS = 15, ROUND_MS = 60, SHUFFLE_SEED = 12345 };
@@ -192,7 +193,7 @@ static void report(const char *order)
         { "json_write", once_write },  { "all three", once_all },
     };
     printf("Pod of %zu bytes, fields %s\n", text.n, order);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         printf("  %-10s %6.2f us\n", steps[i].name, measure(steps[i].once));
 }
 

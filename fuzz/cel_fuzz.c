@@ -4,6 +4,7 @@
  * cost, and in bounded memory. */
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "cel/cel.h"
@@ -31,8 +32,7 @@ static const struct cel_type *self_type(struct arena *a)
         { &cel_int, STR("replicas"), STR("") },
         { cel_type_map(a, &cel_string, &cel_string), STR("m"), STR("") },
     };
-    return cel_type_object(a, STR("Self"), arena_dup(a, fields, sizeof(fields)),
-                           sizeof(fields) / sizeof(fields[0]));
+    return cel_type_object(a, STR("Self"), arena_dup(a, fields, sizeof(fields)), ARRAY_LEN(fields));
 }
 
 static void check_same(struct arena *a, const struct cel_program *p, const struct cel_value *vars)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/conn.h"
 
@@ -29,7 +30,7 @@ static void on_request(void *arg, struct http_exchange *x)
 static void turn_of_conn(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct conn *c = (struct conn *)((char *)m - offsetof(struct conn, turn));
+    struct conn *c = container_of(m, struct conn, turn);
     c->turn_queued = false;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/meta.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -61,7 +62,7 @@ static void check_object(struct arena *a, struct str text)
     }
     static const enum name_rule by_spec[] = { NAME_TRUST_BUNDLE, NAME_API_SERVICE,
                                               NAME_DEFINITION };
-    for (size_t i = 0; i < sizeof(by_spec) / sizeof(by_spec[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(by_spec); i++) {
         struct meta_rules rules = { by_spec[i], false, true };
         struct field_errors e = FIELD_ERRORS_INIT(a);
         meta_validate_create(&e, &rules, &object);

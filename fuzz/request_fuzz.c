@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "server/http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -31,7 +32,7 @@ static struct str path_of(struct arena *a, const struct request *r)
     buf_printf(&out, "/" STR_FMT, STR_ARG(r->resource->version));
     if (r->ns.p)
         buf_str_add(&out, STR("/namespaces"));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (parts[i].p)
             buf_byte(&out, '/');
         for (size_t j = 0; j < parts[i].n; j++)

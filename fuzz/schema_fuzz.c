@@ -43,7 +43,7 @@ static struct value definition_of(struct arena *a, const struct value *props)
     struct value *spec = value_edit(a, &crd, STR("spec")),
                  *version = value_edit_at(a, value_edit(a, spec, STR("versions")), 0),
                  *schema = value_edit(a, version, STR("schema"));
-    (void)value_set(a, schema, STR("openAPIV3Schema"), value_borrow(props));
+    value_put(a, schema, STR("openAPIV3Schema"), value_borrow(props));
     return crd;
 }
 

@@ -30,7 +30,7 @@ static void check_labels(struct arena *a, struct str text)
 
     struct labels_pair pair = { str_take(text, text.n / 2), str_skip(text, text.n / 2) };
     struct value tree = value_object();
-    (void)value_add(a, &tree, pair.key, value_string(pair.value));
+    value_put_new(a, &tree, pair.key, value_string(pair.value));
     must(labels_match(&s, &pair, 1) == labels_match_value(&s, &tree));
     must(!labels_empty(&s) || labels_match(&s, NULL, 0));
 }
@@ -57,7 +57,7 @@ static void check_fields(struct arena *a, struct str text)
     fields_write(&out, &s);
     must(fields_parse(a, buf_str(&out), &rules, &s, &err) == 0);
     struct value tree = value_object();
-    (void)value_add(a, &tree, STR("a"), value_string(text));
+    value_put_new(a, &tree, STR("a"), value_string(text));
     (void)fields_match(&s, &tree);
     fields_write(&again, &s);
     must(out.n == again.n);

@@ -11,12 +11,12 @@ static void taint_node(struct arena *a, struct value *node)
             str_eq(value_str(value_get(it, STR("effect"))), effect))
             return;
     struct value taint = value_object();
-    (void)value_add(a, &taint, STR("key"), value_string(key));
-    (void)value_add(a, &taint, STR("effect"), value_string(effect));
+    value_put_new(a, &taint, STR("key"), value_string(key));
+    value_put_new(a, &taint, STR("effect"), value_string(effect));
     struct value *taints = value_edit(a, spec, STR("taints"));
     if (!value_is(taints, VALUE_ARRAY))
         taints = value_set(a, spec, STR("taints"), value_array());
-    (void)value_push(a, taints, taint);
+    value_put_item(a, taints, taint);
 }
 
 static int mutate(struct admission_request *req, struct value *node, struct err *err)

@@ -97,10 +97,10 @@ static int set_priority(struct admission_request *req, struct value *pod, struct
                          STR_ARG(policy), STR_ARG(p.preemption)),
             err);
     if (p.name.n)
-        (void)value_set(req->arena, spec, STR("priorityClassName"), value_string(p.name));
-    (void)value_set(req->arena, spec, STR("priority"), value_int(p.value));
+        value_put(req->arena, spec, STR("priorityClassName"), value_string(p.name));
+    value_put(req->arena, spec, STR("priority"), value_int(p.value));
     if (p.preemption.n)
-        (void)value_set(req->arena, spec, STR("preemptionPolicy"), value_string(p.preemption));
+        value_put(req->arena, spec, STR("preemptionPolicy"), value_string(p.preemption));
     return 0;
 }
 
@@ -111,7 +111,7 @@ static void keep_priority(struct arena *a, struct value *pod, const struct value
     const struct value *old_spec = value_get(old_pod, STR("spec"));
     for (size_t i = 0; i < 2; i++)
         if (!value_get(spec, fields[i]) && value_get(old_spec, fields[i]))
-            (void)value_set(a, spec, fields[i], value_borrow(value_get(old_spec, fields[i])));
+            value_put(a, spec, fields[i], value_borrow(value_get(old_spec, fields[i])));
 }
 
 static int mutate(struct admission_request *req, struct value *pod, struct err *err)

@@ -55,7 +55,7 @@ static int set_overhead(struct admission_request *req, struct value *pod, const 
             req, pod,
             STR("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"), err);
     if (fixed)
-        (void)value_set(req->arena, spec, STR("overhead"), value_borrow(fixed));
+        value_put(req->arena, spec, STR("overhead"), value_borrow(fixed));
     return 0;
 }
 
@@ -86,12 +86,12 @@ static int merge_selector(struct admission_request *req, struct value *pod,
     int r = 0;
     value_each_field (f, value_get(spec, STR("nodeSelector"))) {
         (void)map_set(&given, f->key, (void *)(uintptr_t)&f->val);
-        (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+        value_put_new(a, &merged, f->key, value_borrow(&f->val));
     }
     value_each_field (f, more) {
         const struct value *its = map_get(&given, f->key);
         if (!its)
-            (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+            value_put_new(a, &merged, f->key, value_borrow(&f->val));
         else if (!str_eq(value_str(its), value_str(&f->val)) && r == 0)
             r = admission_forbid(
                 req, pod,
@@ -103,7 +103,7 @@ static int merge_selector(struct admission_request *req, struct value *pod,
                 err);
     }
     if (r == 0 && merged.n)
-        (void)value_set(a, spec, STR("nodeSelector"), merged);
+        value_put(a, spec, STR("nodeSelector"), merged);
     map_done(&given);
     return r;
 }
@@ -148,15 +148,15 @@ static void merge_tolerations(struct arena *a, struct value *pod, const struct v
     struct value *spec = value_ensure(a, pod, STR("spec"));
     struct value all = value_array(), kept = value_array();
     value_each_item (it, value_get(spec, STR("tolerations")))
-        (void)value_push(a, &all, value_borrow(it));
+        value_put_item(a, &all, value_borrow(it));
     value_each_item (it, more)
-        (void)value_push(a, &all, value_borrow(it));
+        value_put_item(a, &all, value_borrow(it));
     bool is_long = all.n > LIMIT_TOLERATIONS_MERGED; /* what is needless there may stay */
     for (size_t i = 0; i < all.n && !is_long; i++)
         if (is_needed(&all, i, &kept))
-            (void)value_push(a, &kept, value_borrow(&all.items[i]));
+            value_put_item(a, &kept, value_borrow(&all.items[i]));
     if (all.n)
-        (void)value_set(a, spec, STR("tolerations"), is_long ? all : kept);
+        value_put(a, spec, STR("tolerations"), is_long ? all : kept);
 }
 
 static int mutate(struct admission_request *req, struct value *pod, struct err *err)

@@ -14,7 +14,7 @@ static void protect(struct arena *a, struct value *obj, struct str finalizer)
     value_each_item (it, finalizers)
         if (str_eq(value_str(it), finalizer))
             return;
-    (void)value_push(a, finalizers, value_string(finalizer));
+    value_put_item(a, finalizers, value_string(finalizer));
 }
 
 static const struct admission_target targets[] = {

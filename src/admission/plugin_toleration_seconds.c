@@ -25,14 +25,14 @@ static void tolerate_lost_nodes(struct arena *a, struct value *pod)
         if (has[i])
             continue;
         struct value toleration = value_object();
-        (void)value_add(a, &toleration, STR("key"), value_string(keys[i]));
-        (void)value_add(a, &toleration, STR("operator"), value_string(STR("Exists")));
-        (void)value_add(a, &toleration, STR("effect"), value_string(STR("NoExecute")));
-        (void)value_add(a, &toleration, STR("tolerationSeconds"), value_int(PATIENCE_SEC));
+        value_put_new(a, &toleration, STR("key"), value_string(keys[i]));
+        value_put_new(a, &toleration, STR("operator"), value_string(STR("Exists")));
+        value_put_new(a, &toleration, STR("effect"), value_string(STR("NoExecute")));
+        value_put_new(a, &toleration, STR("tolerationSeconds"), value_int(PATIENCE_SEC));
         struct value *list = value_edit(a, spec, STR("tolerations"));
         if (!value_is(list, VALUE_ARRAY))
             list = value_set(a, spec, STR("tolerations"), value_array());
-        (void)value_push(a, list, toleration);
+        value_put_item(a, list, toleration);
     }
 }
 

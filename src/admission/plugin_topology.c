@@ -16,8 +16,8 @@ static int copy_topology(struct admission_request *req, struct str node, struct 
         const struct value *label = value_get(from, keys[i]);
         struct value *meta = value_ensure(req->arena, obj, STR("metadata"));
         if (label)
-            (void)value_set(req->arena, value_ensure(req->arena, meta, STR("labels")), keys[i],
-                            value_borrow(label));
+            value_put(req->arena, value_ensure(req->arena, meta, STR("labels")), keys[i],
+                      value_borrow(label));
     }
     return 0;
 }

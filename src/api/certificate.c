@@ -1,6 +1,7 @@
 #include "api/certificate.h"
 
 #include "base/base64.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- PEM ---- */
@@ -182,7 +183,7 @@ static bool read_key(struct str info, struct certificate *ret)
         return true;
     if (!expect(&algorithm, DER_OID, &curve))
         return false;
-    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(curves); i++)
         if (str_eq(curves[i].oid, curve)) {
             ret->key_type = KEY_EC;
             ret->curve = curves[i].name;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "api/certificate_data_test.h"
+#include "base/idiom.h"
 
 #define NL "\n"
 
@@ -66,7 +67,7 @@ static void many_beginnings_cost_little(void **state)
     (void)state;
     static const struct str starts[] = { STR("-----BEGIN A-----\n"), STR("-----BEGIN A:-----\n"),
                                          STR("-----END A-----\n"), STR("K: v\n") };
-    for (size_t k = 0; k < sizeof(starts) / sizeof(starts[0]); k++) {
+    for (size_t k = 0; k < ARRAY_LEN(starts); k++) {
         autobuf text = { 0 };
         autopem block = { 0 };
         while (text.n < 3 << 20)

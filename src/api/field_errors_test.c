@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 
 static const struct field_path spec = { .name = STR("spec") };
@@ -92,7 +93,7 @@ static void every_type_has_its_words(void **state)
         "Forbidden: why",
     };
     const struct err_cause *cause = e.first;
-    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++, cause = cause->next)
+    for (size_t i = 0; i < ARRAY_LEN(want); i++, cause = cause->next)
         assert_text(cause->msg, want[i]);
     assert_null(cause);
     arena_done(&a);

@@ -1,6 +1,7 @@
 #include "api/inner.h"
 
 #include "api/text_diff.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/banned.h"
@@ -24,7 +25,7 @@ static const struct {
 /* "API" for "apiGroup" and "CIDR" for "cidrs", whose next letter is a capital or a plural s. */
 static struct str abbreviation_of(struct str name)
 {
-    for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(abbreviations); i++) {
         struct str rest = str_skip(name, abbreviations[i].json.n);
         bool ends = rest.n == 0 || (rest.p[0] >= 'A' && rest.p[0] <= 'Z') ||
                     str_eq(rest, STR("s")) || (str_starts(rest, STR("s")) && rest.p[1] < 'a');
@@ -76,7 +77,7 @@ static const struct {
 
 static struct str renamed_as(struct str type, struct str name)
 {
-    for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(renamed); i++)
         if (str_eq(renamed[i].json, name) && (!renamed[i].type.n || str_eq(renamed[i].type, type)))
             return renamed[i].go;
     return STR("");

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "api/ip.h"
+#include "base/idiom.h"
 
 static void addresses_have_one_text(void **state)
 {
@@ -38,7 +39,7 @@ static void addresses_have_one_text(void **state)
         { "fe80::1%eth0", NULL },
         { "[::1]", NULL },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct ip ip = { 0 };
         char out[IP_TEXT_MAX];
         bool good = ip_parse(str_of(rows[i].text), &ip);
@@ -79,7 +80,7 @@ static void blocks_have_one_text(void **state)
         { "::/99999999999999999999", NULL },
         { "/8", NULL },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cidr c = { 0 };
         char out[IP_TEXT_MAX];
         bool good = cidr_parse(str_of(rows[i].text), &c);
@@ -112,7 +113,7 @@ static void blocks_have_addresses(void **state)
         { "fd00::/127", "fd00::1", true },
         { "fd00::/127", "fd00::2", false },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cidr c;
         struct ip ip;
         assert_true(cidr_parse(str_of(rows[i].block), &c) && ip_parse(str_of(rows[i].ip), &ip));

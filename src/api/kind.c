@@ -1,4 +1,5 @@
 #include "api/kind.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct kind_field *find_own(const struct kind_type *t, struct str name)
@@ -138,7 +139,7 @@ bool kind_shows_deleted(const struct kind_resource *r)
         "volumeattachments",
         "volumeattributesclasses",
     };
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++)
         if (str_eq(r->plural, str_of(shown[i])))
             return true;
     return false;

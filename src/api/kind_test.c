@@ -1,6 +1,7 @@
 #include "api/kind.h"
 
 #include "api/convert/convert.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +113,7 @@ static void objects_say_what_they_are(void **state)
         { STR("v1"), STR("Table"), { 0 } },
         { STR("v1"), STR("ObjectMeta"), { 0 } },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_type *t = kind_find(rows[i].api_version, rows[i].kind);
         assert_int_equal(t != NULL, rows[i].group.p != NULL);
         if (t)
@@ -172,7 +173,7 @@ static void versions_share_their_storage(void **state)
           "v1" },
         { "settings.k8s.io", "v1alpha1", "podpresets", "settings.k8s.io", "v1alpha1" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_version *v =
             kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
         const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));
@@ -206,7 +207,7 @@ static void deprecations_are_told_in_upstreams_words(void **state)
           "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" },
         { "apps", "v1", "deployments", "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_version *v =
             kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
         const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));

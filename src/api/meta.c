@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "api/go/quote.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "base/banned.h"
@@ -35,7 +36,7 @@ struct meta_rules meta_rules_of(struct str group, struct str resource, bool name
         .namespaced = namespaced,
         .qualified_finalizers = group.n || !str_eq(resource, STR("events")),
     };
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         if (str_eq(plain[i], group))
             rules.qualified_finalizers = false;
     return rules;
@@ -217,7 +218,7 @@ static void check_owner(struct field_errors *e, const struct field_path *path,
     else if (group && (after.n == 0 || str_find(after, '/') >= 0))
         field_error(e, FIELD_INVALID, &field, field_quoted(e, version), "%s",
                     "must be <group>/<version> or <version>");
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
         field = field_child(path, needed[i]);
         if (text_of(owner, needed[i]).n == 0)
             field_required(e, &field, "must not be empty");
@@ -412,7 +413,7 @@ static void check_unchanged(struct field_errors *e, const struct value *new_meta
         { STR("deletionTimestamp"), false },
         { STR("deletionGracePeriodSeconds"), false },
     };
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         struct field_path path = field_child(&metadata, fields[i].name);
         const struct value *new_val = set_or_null(new_meta, fields[i].name);
         const struct value *old_val = set_or_null(old_meta, fields[i].name);

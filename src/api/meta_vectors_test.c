@@ -14,6 +14,7 @@
 
 #include "api/kind.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 
@@ -47,7 +48,7 @@ static const struct {
     { "Invalid value: 0: must be specified", "a stale or blind update is refused elsewhere" },
     { "must be a valid CIDR value", "Service: annotations with a meaning" },
 };
-static size_t n_excluded[sizeof(exclusions) / sizeof(exclusions[0])];
+static size_t n_excluded[ARRAY_LEN(exclusions)];
 static size_t n_taints;
 
 static bool has_text(struct str s, const char *part)
@@ -62,7 +63,7 @@ static bool is_excluded(const struct value *cause)
         n_taints++; /* so upstream says of spec.taints */
         return true;
     }
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         if (has_text(msg, exclusions[i].part)) {
             n_excluded[i]++;
             return true;
@@ -312,7 +313,7 @@ int main(void)
         return VECTORS_SKIPPED;
     printf("left out: %zu causes (Node: spec.taints, which upstream calls metadata.taints)\n",
            n_taints);
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         printf("left out: %zu causes (%s)\n", n_excluded[i], exclusions[i].reason);
     return vectors_report(counts, SUITE_COUNT) ? 0 : 1;
 }

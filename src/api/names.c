@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define QUALIFIED_REGEX "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -375,7 +376,7 @@ static const struct {
 
 enum name_rule name_rule_of(struct str group, struct str resource)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (str_eq(rules[i].resource, resource) && str_eq(rules[i].group, group))
             return rules[i].rule;
     return NAME_SUBDOMAIN;

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "api/pod_qos.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 #define BOUNDS         "{'cpu':'1','memory':'1Gi'}"
@@ -36,7 +37,7 @@ static void pods_have_a_class(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *text = arena_dup(&a, rows[i].spec, str_of(rows[i].spec).n);
         struct str json = { text, str_of(rows[i].spec).n };
         struct value spec;

@@ -1,4 +1,5 @@
 #include "api/quantity.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +161,7 @@ static void texts_come_out_as_upstream_writes_them(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str text = str_of(rows[i][0]), want = str_of(rows[i][1]);
         struct str got = canonical(&a, text);
         if (!str_eq(got, want))
@@ -213,7 +214,7 @@ static void bad_texts_are_refused(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&a);
         struct str ret;
         struct str text = str_of(rows[i][0]), want = str_of(rows[i][1]);
@@ -270,7 +271,7 @@ static const char *const ladder[][4] = {
     { "1e999999998" },
     { "1e999999999", "1000e999999996" },
 };
-enum { LADDER_ROWS = sizeof(ladder) / sizeof(ladder[0]) };
+enum { LADDER_ROWS = ARRAY_LEN(ladder) };
 
 static void quantities_compare_by_value(void **state)
 {
@@ -310,7 +311,7 @@ static struct str random_quantity(struct arena *a)
             text[n++] = '.';
         text[n++] = (char)('0' + (next_random(3) ? next_random(10) : 0));
     }
-    const char *suffix = suffixes[next_random(sizeof(suffixes) / sizeof(suffixes[0]))];
+    const char *suffix = suffixes[next_random(ARRAY_LEN(suffixes))];
     return arena_printf(a, "%.*s%s", (int)n, text, suffix);
 }
 
@@ -360,7 +361,7 @@ static void finer_than_a_milli_is_rounded_up(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str got = quantity_round_milli(&a, str_of(rows[i][0]));
         if (!str_eq(got, str_of(rows[i][1])))
             print_error("%s became " STR_FMT "\n", rows[i][0], STR_ARG(got));
@@ -390,7 +391,7 @@ static void sums_keep_the_first_family(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str got = quantity_add(&a, str_of(rows[i][0]), str_of(rows[i][1]));
         if (!str_eq(got, str_of(rows[i][2])))
             print_error("%s + %s became " STR_FMT "\n", rows[i][0], rows[i][1], STR_ARG(got));
@@ -420,7 +421,7 @@ static void quantities_count_units(void **state)
         { "9223372036854775808", false, false, 0 },
         { "1e100", false, false, 0 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int64_t n = 0;
         if (quantity_units(str_of(rows[i].text), rows[i].milli, &n) != rows[i].good ||
             n != rows[i].n)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 
 /* A type by "Kind" of core/v1, or "group/version/Kind". */
@@ -243,7 +244,7 @@ static void bad_base64_is_placed_as_go_does(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str json = arena_printf(&a, "{\"data\":{\"a\":\"%s\"}}", rows[i].text);
         struct str want = arena_printf(&a, "illegal base64 data at input byte %zu", rows[i].at);
         struct str got = outcome(&a, typed_read, "Secret", str_cstr(&a, json));
@@ -348,7 +349,7 @@ static void what_is_empty_is_told_before_it_is_checked(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&a);
         struct value in, out, stored;
         bool has_empty = !rows[i].has_empty;
@@ -446,7 +447,7 @@ static void what_is_empty_is_shared(void **state)
     if (a.held > N * 4 * sizeof(struct value))
         fail_msg("%zu bytes are held", a.held);
     struct value *owners = value_edit(&a, &twice, STR("ownerReferences"));
-    (void)value_set(&a, value_edit_at(&a, owners, 0), STR("name"), value_string(STR("x")));
+    value_put(&a, value_edit_at(&a, owners, 0), STR("name"), value_string(STR("x")));
     assert_true(str_eq(value_str(value_dig(value_at(owners, 0), "name")), STR("x")));
     assert_true(str_eq(value_str(value_dig(value_at(owners, 1), "name")), STR("")));
     assert_int_equal(value_at(owners, N - 1)->n, 4);
@@ -463,15 +464,15 @@ static void what_is_shared_nests_only_so_deep(void **state)
     arena_init(&a);
     struct err err = ERR_INIT(&a);
     struct value inner = value_object(), all = value_object(), top = value_object(), out;
-    (void)value_add(&a, &inner, STR("type"), value_string(STR("string")));
+    value_put_new(&a, &inner, STR("type"), value_string(STR("string")));
     for (int i = 0; i < 2 * TYPED_DEPTH_MAX; i++) {
         struct value properties = value_object(), outer = value_object();
-        (void)value_add(&a, &properties, STR("x"), value_share(&inner));
-        (void)value_add(&a, &outer, STR("properties"), properties);
+        value_put_new(&a, &properties, STR("x"), value_share(&inner));
+        value_put_new(&a, &outer, STR("properties"), properties);
         inner = value_share(&outer);
-        (void)value_add(&a, &all, arena_printf(&a, "p%05d", i), value_share(&inner));
+        value_put_new(&a, &all, arena_printf(&a, "p%05d", i), value_share(&inner));
     }
-    (void)value_add(&a, &top, STR("properties"), all);
+    value_put_new(&a, &top, STR("properties"), all);
     const struct kind_type *t = type_named("apiextensions.k8s.io/v1/JSONSchemaProps");
     assert_int_equal(typed_read(&a, t, &top, NULL, &out, &err), -ERR_BAD_REQUEST);
     assert_true(str_eq(err.msg, STR("exceeded max depth")));

@@ -4,6 +4,7 @@
 #include "api/typed.h"
 
 #include "api/codec/round_trip_test.h"
+#include "base/idiom.h"
 
 enum suite {
     SUITE_JSON_TO_JSON,
@@ -125,7 +126,7 @@ static void check_round_trip(struct round_trip *r)
         { SUITE_YAML_TO_JSON, ROUND_TRIP_YAML, ROUND_TRIP_JSON },
         { SUITE_YAML_TO_YAML, ROUND_TRIP_YAML, ROUND_TRIP_YAML },
     };
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++)
         vectors_score(&counts[ways[i].suite], round_trip_passes(r, ways[i].from, ways[i].to),
                       r->name);
 }
@@ -134,7 +135,7 @@ static void check_round_trip(struct round_trip *r)
 
 static bool is_excluded(struct str id)
 {
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         if (str_eq(str_of(exclusions[i].id), id))
             return true;
     return false;
@@ -274,7 +275,7 @@ static size_t known_met;
 
 static bool is_known_mistake(struct str file, struct str mistake)
 {
-    for (size_t i = 0; i < sizeof(known_mistakes) / sizeof(known_mistakes[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known_mistakes); i++)
         if (str_eq(str_of(known_mistakes[i].file), file) &&
             str_eq(str_of(known_mistakes[i].mistake), mistake))
             return true;
@@ -348,13 +349,13 @@ int main(void)
     round_trips_each(check_round_trip);
     static const char *const files[] = { "verbs.jsonl", "validation.jsonl", "defaults.jsonl",
                                          "updates.jsonl" };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
         check_golden(&a, files[i]);
     check_manifests(&a);
     bool good = vectors_report(counts, SUITE_COUNT);
     printf("manifests: %zu known mistakes met\n", known_met);
-    good = good && known_met >= sizeof(known_mistakes) / sizeof(known_mistakes[0]);
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    good = good && known_met >= ARRAY_LEN(known_mistakes);
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         printf("left out: %s: %s\n", exclusions[i].id, exclusions[i].reason);
     arena_done(&a);
     return good ? 0 : 1;

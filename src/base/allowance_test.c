@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/idiom.h"
 
 static void test_an_arena_counts_what_it_holds(void **state)
 {
@@ -118,7 +119,7 @@ static void test_the_first_reason_stays(void **state)
         { ALLOWANCE_TOO_LARGE, ERR_TOO_LARGE },
         { ALLOWANCE_CROWDED, ERR_TOO_MANY_REQUESTS },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct allowance w = { 0 };
         assert_int_equal(allowance_ended(&w), ALLOWANCE_OPEN);
         allowance_finish(&w, rows[i].why);

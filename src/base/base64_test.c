@@ -1,4 +1,5 @@
 #include "base/base64.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ static void known_answers(void **state)
         { "fooba", "Zm9vYmE=" },
         { "foobar", "Zm9vYmFy" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf text = { 0 };
         autobuf bytes = { 0 };
         base64_encode(&text, str_of(rows[i][0]));
@@ -49,7 +50,7 @@ static void sloppy_text_is_refused(void **state)
     (void)state;
     static const char *const rows[] = { "Z",     "Zg",     "Zg=",  "Zg===", "Zh==",  "Zm9",
                                         "Zm9v ", "Zm9v\n", "Zm9-", "=Zm9",  "Zm=9v", "====" };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf bytes = { 0 };
         buf_byte(&bytes, 'x');
         assert_false(base64_decode(&bytes, str_of(rows[i])));

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static void text_is_rfc3339(void **state)
         { INT64_C(1700000000) * NS_PER_SEC + 1234567, true, "2023-11-14T22:13:20.001234Z" },
         { -1, true, "1969-12-31T23:59:59.999999Z" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char text[CLOCK_TEXT_BYTES];
         assert_true(str_eq(clock_format(rows[i].ns, rows[i].micros, text), str_of(rows[i].text)));
     }

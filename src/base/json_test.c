@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "base/json.h"
 
 #include <pthread.h>
@@ -75,7 +76,7 @@ static void what_is_canonical_stays_as_it_is(void **state)
         "\"gr\303\274n \342\202\254 \360\237\230\200 \177\"",
         "{\"a key that is longer than sixteen bytes, with \\\"quotes\\\"\":\"0123456789abcdef\"}",
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_round_trip(str_of(rows[i]), str_of(rows[i]));
 }
 
@@ -97,7 +98,7 @@ static void other_spellings_become_canonical(void **state)
         { "\"<script>&</script>\"", "\"<script>&</script>\"" },
         { "\"\342\200\252 \342\201\250\"", "\"\342\200\252 \342\201\250\"" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_round_trip(str_of(rows[i].text), str_of(rows[i].want));
     assert_round_trip(STR("\"a\\u0000b\""), STR("\"a\\u0000b\""));
 }
@@ -133,7 +134,7 @@ static void errors_say_what_and_where(void **state)
         { "{}x", "unexpected 'x' at byte 2: nothing may follow" },
         { "\"\\", "unexpected end at byte 2: no such escape" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&arena);
         struct value v;
         assert_int_equal(json_read(&arena, str_of(rows[i].text), NULL, &v, &err), -ERR_BAD_REQUEST);
@@ -164,7 +165,7 @@ static void every_cut_short_text_is_refused(void **state)
     static const char *const rows[] = { "{\"@type\":",  "{\"@type\"",    "{\"@type",
                                         "{\"@type\":}", "{\"@type\":\"", "{\"@type\":,",
                                         "[{\"@type\":]" };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(json_read(&arena, str_of(rows[i]), NULL, &v, NULL), -ERR_BAD_REQUEST);
 }
 
@@ -390,7 +391,7 @@ static struct str random_text(void)
                                          "\t" };
     struct buf text = { 0 };
     for (uint32_t n = pick(8); n; n--)
-        buf_str_add(&text, str_of(parts[pick(sizeof(parts) / sizeof(parts[0]))]));
+        buf_str_add(&text, str_of(parts[pick(ARRAY_LEN(parts))]));
     struct str copy = arena_str(&arena, buf_str(&text));
     buf_done(&text);
     return copy;

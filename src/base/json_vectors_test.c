@@ -1,6 +1,7 @@
 /* The JSON parsing suite (y_ accepted, n_ refused, i_ as decided below) and the JSON files that
  * Go's encoder wrote for every built-in kind, which must come out of json_write_pretty byte for
  * byte. */
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 
@@ -45,7 +46,7 @@ static bool is_accepted(struct arena *a, struct str text)
 
 static bool decided(const char *name)
 {
-    for (size_t i = 0; i < sizeof(decisions) / sizeof(decisions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(decisions); i++)
         if (str_starts(str_of(name), str_of(decisions[i].prefix)))
             return decisions[i].accepted;
     printf("FAILED: no decision for %s\n", name);
@@ -85,7 +86,7 @@ static const struct {
 
 static bool is_excluded(const char *name)
 {
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         if (strcmp(exclusions[i].name, name) == 0)
             return true;
     return false;

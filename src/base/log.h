@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/idiom.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_format { LOG_TEXT, LOG_JSON };
@@ -29,12 +30,12 @@ bool log_enabled(enum log_level level);
 
 void log_write(enum log_level level, const char *msg, const struct log_field *fields, size_t n);
 
-#define log_fields(level, msg, ...)                                                          \
-    do {                                                                                     \
-        if (log_enabled(level)) {                                                            \
-            const struct log_field fields__[] = { { 0 }, ##__VA_ARGS__ };                    \
-            log_write(level, msg, fields__ + 1, sizeof(fields__) / sizeof(fields__[0]) - 1); \
-        }                                                                                    \
+#define log_fields(level, msg, ...)                                       \
+    do {                                                                  \
+        if (log_enabled(level)) {                                         \
+            const struct log_field fields__[] = { { 0 }, ##__VA_ARGS__ }; \
+            log_write(level, msg, fields__ + 1, ARRAY_LEN(fields__) - 1); \
+        }                                                                 \
     } while (0)
 
 #define log_debug(...) log_fields(LOG_DEBUG, __VA_ARGS__)

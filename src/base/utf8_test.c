@@ -1,4 +1,5 @@
 /* UTF-8 steps and the block scans of plain.h, each form against a byte-by-byte reading. */
+#include "base/idiom.h"
 #include "base/utf8.h"
 
 #include <setjmp.h>
@@ -43,7 +44,7 @@ static void bad_sequences_are_refused(void **state)
         { "\xe2\x28\xa1", 3 },
         { "\xf0\x9f\x98", 3 },
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         assert_int_equal(utf8_step(bad[i].p, bad[i].n), 0);
         assert_false(utf8_valid(bad[i]));
     }

@@ -126,6 +126,24 @@ bool value_remove(struct arena *a, struct value *obj, struct str key); /* all of
 struct value *value_push(struct arena *a, struct value *arr, struct value v);
 struct value *value_insert(struct arena *a, struct value *arr, size_t i, struct value v);
 void value_remove_at(struct arena *a, struct value *arr, size_t i);
+
+/* The same for those who do not want to know more of it. */
+static inline void value_put(struct arena *a, struct value *obj, struct str key, struct value v)
+{
+    (void)value_set(a, obj, key, v);
+}
+static inline void value_put_new(struct arena *a, struct value *obj, struct str key, struct value v)
+{
+    (void)value_add(a, obj, key, v);
+}
+static inline void value_put_item(struct arena *a, struct value *arr, struct value v)
+{
+    (void)value_push(a, arr, v);
+}
+static inline void value_drop(struct arena *a, struct value *obj, struct str key)
+{
+    (void)value_remove(a, obj, key);
+}
 /* The object at `key`, made empty if it is absent or null; NULL if something else stands there. */
 struct value *value_ensure(struct arena *a, struct value *obj, struct str key);
 

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "base/value.h"
 
 #include <setjmp.h>
@@ -94,7 +95,7 @@ static void numbers_pick_int_when_it_fits(void **state)
         { "1.0", VALUE_NUMBER },
         { "1e3", VALUE_NUMBER },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = value_number(str_of(rows[i].text));
         assert_int_equal(v.type, rows[i].type);
         assert_json(&v, rows[i].text);
@@ -121,7 +122,7 @@ static void equality_ignores_field_order_only(void **state)
         { "{\"a\":1,\"a\":2,\"b\":0}", "{\"b\":0,\"a\":2,\"a\":1}", false },
         { "true", "false", false },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value a = parsed(rows[i].a), b = parsed(rows[i].b);
         if (value_eq(&a, &b) != rows[i].same || value_eq(&b, &a) != rows[i].same)
             fail_msg("%s and %s", rows[i].a, rows[i].b);
@@ -248,7 +249,7 @@ static void duplicates_are_found_in_document_order(void **state)
           "\"11\":0,\"12\":0,\"13\":0,\"14\":0,\"15\":0,\"16\":0,\"9\":0,\"2\":0}",
           "9" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = parsed(rows[i].text);
         struct str path = value_find_duplicate(&arena, &v);
         if (!str_eq(path, str_of(rows[i].path)))

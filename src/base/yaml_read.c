@@ -7,6 +7,7 @@
  * libyaml's scanner looks at every open [ or { for each token, so depth times size is bounded
  * (LIMIT_YAML_FLOW_WORK); it compares each %TAG line with all others, so those are counted before
  * it sees the text. */
+#include "base/idiom.h"
 #include "base/yaml.h"
 
 #include <assert.h>
@@ -234,7 +235,7 @@ static int read_tagged(struct yaml_stream *s, const char *tag, struct str text, 
     if (strcmp(tag, "tag:yaml.org,2002:binary") == 0)
         return decode_binary(s, text, ret);
     enum yaml_kind want = YAML_KIND_STR;
-    for (size_t i = 0; i < sizeof(core_tags) / sizeof(core_tags[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(core_tags); i++)
         if (strcmp(tag, core_tags[i].tag) == 0)
             want = core_tags[i].kind;
     if (want == YAML_KIND_STR) {

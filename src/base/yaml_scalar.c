@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 struct word {
@@ -40,7 +41,7 @@ enum { WORD_MAX = 5, NUMBER_NEAR = 64 };
 
 static const struct word *find_word(struct str text)
 {
-    for (size_t i = 0; text.n <= WORD_MAX && i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; text.n <= WORD_MAX && i < ARRAY_LEN(words); i++)
         if (str_eq(text, str_of(words[i].text)))
             return &words[i];
     return NULL;

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "base/yaml.h"
 
 #include <pthread.h>
@@ -166,7 +167,7 @@ static void errors_say_what_and_where(void **state)
           "a\0",
           "UTF-8" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&arena);
         struct value v;
         int r = yaml_read(&arena, str_of(rows[i].yaml), NULL, &v, &err);
@@ -346,7 +347,7 @@ static void hostile_shapes_end_soon(void **state)
         { "", "- a\n", "", 0 },
         { "", "---\n", "", -ERR_BAD_REQUEST },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         arena_reset(&arena);
         struct str text = repeated(rows[i].head, rows[i].unit, rows[i].tail, LIMIT_BODY_BYTES);
         if (read_within_bounds(text) != rows[i].r)
@@ -378,7 +379,7 @@ static void published_libyaml_shapes_do_no_harm(void **state)
     struct value v;
     static const char *const wrapped[] = { "x: [ \"\n  y\": z ]", "a\n  b: c", "{ a\n b : c }",
                                            "? a\n  b\n: c", "- \"a\n  b\": c\n- d" };
-    for (size_t i = 0; i < sizeof(wrapped) / sizeof(wrapped[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(wrapped); i++)
         (void)yaml_read(&arena, str_of(wrapped[i]), NULL, &v, NULL);
     struct str uri = repeated("--- !<tag:", "%C3%BC", "> x", 100000);
     assert_int_equal(yaml_read(&arena, uri, NULL, &v, NULL), 0);
@@ -445,7 +446,7 @@ static void writes_what_go_writes(void **state)
           "{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
           "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb cccc dddd\"}" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v, again;
         autobuf out = { 0 };
         assert_int_equal(json_read(&arena, str_of(rows[i].json), NULL, &v, NULL), 0);
@@ -518,7 +519,7 @@ static struct str random_text(void)
     };
     struct buf text = { 0 };
     for (uint32_t n = pick(7); n; n--)
-        buf_str_add(&text, str_of(parts[pick(sizeof(parts) / sizeof(parts[0]))]));
+        buf_str_add(&text, str_of(parts[pick(ARRAY_LEN(parts))]));
     struct str copy = arena_str(&arena, buf_str(&text));
     buf_done(&text);
     return copy;
@@ -585,7 +586,7 @@ static void duplicates_have_lines(void **state)
         { "a: 1\n---\na: 1\na: 2\n", "" },
         { "a: 1\na: [", "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str notes[4];
         autobuf all = { 0 };
         size_t n = yaml_duplicates(&arena, str_of(rows[i].text), notes, 4);

@@ -1,6 +1,7 @@
 /* The YAML test suite as far as the Kubernetes tools read YAML, and the files that Go wrote for
  * every built-in kind: the YAML file holds what the JSON file holds, and comes out of yaml_write
  * byte for byte. Whatever is accepted must survive being written and read again. */
+#include "base/idiom.h"
 #include "base/yaml.h"
 
 #include "base/json.h"
@@ -105,7 +106,7 @@ static const struct {
 
 static bool is_excluded(const char *id)
 {
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         if (strcmp(exclusions[i].id, id) == 0)
             return true;
     return false;
@@ -207,7 +208,7 @@ static bool exists(const char *path)
 
 static void print_exclusions(void)
 {
-    for (size_t i = 0; i < sizeof(exclusions) / sizeof(exclusions[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
         printf("yaml: excluded %s: %s\n", exclusions[i].id, exclusions[i].reason);
 }
 

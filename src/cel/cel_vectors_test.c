@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/base64.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 #include "cel/cel.h"
@@ -116,7 +117,7 @@ static const struct cel_type *read_type(struct scene *s, struct str *text)
         *text = str_skip(*text, 1);
         return read_params(s, name, text);
     }
-    for (size_t i = 0; i < sizeof(simple) / sizeof(simple[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(simple); i++)
         if (str_eq(name, str_of(simple[i].name)))
             return simple[i].type;
     s->unusable = true;
@@ -246,7 +247,7 @@ static bool zone_offset(struct str zone, int64_t at, int32_t *ret)
         { "US/Central", -21600, -18000 },
     };
     int64_t day = at / 86400 % 365;
-    for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++)
         if (str_eq(zone, str_of(zones[i].name))) {
             *ret = day > 90 && day < 300 ? zones[i].summer : zones[i].winter;
             return true;
@@ -334,7 +335,7 @@ static bool is_left_out(const struct value *test)
 {
     if (is_flag(test, "needsTestProto") || is_flag(test, "usesWellKnownProto"))
         return true;
-    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(left_out); i++)
         if (str_eq(value_str(value_get(test, STR("suite"))), str_of(left_out[i].suite)) &&
             str_eq(value_str(value_get(test, STR("section"))), str_of(left_out[i].section)) &&
             (!left_out[i].name ||
@@ -393,7 +394,7 @@ int main(void)
         arena_done(&a);
         return VECTORS_SKIPPED;
     }
-    for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(suites); i++)
         good = run_suite(&a, &suites[i]) && good;
     arena_done(&a);
     return good ? 0 : 1;

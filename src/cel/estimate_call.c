@@ -1,5 +1,6 @@
 /* What one overload of a call may cost, and how big its result may be; see cost.c for what it does
  * cost. */
+#include "base/idiom.h"
 #include "cel/estimate.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ static struct call_estimate estimate_equals(const struct call *c)
         &cel_ip,          &cel_cidr,         &cel_quantity,        &cel_semver,    &cel_authorizer,
         &cel__path_check, &cel__group_check, &cel__resource_check, &cel__decision,
     };
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         if (str_eq(x->name, fixed[i]->name))
             return plain(c, RANGE(1));
     return estimate_compare(c);

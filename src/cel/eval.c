@@ -4,6 +4,7 @@
  * these do. Costs are charged where upstream charges them. In particular a chain of names, fields
  * and indexes (an "attribute") costs one, and one for each step; a condition has no cost of its
  * own and its branches, where they are chains, lose the one. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "base/regexp.h"
@@ -348,7 +349,7 @@ static struct cel_value name_operator(struct cel__eval *ev, const struct ast_nod
         return result;
     if (function.n >= 3 && str_find(STR("<>"), function.p[1]) >= 0)
         function = STR("_<_");
-    for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(operands); i++)
         if (str_eq(function, str_of(operands[i].function)) &&
             !(operands[i].kinds & (1u << args[0].kind)))
             return cel__fail(ev, "no such overload: " STR_FMT, STR_ARG(n->call.function));

@@ -3,6 +3,7 @@
  * ended the attempt, and lexing goes on behind that. */
 #include "cel/lexer.h"
 
+#include "base/idiom.h"
 #include "base/utf8.h"
 
 #include "base/banned.h"
@@ -215,7 +216,7 @@ static size_t lex_word(struct str s, uint8_t *ret_kind)
     while (is_letter(peek(s, n)) || is_digit(peek(s, n)))
         n++;
     *ret_kind = TOKEN_IDENT;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_eq(str_take(s, n), words[i].word))
             *ret_kind = words[i].kind;
     return n;
@@ -251,7 +252,7 @@ static size_t lex_sign(struct str s, uint8_t *ret_kind, size_t *ret_stop)
         { "+", TOKEN_PLUS },         { "*", TOKEN_STAR },
         { "/", TOKEN_SLASH },        { "%", TOKEN_PERCENT },
     };
-    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
         if (str_starts(s, str_of(signs[i].text))) {
             *ret_kind = signs[i].kind;
             return strlen(signs[i].text);

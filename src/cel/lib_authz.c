@@ -1,6 +1,7 @@
 /* authorizer.group('').resource('pods').check('create').allowed() and its kin (Kubernetes). What is
  * asked is put together here; the answer comes from the caller's struct cel_authorizer. Also
  * jsonpatch.escapeKey(), and equality of all opaque values. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/ip.h"
@@ -187,7 +188,7 @@ static const struct cel__overload json_patch_rows[] = {
     CEL__FUNCTION("jsonpatch.escapeKey", CEL__COST_TEXT_ARG, fn_escape_key, STRING, STRING),
 };
 
-const struct cel__library cel__lib_authz = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_authz = { rows, ARRAY_LEN(rows), 0 };
 const struct cel__library cel__lib_json_patch = { json_patch_rows, 1, CEL_ENV_JSON_PATCH };
 
 static bool same_address(const void *x, const void *y)

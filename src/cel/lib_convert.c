@@ -1,4 +1,5 @@
 /* Conversions between types: int('12'), string(duration), timestamp(0), ... */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <inttypes.h>
@@ -233,4 +234,4 @@ static const struct cel__overload rows[] = {
     CEL__FUNCTION("uint", ONE, fn_uint, &cel_uint, &cel_string),
 };
 
-const struct cel__library cel__lib_convert = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_convert = { rows, ARRAY_LEN(rows), 0 };

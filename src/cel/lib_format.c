@@ -1,5 +1,6 @@
 /* '...'.format([...]), as cel-go's strings library has it up to version 3: numbers in %f and %e are
  * written for the locale en_US, with commas between thousands and exponents as powers of ten. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <inttypes.h>
@@ -410,4 +411,4 @@ static const struct cel__overload rows[] = {
                 &cel__list_dyn),
 };
 
-const struct cel__library cel__lib_format = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_format = { rows, ARRAY_LEN(rows), 0 };

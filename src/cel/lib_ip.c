@@ -1,4 +1,5 @@
 /* ip(), cidr() and what can be asked of them (Kubernetes). */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/go/quote.h"
@@ -266,4 +267,4 @@ static const struct cel__overload rows[] = {
     CEL__FUNCTION("string", ONE, fn_cidr_string, &cel_string, &cel_cidr),
 };
 
-const struct cel__library cel__lib_ip = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_ip = { rows, ARRAY_LEN(rows), 0 };

@@ -1,6 +1,7 @@
 /* Functions on lists: sets.contains and its kin, slice, flatten, sort, sortBy, lists.range,
  * reverse, distinct (cel-go's sets, and lists version 3); isSorted, sum, min, max, indexOf,
  * lastIndexOf, includes (Kubernetes). first() and last() are with the optionals. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <inttypes.h>
@@ -415,8 +416,6 @@ static const struct cel__overload kubernetes_rows[] = {
     CEL__METHOD("includes", CEL__COST_INCLUDES, fn_includes, &cel_bool, &cel_dyn, &cel_dyn),
 };
 
-const struct cel__library cel__lib_sets = { set_rows, sizeof(set_rows) / sizeof(set_rows[0]), 0 };
-const struct cel__library cel__lib_lists = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
-const struct cel__library cel__lib_k8s_lists = {
-    kubernetes_rows, sizeof(kubernetes_rows) / sizeof(kubernetes_rows[0]), 0
-};
+const struct cel__library cel__lib_sets = { set_rows, ARRAY_LEN(set_rows), 0 };
+const struct cel__library cel__lib_lists = { rows, ARRAY_LEN(rows), 0 };
+const struct cel__library cel__lib_k8s_lists = { kubernetes_rows, ARRAY_LEN(kubernetes_rows), 0 };

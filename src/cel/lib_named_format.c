@@ -1,5 +1,6 @@
 /* format.dns1123Label().validate('x') and its kin (Kubernetes): rules for names, and a few of the
  * formats of OpenAPI. An answer is none if all is well, else the reasons. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/go/gotime.h"
@@ -101,7 +102,7 @@ static const struct format formats[] = {
     { "datetime", 71, 0, false, check_datetime },
 };
 
-enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
+enum { N_FORMATS = ARRAY_LEN(formats) };
 
 uint64_t cel__format_pattern_size(const struct cel_value *format)
 {
@@ -206,4 +207,4 @@ static const struct cel__overload rows[] = {
     NAMED("datetime", 12),
 };
 
-const struct cel__library cel__lib_named_format = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_named_format = { rows, ARRAY_LEN(rows), 0 };

@@ -1,5 +1,6 @@
 /* Optional values: a.?b, m[?k], optional.of(x), x.orValue(y), ... That or() and orValue() leave
  * their argument alone when they do not need it is in eval.c. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "base/banned.h"
@@ -124,4 +125,4 @@ static const struct cel__overload rows[] = {
     CEL__METHOD("unwrapOpt", ONE, fn_unwrap, &cel__list_A, &cel__list_optional_A),
 };
 
-const struct cel__library cel__lib_optional = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_optional = { rows, ARRAY_LEN(rows), 0 };

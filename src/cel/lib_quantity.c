@@ -1,5 +1,6 @@
 /* quantity() and its arithmetic (Kubernetes). A quantity is its text, as api/quantity.h has it;
  * sums and differences that may be negative are made here, in billionths. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/quantity.h"
@@ -52,7 +53,7 @@ static bool read_suffix(struct str s, struct suffix *ret)
         { "Gi", { BINARY, 30 } }, { "Ti", { BINARY, 40 } }, { "Pi", { BINARY, 50 } },
         { "Ei", { BINARY, 60 } },
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_eq(s, str_of(known[i].text))) {
             *ret = known[i].suffix;
             return true;
@@ -275,7 +276,7 @@ static const struct cel__overload rows[] = {
     CEL__METHOD("sub", ONE, fn_sub, QUANTITY, QUANTITY, &cel_int),
 };
 
-const struct cel__library cel__lib_quantity = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_quantity = { rows, ARRAY_LEN(rows), 0 };
 
 bool cel__quantity_equal(const void *x, const void *y)
 {

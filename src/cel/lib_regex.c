@@ -1,4 +1,5 @@
 /* find() and findAll() of Kubernetes' regular expression library. matches() is in lib_std.c. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "base/regexp.h"
@@ -59,4 +60,4 @@ static const struct cel__overload rows[] = {
                 &cel_int),
 };
 
-const struct cel__library cel__lib_regex = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_regex = { rows, ARRAY_LEN(rows), 0 };

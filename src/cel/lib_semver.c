@@ -1,5 +1,6 @@
 /* semver(): versions after semver.org 2.0.0 (Kubernetes), strict or, if asked, made complete first.
  * Faults are told in the words of the library that upstream uses. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/go/quote.h"
@@ -256,7 +257,7 @@ static const struct cel__overload rows[] = {
     CEL__METHOD("patch", ONE, fn_patch, &cel_int, SEMVER),
 };
 
-const struct cel__library cel__lib_semver = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_semver = { rows, ARRAY_LEN(rows), 0 };
 
 bool cel__semver_equal(const void *x, const void *y)
 {

@@ -1,5 +1,6 @@
 /* The operators and functions of the language itself. What && || ?: == and [] mean is in eval.c;
  * here are their signatures. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "base/regexp.h"
@@ -460,4 +461,4 @@ static const struct cel__overload rows[] = {
     SAME("cel.@mapInsert", ONE, fn_map_insert, &cel__map_AB, &cel__map_AB),
 };
 
-const struct cel__library cel__lib_std = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_std = { rows, ARRAY_LEN(rows), 0 };

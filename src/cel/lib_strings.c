@@ -1,6 +1,7 @@
 /* Functions on text: charAt, indexOf, join, lastIndexOf, lowerAscii, replace, split, substring,
  * trim, upperAscii, strings.quote (cel-go's strings library, version 2). Positions are counted in
  * code points. format() is in lib_format.c. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <inttypes.h>
@@ -297,4 +298,4 @@ static const struct cel__overload rows[] = {
     CEL__METHOD("join", CEL__COST_JOIN, fn_join, STRING, &cel__list_string, STRING),
 };
 
-const struct cel__library cel__lib_strings = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_strings = { rows, ARRAY_LEN(rows), 0 };

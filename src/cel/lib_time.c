@@ -1,5 +1,6 @@
 /* The parts of times and durations: getHours(), getDayOfWeek('Europe/Berlin'), ... in UTC unless a
  * zone is named. A zone is an offset ("-08:00") or a name that the environment knows. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <assert.h>
@@ -150,4 +151,4 @@ static const struct cel__overload rows[] = {
     OF_BOTH("getSeconds", fn_seconds),    OF_BOTH("getMilliseconds", fn_millis),
 };
 
-const struct cel__library cel__lib_time = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_time = { rows, ARRAY_LEN(rows), 0 };

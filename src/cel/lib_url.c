@@ -1,5 +1,6 @@
 /* url(), isURL() and the parts of a URL (Kubernetes). The text is read as Go's net/url does when it
  * is asked for the URI of a request: with a scheme, or a path that begins with a slash. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "api/go/go_url.h"
@@ -216,7 +217,7 @@ static const struct cel__overload rows[] = {
     CEL__FUNCTION("isURL", ONE, fn_is_url, &cel_bool, &cel_string),
 };
 
-const struct cel__library cel__lib_url = { rows, sizeof(rows) / sizeof(rows[0]), 0 };
+const struct cel__library cel__lib_url = { rows, ARRAY_LEN(rows), 0 };
 
 bool cel__url_equal(const void *x, const void *y)
 {

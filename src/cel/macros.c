@@ -3,6 +3,7 @@
  *
  * A fold is: accu = init; for each item of range, while condition: accu = step; then result. A
  * binding of a name is a fold over nothing. */
+#include "base/idiom.h"
 #include "cel/parser.h"
 
 #include "base/banned.h"
@@ -355,7 +356,7 @@ struct ast_node *macros_expand(struct parser *p, const struct ast_node *call)
     if (p->env_flags & CEL_ENV_NO_MACROS)
         return NULL;
     size_t n = call->call.n_args - call->member;
-    for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(macros); i++) {
         if (macros[i].member != call->member || n < macros[i].min_args || n > macros[i].max_args ||
             !str_eq(str_of(macros[i].name), call->call.function))
             continue;

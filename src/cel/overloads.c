@@ -1,5 +1,6 @@
 /* All functions: the libraries one after the other, in the order in which upstream declares them.
  * The tables are constant and small; they are searched as they are, and only while compiling. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include "base/banned.h"
@@ -17,7 +18,7 @@ const struct cel__overload **cel__overloads_of(struct arena *a, const struct cel
 {
     const struct cel__overload **found = NULL;
     size_t n = 0, cap = 0;
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
         const struct cel__library *lib = libraries[i];
         if (lib->flag && !(env->flags & lib->flag))
             continue;

@@ -1,5 +1,6 @@
 /* Nodes of the tree as the parser and the macros make them, each with the weight and depth of what
  * is below it, which are limited. */
+#include "base/idiom.h"
 #include "cel/parser.h"
 
 #include "base/limits.h"
@@ -70,7 +71,7 @@ static enum ast_op op_of(struct str function)
         { "_?._", AST_OP_OPT_SELECT },
         { "@not_strictly_false", AST_OP_NOT_STRICTLY_FALSE },
     };
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
         if (str_eq(function, str_of(ops[i].name)))
             return ops[i].op;
     return AST_OP_NONE;

@@ -1,5 +1,6 @@
 /* Types: the constants, the ones that are made, and their names. Names of properties are escaped
  * here too, since they are how object types and trees meet. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
 #include <stdlib.h>
@@ -243,7 +244,7 @@ const struct cel_type *cel__type_named(struct str name)
         &cel__list_dyn, &map_dyn,   &cel_null,        &cel_string,   &cel_timestamp,
         &cel__type,     &cel_uint,  &cel__optional_A, &cel_ip,       &cel_cidr,
     };
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_eq(types[i]->name, name))
             return types[i];
     return NULL;

@@ -1,5 +1,6 @@
 #include "expression/expression_check.h"
 
+#include "base/idiom.h"
 #include "expression/expression_env.h"
 #include "base/buf.h"
 
@@ -276,7 +277,7 @@ static int rank_of(struct str name, struct str parent)
 {
     if (str_eq(parent, STR("variables")) && str_eq(name, STR("name")))
         return RANK_NAME;
-    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(ranks); i++)
         if (str_eq(name, str_of(ranks[i].name)))
             return ranks[i].rank;
     return RANK_OTHER;
@@ -327,7 +328,7 @@ void expression_check(struct field_errors *e, const struct kind_resource *r,
     };
     struct field_errors found = FIELD_ERRORS_INIT(e->arena);
     struct checker c = { &found, old_obj };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_eq(r->plural, kinds[i].plural) && str_eq(r->group, kinds[i].group))
             kinds[i].check(&c, obj);
     field_errors_merge(e, &found, by_place);

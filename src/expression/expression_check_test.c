@@ -1,4 +1,5 @@
 /* Expectations are what kube-apiserver answers. */
+#include "base/idiom.h"
 #include "expression/expression_check.h"
 
 #include <setjmp.h>
@@ -128,7 +129,7 @@ static const struct {
 static void checks(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct kind_resource r = { .group = str_of(rows[i].group),
@@ -170,19 +171,19 @@ static void faults_come_in_their_place(void **state)
         "spec.variables[0].expression",
         "spec.validations",
     };
-    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(theirs); i++) {
         struct field_path path = { .name = str_of(theirs[i]) };
         field_required(&e, &path, "");
     }
     expression_check(&e, &r, &obj, NULL);
     const struct err_cause *c = e.first;
-    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++, c = c->next) {
+    for (size_t i = 0; i < ARRAY_LEN(want); i++, c = c->next) {
         assert_non_null(c);
         if (!str_eq(c->field, str_of(want[i])))
             fail_msg("%s, not " STR_FMT, want[i], STR_ARG(c->field));
     }
     assert_null(c);
-    assert_int_equal(e.n, sizeof(want) / sizeof(want[0]));
+    assert_int_equal(e.n, ARRAY_LEN(want));
     arena_done(&a);
 }
 

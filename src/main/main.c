@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/idiom.h"
 #include "server/version.h"
 #include "base/banned.h"
 
@@ -15,7 +16,7 @@ static const struct command commands[] = {
     { "check", "read all data, and name or take out what is damaged", cmd_check },
     { "version", "print the version", cmd_version },
 };
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum { N_COMMANDS = ARRAY_LEN(commands) };
 
 static void print_help(FILE *out)
 {

@@ -19,7 +19,7 @@ static struct value in_order(struct arena *a, const struct value *v)
     if (v->type == VALUE_ARRAY) {
         struct value list = value_array();
         value_each_item (it, v)
-            (void)value_push(a, &list, in_order(a, it));
+            value_put_item(a, &list, in_order(a, it));
         return list;
     }
     if (v->type != VALUE_OBJECT)
@@ -27,7 +27,7 @@ static struct value in_order(struct arena *a, const struct value *v)
     struct value obj = value_object();
     struct sorted s = sorted_fields(a, v);
     for (size_t i = 0; i < s.n; i++)
-        (void)value_add(a, &obj, s.fields[i]->key, in_order(a, &s.fields[i]->val));
+        value_put_new(a, &obj, s.fields[i]->key, in_order(a, &s.fields[i]->val));
     return obj;
 }
 
@@ -177,11 +177,11 @@ static struct value write_level(struct arena *a, const struct fieldset *s, bool 
 {
     struct value obj = value_object();
     if (is_member && s)
-        (void)value_add(a, &obj, STR("."), value_object());
+        value_put_new(a, &obj, STR("."), value_object());
     for (size_t i = 0; s && i < s->n; i++) {
         const struct fieldset_entry *e = &s->entries[i];
-        (void)value_add(a, &obj, fieldset_step_text(a, &e->step),
-                        write_level(a, e->below, e->is_member));
+        value_put_new(a, &obj, fieldset_step_text(a, &e->step),
+                      write_level(a, e->below, e->is_member));
     }
     return obj;
 }

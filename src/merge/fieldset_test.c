@@ -82,7 +82,7 @@ static struct value chain(size_t n)
     struct value v = value_object();
     for (size_t i = 0; i < n; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR("f:a"), v);
+        value_put_new(&arena, &outer, STR("f:a"), v);
         v = outer;
     }
     return v;

@@ -4,6 +4,7 @@
  * document for their target, and a pointer need not begin with a slash. */
 #include "merge/json_patch.h"
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -226,7 +227,7 @@ static bool run_operation(struct run *run, const struct value *op)
         { { "copy", 4 }, do_copy },       { { "test", 4 }, do_test },
     };
     struct str name = value_str(member(op, STR("op")));
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++)
         if (str_eq(name, operations[i].name))
             return operations[i].run(run, op);
     return false;

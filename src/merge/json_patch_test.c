@@ -219,7 +219,7 @@ static struct value repeated(const char *op, size_t n)
     struct value list = value_array();
     struct value one = tree(op);
     for (size_t i = 0; i < n; i++)
-        (void)value_push(&arena, &list, value_share(&one));
+        value_put_item(&arena, &list, value_share(&one));
     return list;
 }
 
@@ -229,7 +229,7 @@ static void test_too_many_operations(void **state)
     struct err err = ERR_INIT(&arena);
     struct value most = repeated("{'op':'test','path':'/x'}", LIMIT_PATCH_OPERATIONS);
     assert_int_equal(json_patch_check(&arena, &most, NULL, &err), 0);
-    (void)value_push(&arena, &most, value_null());
+    value_put_item(&arena, &most, value_null());
     assert_int_equal(json_patch_check(&arena, &most, NULL, &err), -ERR_TOO_LARGE);
     assert_string_equal(str_cstr(&arena, err.msg),
                         "Request entity too large: The allowed maximum operations in a JSON patch "
@@ -257,21 +257,21 @@ static void test_large_containers(void **state)
     struct err err = ERR_INIT(&arena);
     struct value list = value_array();
     for (int i = 0; i < 1000000; i++)
-        (void)value_push(&arena, &list, value_int(i));
+        value_put_item(&arena, &list, value_int(i));
     struct value fields = value_object();
     for (int i = 0; i < 100000; i++)
-        (void)value_add(&arena, &fields, arena_printf(&arena, "k%d", i), value_int(i));
+        value_put_new(&arena, &fields, arena_printf(&arena, "k%d", i), value_int(i));
     struct value doc = value_object();
-    (void)value_add(&arena, &doc, STR("list"), list);
-    (void)value_add(&arena, &doc, STR("fields"), fields);
+    value_put_new(&arena, &doc, STR("list"), list);
+    value_put_new(&arena, &doc, STR("fields"), fields);
 
     struct value patch = repeated("{'op':'add','path':'/list/0','value':-1}", 3000);
     struct value more[] = { tree("{'op':'remove','path':'/list/-1'}"),
                             tree("{'op':'test','path':'/fields/k99999','value':99999}"),
                             tree("{'op':'test','path':'/list/500000','value':497000}") };
     for (int i = 0; i < 6000; i++)
-        (void)value_push(&arena, &patch, value_share(&more[i % 2]));
-    (void)value_push(&arena, &patch, value_share(&more[2]));
+        value_put_item(&arena, &patch, value_share(&more[i % 2]));
+    value_put_item(&arena, &patch, value_share(&more[2]));
     assert_int_equal(json_patch_apply(&arena, &patch, &doc, &err), 0);
     const struct value *after = value_get(&doc, STR("list"));
     assert_int_equal(after->n, 1000000);
@@ -293,7 +293,7 @@ static void test_depth(void **state)
         struct value patch = value_array();
         for (unsigned i = 0; i < LIMIT_JSON_DEPTH - 2 + beyond; i++)
             value_each_item (op, &down)
-                (void)value_push(&arena, &patch, value_borrow(op));
+                value_put_item(&arena, &patch, value_borrow(op));
         int r = json_patch_apply(&arena, &patch, &doc, &err);
         assert_int_equal(r, beyond ? -ERR_INVALID : 0);
     }
@@ -314,7 +314,7 @@ static void test_small_stack(void **state)
     struct value deep = value_int(1);
     for (unsigned i = 0; i < LIMIT_JSON_DEPTH - 1; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR(""), deep);
+        value_put_new(&arena, &outer, STR(""), deep);
         deep = outer;
     }
     autobuf pointer = { 0 };
@@ -323,15 +323,15 @@ static void test_small_stack(void **state)
     struct value patch = tree("[{'op':'add','value':2},{'op':'test'},"
                               "{'op':'copy','from':'/','path':'/x'}]");
     struct value at = value_string(buf_str(&pointer));
-    (void)value_set(&arena, value_edit_at(&arena, &patch, 0), STR("path"), at);
-    (void)value_set(&arena, value_edit_at(&arena, &patch, 1), STR("path"), value_string(STR("")));
+    value_put(&arena, value_edit_at(&arena, &patch, 0), STR("path"), at);
+    value_put(&arena, value_edit_at(&arena, &patch, 1), STR("path"), value_string(STR("")));
     struct value want = value_int(2);
     for (unsigned i = 0; i < LIMIT_JSON_DEPTH - 1; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR(""), want);
+        value_put_new(&arena, &outer, STR(""), want);
         want = outer;
     }
-    (void)value_set(&arena, value_edit_at(&arena, &patch, 1), STR("value"), want);
+    value_put(&arena, value_edit_at(&arena, &patch, 1), STR("value"), want);
 
     struct value patch_and_doc[] = { patch, deep };
     pthread_attr_t attr;
@@ -353,18 +353,17 @@ static void test_random_lists(void **state)
         arena_reset(&arena);
         struct value doc = value_object(), patch = value_array(), list = value_array();
         for (size_t i = random_below(&seed, 2000); i; i--)
-            (void)value_push(&arena, &list, value_int((int64_t)i));
-        (void)value_add(&arena, &doc, STR("l"), value_share(&list));
+            value_put_item(&arena, &list, value_int((int64_t)i));
+        value_put_new(&arena, &doc, STR("l"), value_share(&list));
         for (int i = 0; i < 1500; i++) {
             bool adds = !list.n || random_below(&seed, 3) != 0;
             size_t at = random_below(&seed, list.n + adds);
             struct value op = value_object();
             struct str path = arena_printf(&arena, "/l/%zu", at);
-            (void)value_add(&arena, &op, STR("path"), value_string(path));
-            (void)value_add(&arena, &op, STR("op"),
-                            value_string(adds ? STR("add") : STR("remove")));
-            (void)value_add(&arena, &op, STR("value"), value_int(-i));
-            (void)value_push(&arena, &patch, op);
+            value_put_new(&arena, &op, STR("path"), value_string(path));
+            value_put_new(&arena, &op, STR("op"), value_string(adds ? STR("add") : STR("remove")));
+            value_put_new(&arena, &op, STR("value"), value_int(-i));
+            value_put_item(&arena, &patch, op);
             if (adds)
                 (void)value_insert(&arena, &list, at, value_int(-i));
             else

@@ -43,12 +43,12 @@ static struct value in_order(struct arena *a, const struct value *v, size_t dept
     if (v->type == VALUE_ARRAY) {
         out = value_array();
         value_each_item (it, v)
-            (void)value_push(a, &out, in_order(a, it, depth + 1));
+            value_put_item(a, &out, in_order(a, it, depth + 1));
     } else if (v->type == VALUE_OBJECT) {
         struct sorted s = sorted_fields(a, v);
         out = value_object();
         for (size_t i = 0; i < s.n; i++)
-            (void)value_add(a, &out, s.fields[i]->key, in_order(a, &s.fields[i]->val, depth + 1));
+            value_put_new(a, &out, s.fields[i]->key, in_order(a, &s.fields[i]->val, depth + 1));
     }
     return out;
 }
@@ -78,8 +78,8 @@ void last_applied_write(struct arena *a, const struct value *applied, struct val
     struct value *meta = value_edit(a, &config, STR("metadata"));
     struct value *own = meta ? value_edit(a, meta, STR("annotations")) : NULL;
     if (value_is(own, VALUE_OBJECT))
-        (void)value_remove(a, own, annotation);
+        value_drop(a, own, annotation);
     meta = value_edit(a, obj, STR("metadata"));
-    (void)value_set(a, value_edit(a, meta, STR("annotations")), annotation,
-                    value_string(text_of(a, &config)));
+    value_put(a, value_edit(a, meta, STR("annotations")), annotation,
+              value_string(text_of(a, &config)));
 }

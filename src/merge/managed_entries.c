@@ -46,16 +46,16 @@ static int read_entry(struct arena *a, const struct value *in, struct managed_en
 static struct value entry_value(struct arena *a, const struct managed_entry *e)
 {
     struct value v = value_object();
-    (void)value_add(a, &v, STR("manager"), value_string(e->manager));
-    (void)value_add(a, &v, STR("operation"),
-                    value_string(e->is_apply ? STR("Apply") : STR("Update")));
-    (void)value_add(a, &v, STR("apiVersion"), value_string(e->api_version));
+    value_put_new(a, &v, STR("manager"), value_string(e->manager));
+    value_put_new(a, &v, STR("operation"),
+                  value_string(e->is_apply ? STR("Apply") : STR("Update")));
+    value_put_new(a, &v, STR("apiVersion"), value_string(e->api_version));
     if (e->time.n)
-        (void)value_add(a, &v, STR("time"), value_string(e->time));
-    (void)value_add(a, &v, STR("fieldsType"), value_string(STR("FieldsV1")));
-    (void)value_add(a, &v, STR("fieldsV1"), fieldset_write(a, e->fields));
+        value_put_new(a, &v, STR("time"), value_string(e->time));
+    value_put_new(a, &v, STR("fieldsType"), value_string(STR("FieldsV1")));
+    value_put_new(a, &v, STR("fieldsV1"), fieldset_write(a, e->fields));
     if (e->subresource.n)
-        (void)value_add(a, &v, STR("subresource"), value_string(e->subresource));
+        value_put_new(a, &v, STR("subresource"), value_string(e->subresource));
     return v;
 }
 
@@ -139,13 +139,13 @@ void managed__write(const struct managed_entries *m, struct value *obj)
     if (!meta)
         return;
     if (!m->n) {
-        (void)value_remove(m->arena, meta, STR("managedFields"));
+        value_drop(m->arena, meta, STR("managedFields"));
         return;
     }
     qsort(m->all, m->n, sizeof(*m->all), compare_written);
     for (size_t i = 0; i < m->n; i++)
-        (void)value_push(m->arena, &list, entry_value(m->arena, &m->all[i]));
-    (void)value_set(m->arena, meta, STR("managedFields"), list);
+        value_put_item(m->arena, &list, entry_value(m->arena, &m->all[i]));
+    value_put(m->arena, meta, STR("managedFields"), list);
 }
 
 /* ---- keeping them few ---- */

@@ -7,6 +7,7 @@
  * in the way most kinds do; the floors allow for the others. */
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 #include "base/yaml.h"
@@ -116,7 +117,7 @@ static void remember(struct run *run, const struct step *s)
 {
     if (s->code < 300 && !s->is_dry_run && value_dig(s->answer, "metadata", "name") &&
         !str_eq(s->method, STR("DELETE")))
-        (void)value_set(run->arena, &run->objects, s->object, value_borrow(s->answer));
+        value_put(run->arena, &run->objects, s->object, value_borrow(s->answer));
 }
 
 /* ---- one request ---- */
@@ -258,8 +259,7 @@ static int new_object(struct arena *a, const struct kind_type *kind, const struc
     defaults_apply(a, kind, ret);
     const struct value *managers = value_dig(&raw, "metadata", "managedFields");
     if (value_is(managers, VALUE_ARRAY) && !managers->n) /* which is not the same as none */
-        (void)value_set(a, value_ensure(a, ret, STR("metadata")), STR("managedFields"),
-                        value_array());
+        value_put(a, value_ensure(a, ret, STR("metadata")), STR("managedFields"), value_array());
     return 0;
 }
 
@@ -299,13 +299,13 @@ static void strip(struct arena *a, struct value *obj)
         STR("creationTimestamp"), STR("ownerReferences"), STR("namespace"),
     };
     struct value *meta = value_edit(a, obj, STR("metadata"));
-    for (size_t i = 0; meta && i < sizeof(names) / sizeof(names[0]); i++)
-        (void)value_remove(a, meta, names[i]);
+    for (size_t i = 0; meta && i < ARRAY_LEN(names); i++)
+        value_drop(a, meta, names[i]);
     static const struct str addresses[] = { STR("clusterIP"), STR("clusterIPs"), STR("ipFamilies"),
                                             STR("ipFamilyPolicy") };
     struct value *spec = value_edit(a, obj, STR("spec"));
     for (size_t i = 0; value_is(spec, VALUE_OBJECT) && i < 4; i++)
-        (void)value_remove(a, spec, addresses[i]);
+        value_drop(a, spec, addresses[i]);
 }
 
 static bool same_object(struct arena *a, const struct kind_type *kind, const struct value *have,
@@ -474,7 +474,7 @@ int main(void)
     struct arena files;
     arena_init(&files);
     bool there = vectors_are_there(&files, "golden");
-    for (size_t i = 0; there && i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; there && i < ARRAY_LEN(names); i++)
         check_file(&files, names[i]);
     bool good = there && report();
     arena_done(&files);

@@ -109,9 +109,9 @@ static void test_too_many_managers(void **state)
     struct value live = updated("one", "1", NULL, "{'data':{'a':'1'}}"), list = value_array();
     struct value entry = tree("{'operation':'Update','apiVersion':'v1','fieldsType':'FieldsV1'}");
     for (size_t i = 0; i <= LIMIT_FIELD_MANAGERS; i++)
-        (void)value_push(&arena, &list, value_borrow(&entry));
+        value_put_item(&arena, &list, value_borrow(&entry));
     struct value obj = tree("{'metadata':{},'data':{'a':'1'}}");
-    (void)value_set(&arena, value_edit(&arena, &obj, STR("metadata")), STR("managedFields"), list);
+    value_put(&arena, value_edit(&arena, &obj, STR("metadata")), STR("managedFields"), list);
     struct managed_request req = by("two", "2");
     struct err err = ERR_INIT(&arena);
     assert_int_equal(managed_update(&arena, &req, &live, &obj, &err), 0);
@@ -127,7 +127,7 @@ static void test_cap(void **state)
         struct managed_request req = by(str_cstr(&arena, name), str_cstr(&arena, key));
         struct value next = value_clone(&arena, &obj);
         struct err err = ERR_INIT(&arena);
-        (void)value_set(&arena, value_edit(&arena, &next, STR("data")), key, value_string(key));
+        value_put(&arena, value_edit(&arena, &next, STR("data")), key, value_string(key));
         assert_int_equal(managed_update(&arena, &req, &obj, &next, &err), 0);
         obj = next;
     }
@@ -238,9 +238,9 @@ static struct value random_config(uint64_t *seed)
     struct value config = value_object(), data = value_object();
     for (size_t i = 0; i < 5; i++)
         if (random_below(seed, 2))
-            (void)value_add(&arena, &data, str_of(keys[i]),
-                            value_string(random_below(seed, 2) ? STR("x") : STR("y")));
-    (void)value_add(&arena, &config, STR("data"), data);
+            value_put_new(&arena, &data, str_of(keys[i]),
+                          value_string(random_below(seed, 2) ? STR("x") : STR("y")));
+    value_put_new(&arena, &config, STR("data"), data);
     return config;
 }
 

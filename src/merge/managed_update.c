@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "merge/managed_internal.h"
 
 #include "base/banned.h"
@@ -11,9 +12,9 @@ const struct fieldset *managed__strip(struct arena *a, const struct fieldset *s)
         STR("generation"), STR("managedFields"), STR("resourceVersion"),
     };
     struct fieldset_builder top = { .arena = a }, meta = { .arena = a };
-    for (size_t i = 0; i < sizeof(of_metadata) / sizeof(of_metadata[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(of_metadata); i++)
         fieldset_add(&meta, fieldset_name(of_metadata[i]), true, NULL);
-    for (size_t i = 0; i < sizeof(of_object) / sizeof(of_object[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(of_object); i++)
         fieldset_add(&top, fieldset_name(of_object[i]), true, NULL);
     fieldset_add(&top, fieldset_name(STR("metadata")), true, fieldset_build(&meta));
     return fieldset_difference(a, s, fieldset_build(&top));
@@ -24,7 +25,7 @@ struct value managed__bare(struct arena *a, const struct value *obj)
     struct value bare = value_borrow(obj);
     struct value *meta = value_edit(a, &bare, STR("metadata"));
     if (value_is(meta, VALUE_OBJECT))
-        (void)value_remove(a, meta, STR("managedFields"));
+        value_drop(a, meta, STR("managedFields"));
     return bare;
 }
 

@@ -9,6 +9,7 @@
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "merge/managed.h"
 #include "merge/trees_test.h"
 
@@ -130,7 +131,7 @@ static void versions_that_are_gone_are_forgotten(void **state)
         { "a/b/c", -ERR_BAD_REQUEST, 0 },
     };
     struct managed_request req = by("one", kind_type_find(STR(""), STR("v1"), STR("ConfigMap")));
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf text = { 0 };
         buf_printf(&text,
                    "{'metadata':{'name':'c','managedFields':[{'manager':'m','operation':'Update',"

@@ -143,11 +143,11 @@ static void diff_field(struct arena *a, struct frames *open, const struct sorted
     struct value *diff = &open->p[open->n - 1].diff;
     const struct value *from = step->left, *to = step->right;
     if (!to)
-        (void)value_add(a, diff, step->key, value_null());
+        value_put_new(a, diff, step->key, value_null());
     else if (value_is(from, VALUE_OBJECT) && to->type == VALUE_OBJECT)
         open_frame(a, open, step->key, from, to);
     else if (!from || !value_eq(from, to))
-        (void)value_add(a, diff, step->key, value_borrow(to));
+        value_put_new(a, diff, step->key, value_borrow(to));
 }
 
 struct value merge_patch_create(struct arena *a, const struct value *from, const struct value *to)
@@ -166,6 +166,6 @@ struct value merge_patch_create(struct arena *a, const struct value *from, const
         if (!open.n)
             return done.diff;
         if (done.diff.n)
-            (void)value_add(a, &open.p[open.n - 1].diff, done.key, done.diff);
+            value_put_new(a, &open.p[open.n - 1].diff, done.key, done.diff);
     }
 }

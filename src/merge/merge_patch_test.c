@@ -47,7 +47,7 @@ static void test_apply(void **state)
         assert_true(str_eq(text_of(&patch), quoted(cases[i].patch)));
         /* What came from the patch is not the patch's any more. */
         if (doc.type == VALUE_OBJECT)
-            (void)value_set(&arena, &doc, STR("new"), value_int(1));
+            value_put(&arena, &doc, STR("new"), value_int(1));
         assert_true(str_eq(text_of(&patch), quoted(cases[i].patch)));
     }
 }
@@ -89,9 +89,9 @@ static struct value random_tree(uint64_t *seed, int depth)
     else if (kind > 1)
         v = value_object();
     for (size_t i = 0; kind == 1 && i < random_below(seed, 4); i++)
-        (void)value_push(&arena, &v, random_tree(seed, depth - 1));
+        value_put_item(&arena, &v, random_tree(seed, depth - 1));
     for (size_t i = random_below(seed, 5); kind > 1 && i; i--)
-        (void)value_set(&arena, &v, names[random_below(seed, 4)], random_tree(seed, depth - 1));
+        value_put(&arena, &v, names[random_below(seed, 4)], random_tree(seed, depth - 1));
     return v;
 }
 
@@ -102,8 +102,8 @@ static void test_created_patches_lead_there(void **state)
     for (int i = 0; i < 20000; i++) {
         arena_reset(&arena);
         struct value from = value_object(), to = value_object();
-        (void)value_add(&arena, &from, STR("x"), random_tree(&seed, 5));
-        (void)value_add(&arena, &to, STR("x"), random_tree(&seed, 5));
+        value_put_new(&arena, &from, STR("x"), random_tree(&seed, 5));
+        value_put_new(&arena, &to, STR("x"), random_tree(&seed, 5));
         struct str from_text = text_of(&from);
         struct value patch = merge_patch_create(&arena, &from, &to);
         struct value doc = value_share(&from);
@@ -122,7 +122,7 @@ static struct value deep_tree(int64_t leaf)
     struct value deep = value_int(leaf);
     for (unsigned i = 0; i < LIMIT_JSON_DEPTH; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR("a"), deep);
+        value_put_new(&arena, &outer, STR("a"), deep);
         deep = outer;
     }
     return deep;
@@ -162,8 +162,8 @@ static void test_large_objects(void **state)
     struct value from = value_object(), to = value_object();
     for (int i = 0; i < FIELDS; i++) {
         int k = (int)((int64_t)i * STEP % FIELDS);
-        (void)value_add(&arena, &from, arena_printf(&arena, "k%d", i), value_int(i));
-        (void)value_add(&arena, &to, arena_printf(&arena, "k%d", k + 10), value_int(k));
+        value_put_new(&arena, &from, arena_printf(&arena, "k%d", i), value_int(i));
+        value_put_new(&arena, &to, arena_printf(&arena, "k%d", k + 10), value_int(k));
     }
     struct value patch = merge_patch_create(&arena, &from, &to);
     assert_int_equal(patch.n, FIELDS + 10);

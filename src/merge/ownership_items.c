@@ -57,7 +57,7 @@ static int keyed_step(struct ownership_walk *w, struct ownership_place place,
         if (!v)
             v = w->schema->key_default(place, shape->keys[i]);
         if (v)
-            (void)value_add(w->arena, &key, shape->keys[i], value_borrow(v));
+            value_put_new(w->arena, &key, shape->keys[i], value_borrow(v));
     }
     if (!key.n)
         return no_keys(w, shape, item->at);

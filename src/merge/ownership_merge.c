@@ -21,7 +21,7 @@ static int merge_fields(struct ownership_walk *w, struct ownership_place place,
         int r = merge(w, below, step.left, step.right, &v);
         if (r < 0)
             return r;
-        (void)value_add(w->arena, out, step.key, v);
+        value_put_new(w->arena, out, step.key, v);
     }
     return 0;
 }
@@ -89,7 +89,7 @@ static int put_applied(struct list_merge *m, struct ownership_item *item)
     int r = merge(m->w, m->below, live, item->v, &v);
     item->is_merged = true;
     if (r == 0)
-        (void)value_push(m->w->arena, &m->out, v);
+        value_put_item(m->w->arena, &m->out, v);
     if (is_shared(m, item))
         advance_shared(m);
     return r;
@@ -105,7 +105,7 @@ static int merge_in_order(struct list_merge *m)
         struct ownership_item *live = i < m->live.n ? &m->live.all[i] : NULL;
         struct ownership_item *applied = j < m->applied.n ? &m->applied.all[j] : NULL;
         if (live && !live->other) {
-            (void)value_push(m->w->arena, &m->out, value_borrow(live->v));
+            value_put_item(m->w->arena, &m->out, value_borrow(live->v));
             i++;
         } else if (live && applied && live->other == applied) {
             r = put_applied(m, applied);

@@ -89,9 +89,9 @@ static struct value remove_fields(struct ownership_walk *w, struct ownership_pla
         if (e && e->is_member)
             continue;
         (void)w->schema->field(place, f->key, &below);
-        (void)value_add(w->arena, &out, f->key,
-                        e ? ownership_remove(w->arena, w->schema, below, &f->val, e->below)
-                          : value_borrow(&f->val));
+        value_put_new(w->arena, &out, f->key,
+                      e ? ownership_remove(w->arena, w->schema, below, &f->val, e->below)
+                        : value_borrow(&f->val));
     }
     return out;
 }
@@ -109,7 +109,7 @@ static struct value remove_items(struct ownership_walk *w, struct ownership_plac
         const struct fieldset_entry *e = fieldset_find(paths, &item->step);
         if (e && e->is_member)
             continue;
-        (void)value_push(
+        value_put_item(
             w->arena, &out,
             e ? ownership_remove(w->arena, w->schema, w->schema->item(place), item->v, e->below)
               : value_borrow(item->v));

@@ -206,7 +206,7 @@ static void test_depth(void **state)
     const struct fieldset *s;
     for (size_t i = 0; i <= LIMIT_FIELD_DEPTH; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR("not"), v);
+        value_put_new(&arena, &outer, STR("not"), v);
         v = outer;
     }
     assert_non_null(recursive);
@@ -223,12 +223,11 @@ static struct value random_container(uint64_t *seed, size_t name)
 {
     static const char *const names[] = { "a", "b", "c", "d", "e" };
     struct value c = value_object();
-    (void)value_add(&arena, &c, STR("name"), value_string(str_of(names[name])));
+    value_put_new(&arena, &c, STR("name"), value_string(str_of(names[name])));
     if (random_below(seed, 2))
-        (void)value_add(&arena, &c, STR("image"),
-                        value_string(str_of(names[random_below(seed, 5)])));
+        value_put_new(&arena, &c, STR("image"), value_string(str_of(names[random_below(seed, 5)])));
     if (random_below(seed, 2))
-        (void)value_add(&arena, &c, STR("tty"), value_bool(true));
+        value_put_new(&arena, &c, STR("tty"), value_bool(true));
     return c;
 }
 
@@ -239,13 +238,13 @@ static struct value random_pod(uint64_t *seed)
     for (size_t n = 1 + random_below(seed, 5); n--;) {
         size_t name = random_below(seed, 5);
         if (!seen[name])
-            (void)value_push(&arena, &list, random_container(seed, name));
+            value_put_item(&arena, &list, random_container(seed, name));
         seen[name] = true;
     }
-    (void)value_add(&arena, &spec, STR("containers"), list);
+    value_put_new(&arena, &spec, STR("containers"), list);
     if (random_below(seed, 2))
-        (void)value_add(&arena, &spec, STR("hostname"), value_int((int64_t)random_below(seed, 2)));
-    (void)value_add(&arena, &pod, STR("spec"), spec);
+        value_put_new(&arena, &spec, STR("hostname"), value_int((int64_t)random_below(seed, 2)));
+    value_put_new(&arena, &pod, STR("spec"), spec);
     return pod;
 }
 
@@ -281,11 +280,11 @@ static void test_many_items(void **state)
     struct value *meta = value_edit(&arena, &x, STR("metadata"));
     struct value *list = value_edit(&arena, meta, STR("finalizers"));
     for (size_t i = 0; i < N; i++)
-        (void)value_push(&arena, list, value_string(arena_printf(&arena, "%zu", (i * 7919) % N)));
+        value_put_item(&arena, list, value_string(arena_printf(&arena, "%zu", (i * 7919) % N)));
     struct value reversed = value_array();
     for (size_t i = N; i-- > 0;)
-        (void)value_push(&arena, &reversed, value_borrow(value_at(list, i)));
-    (void)value_set(&arena, value_edit(&arena, &y, STR("metadata")), STR("finalizers"), reversed);
+        value_put_item(&arena, &reversed, value_borrow(value_at(list, i)));
+    value_put(&arena, value_edit(&arena, &y, STR("metadata")), STR("finalizers"), reversed);
     struct value out = merged(place, &x, &y);
     assert_true(value_eq(&out, &y));
     assert_int_equal(fieldset_count(paths(place, &out)), N);

@@ -8,6 +8,7 @@
  * failed, and the floor of each suite allows for them. */
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/vectors_test.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
@@ -46,7 +47,7 @@ static struct str with_values(struct arena *a, struct str line)
         { STR("\"<nodePort:4>\""), STR("30004") },      { STR("\"<nodePort:5>\""), STR("30005") },
         { STR("\"<nodePort:6>\""), STR("30006") },
     };
-    enum { N_SWAPS = sizeof(swaps) / sizeof(swaps[0]) };
+    enum { N_SWAPS = ARRAY_LEN(swaps) };
     autobuf out = { 0 };
     while (line.n) {
         size_t i = 0;
@@ -97,7 +98,7 @@ static void remember(struct run *run, const struct value *step)
     if (str_eq(method, STR("POST")))
         object = arena_printf(run->arena, STR_FMT "/" STR_FMT, STR_ARG(object),
                               STR_ARG(value_str(name)));
-    (void)value_set(run->arena, &run->objects, object, value_borrow(body));
+    value_put(run->arena, &run->objects, object, value_borrow(body));
 }
 
 /* ---- one patch ---- */
@@ -123,15 +124,15 @@ static void strip(struct arena *a, struct value *obj)
         STR("managedFields"),     STR("resourceVersion"), STR("generation"), STR("uid"),
         STR("creationTimestamp"), STR("ownerReferences"), STR("namespace"),
     };
-    (void)value_remove(a, obj, STR("kind"));
-    (void)value_remove(a, obj, STR("apiVersion"));
+    value_drop(a, obj, STR("kind"));
+    value_drop(a, obj, STR("apiVersion"));
     struct value *meta = value_edit(a, obj, STR("metadata"));
-    for (size_t i = 0; meta && i < sizeof(names) / sizeof(names[0]); i++)
-        (void)value_remove(a, meta, names[i]);
+    for (size_t i = 0; meta && i < ARRAY_LEN(names); i++)
+        value_drop(a, meta, names[i]);
     struct value *spec = value_edit(a, obj, STR("spec"));
     struct value *ports = spec ? value_edit(a, spec, STR("ports")) : NULL;
     for (size_t i = 0; value_at(ports, i); i++)
-        (void)value_remove(a, value_edit_at(a, ports, i), STR("nodePort"));
+        value_drop(a, value_edit_at(a, ports, i), STR("nodePort"));
 }
 
 static bool same_object(struct arena *a, const struct kind_type *kind, const struct value *have,
@@ -258,7 +259,7 @@ static bool check_file(struct arena *files, const char *name)
         arena_done(&a);
     }
     bool good = true;
-    for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(suites); i++) {
         printf("%s: %zu/%zu (at least %zu)\n", suites[i].name, suites[i].passed, suites[i].total,
                suites[i].floor);
         good = good && suites[i].passed >= suites[i].floor;

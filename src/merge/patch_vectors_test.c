@@ -1,5 +1,6 @@
 /* The public suites of JSON patch and JSON merge patch. Where kube-apiserver differs from the RFCs
  * we do as it does; those cases are named here with what it does. */
+#include "base/idiom.h"
 #include "base/vectors_test.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
@@ -41,7 +42,7 @@ static const char *label(struct arena *a, const struct value *c)
 static const char *wanted(struct arena *a, const struct value *c)
 {
     struct str patch = text_of(a, value_get(c, STR("patch")));
-    for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(differences); i++)
         if (str_eq(patch, str_of(differences[i].patch)))
             return differences[i].result;
     if (str_eq(patch, STR("[{\"op\":\"test\",\"path\":\"/0\"}]")) &&

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <sampan/patch.h>
+#include "base/idiom.h"
 
 static struct spn_text text(const char *s)
 {
@@ -69,7 +70,7 @@ static void each_kind_of_patch_is_applied(void **state)
           "{'name':'a','image':'x'}]}}" },
         { SPN_PATCH_STRATEGIC, "{'kind':'Mystery'}", "{}", SPN_PATCH_NO_KIND, "Mystery" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char *made = NULL, *why = NULL;
         int r = spn_patch_apply(cases[i].type, J(cases[i].doc), J(cases[i].patch), &made, &why);
         check(r, made, why, cases[i].code, cases[i].want);

@@ -79,12 +79,12 @@ struct value sorted_copy(struct arena *a, const struct value *v)
     if (v->type == VALUE_ARRAY) {
         out = value_array();
         value_each_item (it, v)
-            (void)value_push(a, &out, sorted_copy(a, it));
+            value_put_item(a, &out, sorted_copy(a, it));
     } else if (v->type == VALUE_OBJECT) {
         struct sorted fields = sorted_fields(a, v);
         out = value_object();
         for (size_t i = 0; i < fields.n; i++)
-            (void)value_add(a, &out, fields.fields[i]->key, sorted_copy(a, &fields.fields[i]->val));
+            value_put_new(a, &out, fields.fields[i]->key, sorted_copy(a, &fields.fields[i]->val));
     }
     return out;
 }

@@ -3,6 +3,7 @@
  *
  * Left out: what is Go only, extraction of fields (clients do that), changes of a schema, and
  * objects that are converted between versions. */
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 #include "merge/managed.h"
@@ -240,7 +241,7 @@ static struct value without_nulls(struct arena *a, const struct value *v)
         out = value_object();
         value_each_field (f, v)
             if (f->val.type != VALUE_NULL)
-                (void)value_add(a, &out, f->key, without_nulls(a, &f->val));
+                value_put_new(a, &out, f->key, without_nulls(a, &f->val));
     }
     return out;
 }
@@ -252,7 +253,7 @@ static bool has_arrived(struct run *run, const struct value *state)
     const struct value *managed = value_get(expect, STR("managed"));
     const struct value *entries = value_dig(state, "metadata", "managedFields");
     struct value have = without_nulls(run->arena, state);
-    (void)value_remove(run->arena, &have, STR("metadata"));
+    value_drop(run->arena, &have, STR("metadata"));
     if (value_is(object, VALUE_OBJECT)) {
         struct value want = without_nulls(run->arena, object);
         if (!same_value(&have, &want))
@@ -364,7 +365,7 @@ static struct {
     { "pathString", check_path_text, 9, 0, 0 },
     { "valueLess", check_value_order, 38, 0, 0 },
 };
-enum { N_SUITES = sizeof(suites) / sizeof(suites[0]) };
+enum { N_SUITES = ARRAY_LEN(suites) };
 
 /* What is left out, and where upstream's own answer does not fit its schema. */
 static bool is_open(const struct value *c)

@@ -59,7 +59,7 @@ static void set(struct merging *m, struct str key, struct value v)
 {
     struct slot *slot = find_any_slot(m, key);
     if (!slot)
-        (void)value_add(m->s->arena, &m->added, key, v);
+        value_put_new(m->s->arena, &m->added, key, v);
     else
         *slot = (struct slot){ key, v, false };
 }
@@ -124,7 +124,7 @@ static int merge_directive(struct strategic *s, const struct value *directive,
                        STR_ARG(unstructured_text(s->arena, patch)));
     value_each_field (f, patch) {
         if (!str_eq(f->key, STRATEGIC_PATCH))
-            (void)value_add(s->arena, ret, f->key, value_borrow(&f->val));
+            value_put_new(s->arena, ret, f->key, value_borrow(&f->val));
     }
     return 0;
 }

@@ -23,7 +23,7 @@ struct diff {
 static void set(struct diff *d, struct str key, const struct value *v)
 {
     if (!d->options.without_changes)
-        (void)value_add(d->s->arena, &d->patch, key, value_borrow(v));
+        value_put_new(d->s->arena, &d->patch, key, value_borrow(v));
 }
 
 /* ---- lists, as texts in order ---- */
@@ -84,9 +84,9 @@ static void add_deletion(struct diff *d, struct value *list, struct str merge_ke
                          const struct value *key)
 {
     struct value item = value_object();
-    (void)value_add(d->s->arena, &item, merge_key, value_borrow(key));
-    (void)value_add(d->s->arena, &item, STRATEGIC_PATCH, value_string(STR("delete")));
-    (void)value_push(d->s->arena, list, item);
+    value_put_new(d->s->arena, &item, merge_key, value_borrow(key));
+    value_put_new(d->s->arena, &item, STRATEGIC_PATCH, value_string(STR("delete")));
+    value_put_item(d->s->arena, list, item);
 }
 
 static int diff_items(struct diff *d, const struct strategic_field *f, const struct entry *from,
@@ -96,8 +96,8 @@ static int diff_items(struct diff *d, const struct strategic_field *f, const str
     int r = strategic__diff(d->s, f->below, from->item, to->item, d->options, &patch);
     if (r < 0 || !patch.n)
         return r;
-    (void)value_set(d->s->arena, &patch, f->merge_key, value_borrow(to->key));
-    (void)value_push(d->s->arena, list, patch);
+    value_put(d->s->arena, &patch, f->merge_key, value_borrow(to->key));
+    value_put_item(d->s->arena, list, patch);
     return 0;
 }
 
@@ -111,7 +111,7 @@ static int diff_entries(struct diff *d, const struct strategic_field *f, const s
         if (side == 0)
             r = diff_items(d, f, &from->p[i], &to->p[j], &ret->patch);
         else if (side > 0 && !d->options.without_changes)
-            (void)value_push(d->s->arena, &ret->patch, value_borrow(to->p[j].item));
+            value_put_item(d->s->arena, &ret->patch, value_borrow(to->p[j].item));
         else if (side < 0 && !d->options.without_deletions)
             add_deletion(d, &ret->deleted, f->merge_key, from->p[i].key);
         i += side <= 0;
@@ -137,8 +137,8 @@ static struct value keys_alone(struct arena *a, const struct value *list, struct
     struct value keys = value_array();
     value_each_item (it, list) {
         struct value key = value_object();
-        (void)value_add(a, &key, merge_key, value_borrow(value_get(it, merge_key)));
-        (void)value_push(a, &keys, key);
+        value_put_new(a, &key, merge_key, value_borrow(value_get(it, merge_key)));
+        value_put_item(a, &keys, key);
     }
     return keys;
 }
@@ -158,7 +158,7 @@ static int diff_object_lists(struct diff *d, const struct strategic_field *f,
     if (r < 0)
         return r;
     value_each_item (it, &ret->deleted)
-        (void)value_push(d->s->arena, &ret->patch, *it);
+        value_put_item(d->s->arena, &ret->patch, *it);
     ret->deleted = value_array();
     bool is_new_order = ret->patch.n || (!d->options.without_changes &&
                                          !same_order(original, modified, f->merge_key));
@@ -181,9 +181,9 @@ static int diff_scalars(struct diff *d, const struct value *original, const stru
         bool repeats = ret->deleted.n && i < from.n &&
                        value_eq(&ret->deleted.items[ret->deleted.n - 1], from.p[i].item);
         if (side > 0 && !d->options.without_changes)
-            (void)value_push(a, &ret->patch, *to.p[j].item);
+            value_put_item(a, &ret->patch, *to.p[j].item);
         else if (side < 0 && !d->options.without_deletions && !repeats)
-            (void)value_push(a, &ret->deleted, *from.p[i].item);
+            value_put_item(a, &ret->deleted, *from.p[i].item);
         i += side <= 0;
         j += side >= 0;
     }
@@ -243,7 +243,7 @@ static int diff_objects(struct diff *d, const struct sorted_step *step)
     struct value patch = value_null();
     r = strategic__diff(d->s, f.below, step->left, step->right, options, &patch);
     if (r == 0 && patch.n)
-        (void)value_add(d->s->arena, &d->patch, step->key, patch);
+        value_put_new(d->s->arena, &d->patch, step->key, patch);
     return r;
 }
 
@@ -271,11 +271,11 @@ static int diff_lists(struct diff *d, const struct sorted_step *step)
     if (r < 0)
         return r;
     if (list.patch.n)
-        (void)value_add(a, &d->patch, step->key, list.patch);
+        value_put_new(a, &d->patch, step->key, list.patch);
     if (list.deleted.n)
-        (void)value_add(a, &d->patch, directive(a, STRATEGIC_DELETE_FROM, step->key), list.deleted);
+        value_put_new(a, &d->patch, directive(a, STRATEGIC_DELETE_FROM, step->key), list.deleted);
     if (list.order.n)
-        (void)value_add(a, &d->patch, directive(a, STRATEGIC_ORDER, step->key), list.order);
+        value_put_new(a, &d->patch, directive(a, STRATEGIC_ORDER, step->key), list.order);
     return 0;
 }
 
@@ -284,7 +284,7 @@ static int diff_directive(struct diff *d, const struct sorted_step *step)
     if (step->left->type != VALUE_STRING || step->right->type != VALUE_STRING)
         return err_set(d->s->err, ERR_UNKNOWN, "invalid value for special key: $patch");
     if (!value_eq(step->left, step->right))
-        (void)value_add(d->s->arena, &d->patch, step->key, *step->right);
+        value_put_new(d->s->arena, &d->patch, step->key, *step->right);
     return 0;
 }
 
@@ -294,11 +294,11 @@ static int diff_field(struct diff *d, const struct sorted_step *step)
     if (!to) {
         d->drops_fields = d->drops_fields || from->type != VALUE_NULL;
         if (!d->options.without_deletions)
-            (void)value_add(d->s->arena, &d->patch, step->key, value_null());
+            value_put_new(d->s->arena, &d->patch, step->key, value_null());
         return 0;
     }
     if (to->type != VALUE_NULL)
-        (void)value_push(d->s->arena, &d->kept_names, value_string(step->key));
+        value_put_item(d->s->arena, &d->kept_names, value_string(step->key));
     if (from && str_eq(step->key, STRATEGIC_PATCH))
         return diff_directive(d, step);
     if (from && from->type == VALUE_OBJECT && to->type == VALUE_OBJECT)
@@ -329,7 +329,7 @@ int strategic__diff(struct strategic *s, const void *where, const struct value *
         r = diff_field(&d, &step);
     s->depth--;
     if (options.names_kept_fields && d.kept_names.n && (d.patch.n || d.drops_fields))
-        (void)value_add(s->arena, &d.patch, STRATEGIC_RETAIN_KEYS, d.kept_names);
+        value_put_new(s->arena, &d.patch, STRATEGIC_RETAIN_KEYS, d.kept_names);
     *ret = d.patch;
     return r;
 }

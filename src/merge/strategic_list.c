@@ -16,7 +16,7 @@ static struct value without(struct strategic *s, const struct value *list,
     struct value kept = value_array();
     value_each_item (it, list) {
         if (strategic__id(&ids, it) >= n_deleted)
-            (void)value_push(s->arena, &kept, *it);
+            value_put_item(s->arena, &kept, *it);
     }
     return kept;
 }
@@ -79,7 +79,7 @@ static int take_directives(struct object_lists *l, const struct value *patch)
         uint32_t ignored;
         int r = 0;
         if (!directive)
-            (void)value_push(l->s->arena, &l->patch, value_borrow(it));
+            value_put_item(l->s->arena, &l->patch, value_borrow(it));
         else if (str_eq(value_str(directive), STR("replace")))
             l->replaces = true;
         else if (str_eq(value_str(directive), STR("delete")))
@@ -170,7 +170,7 @@ static struct value left_behind(const struct object_lists *l, const struct value
 {
     struct value list = value_array();
     for (size_t i = 0; i < l->merged.n && i < original->n; i++)
-        (void)value_push(l->s->arena, &list, value_borrow(&l->merged.p[i].v));
+        value_put_item(l->s->arena, &list, value_borrow(&l->merged.p[i].v));
     return l->replaces ? value_borrow(original) : list;
 }
 

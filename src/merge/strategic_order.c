@@ -92,7 +92,7 @@ static int items_to_order(struct strategic *s, const struct value *patch, struct
         if (merge_key.n && it->type != VALUE_OBJECT)
             return strategic__bad_type(s, VALUE_OBJECT, it);
         if (!is_deletion(it))
-            (void)value_push(s->arena, ret, value_borrow(it));
+            value_put_item(s->arena, ret, value_borrow(it));
     }
     return 0;
 }
@@ -199,6 +199,6 @@ int strategic__sort_like(struct strategic *s, struct value *list, const struct v
     strategic__arrange(s->arena, &items, &places);
     *list = value_array();
     for (size_t i = 0; i < items.n; i++)
-        (void)value_push(s->arena, list, items.p[i].v);
+        value_put_item(s->arena, list, items.p[i].v);
     return 0;
 }

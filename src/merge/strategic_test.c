@@ -204,9 +204,9 @@ static struct value random_list(uint64_t *seed, const struct kind_field *f, int 
                                            ? kind_field_find(f->type, f->patch_key)
                                            : NULL;
         if (key)
-            (void)value_set(&arena, &item, key->name, random_scalar(seed, key));
+            value_put(&arena, &item, key->name, random_scalar(seed, key));
         if (!(f->flags & KIND_PATCH_MERGE) || !has_key(&list, &item, f->patch_key))
-            (void)value_push(&arena, &list, item);
+            value_put_item(&arena, &list, item);
     }
     return list;
 }
@@ -216,7 +216,7 @@ static struct value random_map(uint64_t *seed, const struct kind_field *f)
     static const struct str names[] = { STR("x"), STR("y"), STR("z") };
     struct value map = value_object();
     for (size_t n = random_below(seed, 4); n; n--)
-        (void)value_set(&arena, &map, names[random_below(seed, 3)], random_scalar(seed, f));
+        value_put(&arena, &map, names[random_below(seed, 3)], random_scalar(seed, f));
     return map;
 }
 
@@ -240,7 +240,7 @@ static struct value random_object(uint64_t *seed, const struct kind_type *t, int
         struct value v = f->shape == KIND_LIST  ? random_list(seed, f, depth)
                          : f->shape == KIND_MAP ? random_map(seed, f)
                                                 : random_item(seed, f, depth);
-        (void)value_add(&arena, &obj, f->name, v);
+        value_put_new(&arena, &obj, f->name, v);
     }
     return obj;
 }
@@ -344,9 +344,9 @@ static struct value many_items(const char *kind, int from)
         struct value item = value_string(arena_printf(&arena, "f%d", n));
         if (str_eq(str_of(kind), STR("Service"))) {
             item = value_object();
-            (void)value_add(&arena, &item, STR("port"), value_int(n));
+            value_put_new(&arena, &item, STR("port"), value_int(n));
         }
-        (void)value_push(&arena, &list, item);
+        value_put_item(&arena, &list, item);
     }
     return list;
 }
@@ -354,8 +354,8 @@ static struct value many_items(const char *kind, int from)
 static struct value around(const char *outer, const char *inner, struct value list)
 {
     struct value mid = value_object(), top = value_object();
-    (void)value_add(&arena, &mid, str_of(inner), list);
-    (void)value_add(&arena, &top, str_of(outer), mid);
+    value_put_new(&arena, &mid, str_of(inner), list);
+    value_put_new(&arena, &top, str_of(outer), mid);
     return top;
 }
 
@@ -391,22 +391,22 @@ static void test_large_objects(void **state)
     for (int i = 0; i < MANY; i++) {
         struct str key = arena_printf(&arena, "k%d", i);
         struct str other = arena_printf(&arena, "k%d", (int)((int64_t)i * STEP % MANY) + 10);
-        (void)value_add(&arena, &data, key, value_string(STR("1")));
-        (void)value_add(&arena, &change, other, i % 2 ? value_string(STR("2")) : value_null());
+        value_put_new(&arena, &data, key, value_string(STR("1")));
+        value_put_new(&arena, &change, other, i % 2 ? value_string(STR("2")) : value_null());
     }
     struct value doc = value_object(), patch = value_object();
-    (void)value_add(&arena, &doc, STR("data"), data);
-    (void)value_add(&arena, &patch, STR("data"), change);
+    value_put_new(&arena, &doc, STR("data"), data);
+    value_put_new(&arena, &patch, STR("data"), change);
     apply(type_of("ConfigMap"), &patch, &doc);
     assert_int_equal(value_get(&doc, STR("data"))->n, MANY / 2 + 10);
 
     struct value deletions = value_object();
     value_each_field (f, &data)
-        (void)value_add(&arena, &deletions,
-                        arena_printf(&arena, "$deleteFromPrimitiveList/" STR_FMT, STR_ARG(f->key)),
-                        value_array());
+        value_put_new(&arena, &deletions,
+                      arena_printf(&arena, "$deleteFromPrimitiveList/" STR_FMT, STR_ARG(f->key)),
+                      value_array());
     patch = value_object();
-    (void)value_add(&arena, &patch, STR("data"), deletions);
+    value_put_new(&arena, &patch, STR("data"), deletions);
     apply(type_of("ConfigMap"), &patch, &doc);
 }
 
@@ -414,7 +414,7 @@ static struct value deep(unsigned levels, struct value leaf)
 {
     for (unsigned i = 0; i < levels; i++) {
         struct value outer = value_object();
-        (void)value_add(&arena, &outer, STR("a"), leaf);
+        value_put_new(&arena, &outer, STR("a"), leaf);
         leaf = outer;
     }
     return leaf;
@@ -440,7 +440,7 @@ static void *merge_deep(void *arg)
     /* What is only taken over may be as deep as it likes, and so may what a message shows. */
     struct value doc = value_object(), patch = deep(LIMIT_JSON_DEPTH, value_null());
     assert_int_equal(strategic_apply(&arena, &strategic_kinds, NULL, &patch, &doc, &err), 0);
-    (void)value_set(&arena, &patch, STR("$patch"), value_int(1));
+    value_put(&arena, &patch, STR("$patch"), value_int(1));
     assert_int_equal(strategic_apply(&arena, &strategic_kinds, NULL, &patch, &doc, &err),
                      -ERR_UNKNOWN);
     return NULL;

@@ -258,7 +258,7 @@ static void add_schemas(const char *name)
 {
     struct value document = read_file(name);
     value_each_field (f, value_dig(&document, "components", "schemas"))
-        (void)value_set(&files, &schemas, f->key, value_borrow(&f->val));
+        value_put(&files, &schemas, f->key, value_borrow(&f->val));
 }
 
 static bool check_all(void)

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/accept.h"
 
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static void headers_are_read_in_order_of_preference(void **state)
         { ";q=1,a/b", "a/b[]1000" },
         { "gzip;q=0.8, *;q=0, br", "br[]1000 gzip[q=0.8]800 *[q=0]0" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str got = parsed(str_of(rows[i].header));
         if (!str_eq(got, str_of(rows[i].want)))
             fail_msg("%s: " STR_FMT, rows[i].header, STR_ARG(got));
@@ -95,7 +96,7 @@ static void encodings(void **state)
         { "*;q=0", false },    { "*;q=0, gzip", true },         { "xgzip", false },
         { "gzip;q=0", false }, { "identity, *;q=0.5", true },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (accept_encoding(&arena, str_of(rows[i].header), STR("gzip")) != rows[i].want)
             fail_msg("%s", rows[i].header);
 }
@@ -107,7 +108,7 @@ static void long_headers_cost_one_pass(void **state)
     (void)state;
     const struct str shapes[] = { STR("a;q=0.1,"), STR(","),    STR(";"),
                                   STR("\""),       STR("\\\""), STR("a;") };
-    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+    for (size_t s = 0; s < ARRAY_LEN(shapes); s++) {
         autobuf header = { 0 };
         while (header.n < 1 << 20)
             buf_str_add(&header, shapes[s]);

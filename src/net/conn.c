@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/banned.h"
@@ -196,7 +197,7 @@ static void arm(struct conn *c)
 
 static void on_fire(struct loop_timer *t)
 {
-    struct conn *c = (struct conn *)((char *)t - offsetof(struct conn, timer));
+    struct conn *c = container_of(t, struct conn, timer);
     struct conn_due due = next_due(c);
     c->armed_ns = 0;
     if (due.why == CONN_NEVER)
@@ -505,7 +506,7 @@ static void on_ready(struct loop_fd *f, uint32_t events)
 static void take_turn(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct conn *c = (struct conn *)((char *)m - offsetof(struct conn, turn));
+    struct conn *c = container_of(m, struct conn, turn);
     c->turn_queued = false;
     if (c->phase == CONN_CLOSED) {
         free_conn(c);

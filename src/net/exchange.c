@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/conn.h"
 #include "base/banned.h"
@@ -331,7 +332,7 @@ void exchange_set_target(struct http_exchange *x, struct str target)
 static bool is_loopback_name(struct str authority)
 {
     static const struct str names[] = { { "localhost", 9 }, { "127.0.0.1", 9 }, { "[::1]", 5 } };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct str rest = str_skip(authority, names[i].n);
         if (str_eq_nocase(str_take(authority, names[i].n), names[i]) &&
             (rest.n == 0 || rest.p[0] == ':'))
@@ -470,8 +471,7 @@ static void tell_room(struct http_exchange *x)
 static void take_turn(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct http_exchange *x =
-        (struct http_exchange *)((char *)m - offsetof(struct http_exchange, turn));
+    struct http_exchange *x = container_of(m, struct http_exchange, turn);
     x->turn_queued = false;
     if (x->ended && x->released) {
         exchange_free(x);

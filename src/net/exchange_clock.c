@@ -9,6 +9,7 @@
  * Somebody else may have the exchange when its time is over, a worker even its arena. The loop then
  * answers in the holder's place; what the holder still does goes nowhere, as when the client is
  * gone. */
+#include "base/idiom.h"
 #include "net/conn.h"
 #include "base/banned.h"
 
@@ -19,7 +20,7 @@ static int64_t tick_ns(const struct http_limits *l)
     const int64_t times[] = { l->request_ms, l->body_ms, l->half_closed_ms, l->write_stall_ms,
                               l->write_crowd_ms };
     int64_t ms = times[0];
-    for (size_t i = 1; i < sizeof(times) / sizeof(times[0]); i++)
+    for (size_t i = 1; i < ARRAY_LEN(times); i++)
         ms = times[i] < ms ? times[i] : ms;
     ms = ms / TICKS < TICK_MOST_MS ? ms / TICKS : TICK_MOST_MS;
     return (ms > TICK_LEAST_MS ? ms : TICK_LEAST_MS) * NS_PER_MS;
@@ -124,7 +125,7 @@ static void look_at(struct http_exchange *x, int64_t now)
 /* Nothing is freed meanwhile: that has a turn of its own. */
 static void on_tick(struct loop_timer *t)
 {
-    struct http_home *h = (struct http_home *)((char *)t - offsetof(struct http_home, tick));
+    struct http_home *h = container_of(t, struct http_home, tick);
     int64_t now = loop_now_ns(h->loop);
     for (struct http_exchange *x = TAILQ_FIRST(&h->timed), *next; x; x = next) {
         next = TAILQ_NEXT(x, timed_link);

@@ -6,6 +6,7 @@
  * those of a client that has half of what there is, and all while the loop's room is full; and
  * whoever streams has no room meanwhile. Those of them who take next to nothing for a short while
  * are cut off (exchange_clock.c), so that nobody waits for long. */
+#include "base/idiom.h"
 #include "net/conn.h"
 #include "base/banned.h"
 
@@ -106,7 +107,7 @@ static void go_on_streaming(struct http_home *h)
 static void on_room(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct http_home *h = (struct http_home *)((char *)m - offsetof(struct http_home, room));
+    struct http_home *h = container_of(m, struct http_home, room);
     h->room_queued = false;
     go_on_waiting(h);
     if (h->room_wanted && !is_full(h))

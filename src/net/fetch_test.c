@@ -1,4 +1,5 @@
 /* The peer is a small server in here, since what is tested is how we take bad answers. */
+#include "base/idiom.h"
 #include "net/fetch.h"
 
 #include <arpa/inet.h>
@@ -442,7 +443,7 @@ static void failures_have_codes(void **state)
                                STR("http://u:p@127.0.0.1/"),
                                STR("http://a/\r\nX: y"),
                                STR("http://a/\0b") };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_int_equal(get(f, bad[i], &reply, &err), -ERR_BAD_REQUEST);
     const struct http_header split[] = { { STR("x"), STR("a\r\nevil: 1") },
                                          { STR("x y"), STR("a") },

@@ -3,6 +3,7 @@
  * Calls made while there is no connection wait for the next attempt and share its fate: if it
  * fails they surely have not run. Attempts follow each other at growing distances, and only when
  * there is a call to make. */
+#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <assert.h>
@@ -51,7 +52,7 @@ static void connect_when_due(struct grpc_client *c)
 
 static void on_retry(struct loop_timer *t)
 {
-    connect_when_due((struct grpc_client *)((char *)t - offsetof(struct grpc_client, retry)));
+    connect_when_due(container_of(t, struct grpc_client, retry));
 }
 
 /* Off the waiting list, to the connection or to its end. */
@@ -145,7 +146,7 @@ static void place_new(struct grpc_client *c, struct grpc_stream *s)
 static void on_poke(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct grpc_stream *s = (struct grpc_stream *)((char *)m - offsetof(struct grpc_stream, poke));
+    struct grpc_stream *s = container_of(m, struct grpc_stream, poke);
     struct grpc_client *c = s->client;
     (void)pthread_mutex_lock(&s->lock);
     s->poked = false;
@@ -319,7 +320,7 @@ static struct str host_of(struct str authority)
 
 static void on_stop(struct loop *l, struct loop_msg *m)
 {
-    struct grpc_client *c = (struct grpc_client *)((char *)m - offsetof(struct grpc_client, stop));
+    struct grpc_client *c = container_of(m, struct grpc_client, stop);
     loop_timer_cancel(&c->retry);
     for (size_t i = 0; i < c->n_conns; i++)
         grpc_conn_close(c->conns[i], STR("the client was closed"));

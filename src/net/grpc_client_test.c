@@ -1,4 +1,5 @@
 /* The client against servers that misbehave: a listener in here plays HTTP/2 by hand. */
+#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <arpa/inet.h>
@@ -253,7 +254,7 @@ static void names_are_looked_up(void **state)
     grpc_client_free(c);
     const char *const bad[] = { "",      "nowhere", "127.0.0.1:",    ":80",
                                 "unix:", "a:b:c",   "name.invalid:1" };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         opt.address = str_of(bad[i]);
         c = grpc_client_new(&opt);
         struct grpc_result result = call(c, CALL_MS, NULL);
@@ -477,7 +478,7 @@ static void bad_answers_have_a_status(void **state)
     };
     struct peer *p = peer_new(answer_badly);
     struct grpc_client *c = client_of(p);
-    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         struct grpc_result result = call(c, CALL_MS, NULL);
         assert_int_equal(result.status, want[i]);
         assert_false(result.surely_not_run);

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/tls_conn.h"
 #include "base/banned.h"
@@ -419,7 +420,7 @@ static void set_tcp_options(int fd)
         { IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT },
         { IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKED_MS },
     };
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
         (void)setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
 }
 
@@ -481,7 +482,7 @@ static void on_ready(struct loop_fd *f, uint32_t events)
 
 static void on_deadline(struct loop_timer *t)
 {
-    struct grpc_conn *c = (struct grpc_conn *)((char *)t - offsetof(struct grpc_conn, deadline));
+    struct grpc_conn *c = container_of(t, struct grpc_conn, deadline);
     grpc_conn_close(c, STR("the server did not answer in time"));
 }
 
@@ -563,7 +564,7 @@ static void move_bytes(struct grpc_conn *c)
 static void on_turn(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct grpc_conn *c = (struct grpc_conn *)((char *)m - offsetof(struct grpc_conn, turn));
+    struct grpc_conn *c = container_of(m, struct grpc_conn, turn);
     c->turn_queued = false;
     if (c->phase == PHASE_START)
         start(c);

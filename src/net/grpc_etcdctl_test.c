@@ -1,5 +1,6 @@
 /* The server against a real client: etcdctl, which stands on grpc-go. What it asks is answered
  * from bytes written by hand. */
+#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <fcntl.h>
@@ -92,7 +93,7 @@ static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 static void on_request(void *arg, struct http_exchange *x)
 {
     (void)arg;
-    grpc_serve(x, methods, sizeof(methods) / sizeof(methods[0]), NULL);
+    grpc_serve(x, methods, ARRAY_LEN(methods), NULL);
 }
 
 /* ---- Server and etcdctl ---- */

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/grpc_wire.h"
 #include "net/loop.h"
@@ -188,7 +189,7 @@ static void on_gone(void *arg, struct http_exchange *x)
 
 static void on_deadline(struct loop_timer *t)
 {
-    struct grpc_call *call = (struct grpc_call *)((char *)t - offsetof(struct grpc_call, deadline));
+    struct grpc_call *call = container_of(t, struct grpc_call, deadline);
     fail(call, GRPC_DEADLINE_EXCEEDED, STR("deadline exceeded"));
 }
 

@@ -1,4 +1,5 @@
 /* Our client against our server, and the server against what no good client sends. */
+#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <arpa/inet.h>
@@ -168,7 +169,7 @@ static void on_request(void *arg, struct http_exchange *x)
 {
     (void)arg;
     atomic_fetch_add(&srv.handlers_called, 1);
-    grpc_serve(x, methods, sizeof(methods) / sizeof(methods[0]), NULL);
+    grpc_serve(x, methods, ARRAY_LEN(methods), NULL);
 }
 
 /* ---- Server and client ---- */
@@ -308,7 +309,7 @@ static void over_tls(void **state)
                                  STR(":443"),
                                  STR("127.0.0.1\0.example"),
                                  { endless, sizeof(endless) } };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         opt.authority = wrong[i]; /* names that the certificate does not carry */
         c = grpc_client_new(&opt);
         struct grpc_result result = call(c, "/test.T/Echo", STR("hello"), CALL_MS, &reply);
@@ -332,7 +333,7 @@ static void errors(void **state)
     assert_true(str_eq(result.message, STR("no \xc3\xa4")));
     static const char *const unknown[] = { "/test.T/Nothing", "/test.T/echo",   "/test.T/Echo/",
                                            "//test.T/Echo",   "/test.T/Echo?x", "/" };
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
         assert_int_equal(call(c, unknown[i], STR("x"), CALL_MS, &reply).status, GRPC_UNIMPLEMENTED);
     grpc_client_free(c);
 }
@@ -663,7 +664,7 @@ static void what_is_not_grpc_gets_an_http_status(void **state)
     struct fetcher_options opt = { .ca_pem = srv.ca.cert_pem };
     struct fetcher *f = fetcher_new(&opt);
     unsigned started = atomic_load(&srv.started);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct http_header type = { STR("content-type"), str_of(rows[i].type) };
         struct fetch_reply reply;
         struct fetch_request req = { .method = str_of(rows[i].method),

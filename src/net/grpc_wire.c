@@ -2,6 +2,7 @@
 #include "net/grpc_wire.h"
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 enum {
@@ -147,7 +148,7 @@ bool grpc_timeout_parse(struct str text, int64_t *ret_ns)
     if (text.n < 2 || text.n > TIMEOUT_DIGITS + 1 ||
         !str_to_u64(str_take(text, text.n - 1), &count))
         return false;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (units[i].unit == text.p[text.n - 1]) {
             /* A hundred million hours are more than 64 bits of nanoseconds. */
             if (__builtin_mul_overflow((int64_t)count, units[i].ns, ret_ns))
@@ -222,7 +223,7 @@ static const struct {
 enum grpc_status grpc_status_parse(struct str text)
 {
     uint64_t n;
-    if (!str_to_u64(text, &n) || n >= sizeof(statuses) / sizeof(statuses[0]))
+    if (!str_to_u64(text, &n) || n >= ARRAY_LEN(statuses))
         return GRPC_UNKNOWN;
     return (enum grpc_status)n;
 }

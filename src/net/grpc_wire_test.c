@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/grpc_wire.h"
 
 #include <setjmp.h>
@@ -82,7 +83,7 @@ static void bad_frames_are_refused(void **state)
         { STR("\0\0\0\0\4stop"), 0, -ERR_GONE },
         { STR("\0\0\0"), 0, 0 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(feed_in(rows[i].bytes, 1, rows[i].max), rows[i].want);
         assert_int_equal(feed_in(rows[i].bytes, 100, rows[i].max), rows[i].want);
     }
@@ -144,7 +145,7 @@ static void timeouts(void **state)
         { STR("1s"), -1 },
         { STR("1.5S"), -1 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int64_t got = -1;
         assert_int_equal(grpc_timeout_parse(rows[i].text, &got), rows[i].want >= 0);
         assert_int_equal(got, rows[i].want);

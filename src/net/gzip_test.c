@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/gzip.h"
 
 #include <setjmp.h>
@@ -40,7 +41,7 @@ static void round_trip(void **state)
 {
     (void)state;
     const size_t sizes[] = { 0, 1, 100, 16383, 16384, 16385, 1000000 };
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         autobuf packed = { 0 };
         autobuf plain = { 0 };
         struct str in = sample(sizes[i]);

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/http1_parse.h"
 
 #include <setjmp.h>
@@ -43,7 +44,7 @@ static void the_end_of_a_head_is_found(void **state)
 {
     (void)state;
     struct http_limits limits = small_limits();
-    for (size_t i = 0; i < sizeof(scan_rows) / sizeof(scan_rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(scan_rows); i++) {
         const struct scan_row *r = &scan_rows[i];
         struct http1_scan scan = { 0 };
         assert_int_equal(http1_scan(&scan, r->bytes, &limits), r->result);
@@ -181,7 +182,7 @@ static int feed(const struct chunk_row *r, size_t step, char *body, size_t *ret_
 static void chunks_are_taken_apart(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(chunk_rows) / sizeof(chunk_rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(chunk_rows); i++) {
         const struct chunk_row *r = &chunk_rows[i];
         for (size_t step = 1; step <= r->bytes.n; step++) {
             char body[64];

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/conn.h"
 #include "net/http2_guard.h"
@@ -590,8 +591,7 @@ static void submit_settings(nghttp2_session *session, const struct http_limits *
         { NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)l->header_bytes },
         { NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1 },
     };
-    check_nomem(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings,
-                                        sizeof(settings) / sizeof(settings[0])));
+    check_nomem(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings)));
     int32_t window = (int32_t)(l->h2_window_bytes * CONNECTION_WINDOWS);
     check_nomem(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, window));
 }

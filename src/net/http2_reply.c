@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/idiom.h"
 #include "net/conn.h"
 #include "base/banned.h"
 
@@ -103,7 +104,7 @@ int http2_submit_reply(nghttp2_session *session, struct http_exchange *x, int st
     char status_text[12], length_text[24];
     int status_n = snprintf(status_text, sizeof(status_text), "%d", status);
     nghttp2_nv near[32], *nv = near;
-    if (n + ADDED_HEADERS > sizeof(near) / sizeof(near[0]))
+    if (n + ADDED_HEADERS > ARRAY_LEN(near))
         nv = arena_array(&x->arena, nghttp2_nv, n + ADDED_HEADERS);
     size_t added = 0;
     nv[added++] = make_nv(STR(":status"), (struct str){ status_text, (size_t)status_n });

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/idiom.h"
 #include "net/conn.h"
 #include "net/http.h"
 #include "base/banned.h"
@@ -206,7 +207,7 @@ static const char *status_words(int status)
         { 505, "HTTP Version Not Supported" },
         { 507, "Insufficient Storage" },
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (known[i].status == status)
             return known[i].words;
     return "Unknown";

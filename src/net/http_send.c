@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/conn.h"
 #include "net/http.h"
@@ -147,8 +148,7 @@ static void end_unstarted(struct http_exchange *x, void *arg)
 
 static void run_on_worker(struct work *w)
 {
-    struct http_exchange *x =
-        (struct http_exchange *)((char *)w - offsetof(struct http_exchange, work));
+    struct http_exchange *x = container_of(w, struct http_exchange, work);
     if (http_is_gone(x))
         http_to_loop(x, end_unstarted, NULL);
     else

@@ -14,6 +14,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -371,7 +372,7 @@ static int add_leaf_exts(X509 *cert, X509 *ca, const struct pki_leaf *leaf, stru
         { NID_subject_key_identifier, "hash" },
         { NID_authority_key_identifier, "keyid:always" },
     };
-    for (size_t i = 0; i < sizeof(exts) / sizeof(exts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(exts); i++) {
         int r = add_ext(cert, ca, exts[i].nid, exts[i].value, err);
         if (r < 0)
             return r;

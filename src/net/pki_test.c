@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/pki.h"
 
 #include <setjmp.h>
@@ -196,7 +197,7 @@ static void bad_names_are_refused(void **state)
     memset(long_dns, 'd', sizeof(long_dns));
     const struct str names[] = { STR(""),      STR("admin\0.evil"), STR("a\nb"),
                                  STR("a\x7f"), STR("\xff\xfe"),     { long_name, 65 } };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct pki_leaf want = server_leaf();
         want.common_name = names[i];
         assert_int_equal(pki_issue(&arena, &ca, &want, &leaf, &err), -ERR_INVALID);
@@ -209,7 +210,7 @@ static void bad_names_are_refused(void **state)
     const struct str dns[] = {
         STR(""), STR("admin\0.evil"), STR("a b"), STR("a,IP:1.2.3.4"), { long_dns, 254 }
     };
-    for (size_t i = 0; i < sizeof(dns) / sizeof(dns[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(dns); i++) {
         struct pki_leaf want = server_leaf();
         want.dns_names = &dns[i];
         want.n_dns_names = 1;
@@ -217,7 +218,7 @@ static void bad_names_are_refused(void **state)
     }
     const struct str ips[] = { STR(""),      STR("127.0.0.1\0"),  STR("010.0.0.1"),
                                STR("1.2.3"), STR("fe80::1%eth0"), STR("host") };
-    for (size_t i = 0; i < sizeof(ips) / sizeof(ips[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(ips); i++) {
         struct pki_leaf want = server_leaf();
         want.ips = &ips[i];
         want.n_ips = 1;

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/server.h"
@@ -131,7 +132,7 @@ static void set_tcp_options(int fd)
 
 static void on_pause_over(struct loop_timer *t)
 {
-    struct listener *li = (struct listener *)((char *)t - offsetof(struct listener, pause));
+    struct listener *li = container_of(t, struct listener, pause);
     loop_fd_want(&li->fd, EPOLLIN);
 }
 

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/tls_conn.h"
 
 #include <setjmp.h>
@@ -87,7 +88,7 @@ static void the_name_is_checked(void **state)
         { STR("sampan.test\0.evil"), TLS_FAILED }, /* CVE-2026-47778, seen from the client */
         { { endless, sizeof(endless) }, TLS_FAILED },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&e->arena);
         assert_int_equal(shake_hands(e, rows[i].host, &err), rows[i].result);
         assert_int_equal(err.code, rows[i].result == 1 ? ERR_OK : ERR_UNAVAILABLE);

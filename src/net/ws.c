@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/loop.h"
 #include "net/ws_frame.h"
@@ -218,7 +219,7 @@ static void on_gone(void *arg, struct http_exchange *x)
 
 static void on_close_wait(struct loop_timer *t)
 {
-    struct ws *ws = (struct ws *)((char *)t - offsetof(struct ws, close_wait));
+    struct ws *ws = container_of(t, struct ws, close_wait);
     finish(ws, WS_CODE_GONE);
 }
 

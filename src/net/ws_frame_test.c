@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "net/ws_frame.h"
 
 #include <setjmp.h>
@@ -82,7 +83,7 @@ static void expect_in_steps(struct str bytes, size_t step, unsigned want_code, c
 static void expect(const struct buf *frames, unsigned want_code, const char *want)
 {
     const size_t steps[] = { 1, 2, 3, 7, 13, 4096, SIZE_MAX };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         expect_in_steps(buf_str(frames), steps[i], want_code, want);
 }
 
@@ -165,7 +166,7 @@ static void broken_rules(void **state)
         { 0x81, STR("\xc3\x28"), WS_CODE_BAD_TEXT },
         { 0x81, STR("\xed\xa0\x80"), WS_CODE_BAD_TEXT }, /* a surrogate */
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf b = { 0 };
         add_frame(&b, rows[i].first, rows[i].payload);
         expect(&b, rows[i].want, "");
@@ -213,7 +214,7 @@ static void giant_lengths_allocate_nothing(void **state)
         { "\xff\xff\xff\xff\xff\xff\xff\xff", WS_CODE_PROTOCOL },
         { "\x00\x00\x00\x00\x02\x00\x00\x01", WS_CODE_TOO_LARGE },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct ws_reader r;
         ws_reader_init(&r, LIMIT_WS_MESSAGE_BYTES, &events);
         char head[14] = { (char)0x82, (char)0xff };

@@ -1,4 +1,5 @@
 /* A server on a loop in a thread, and a client that writes its frames by hand. */
+#include "base/idiom.h"
 #include "net/ws.h"
 
 #include <arpa/inet.h>
@@ -269,7 +270,7 @@ static void bad_handshakes_are_refused(void **state)
         "POST / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Content-Length: 0\r\nSec-WebSocket-Key: " SAMPLE_KEY "\r\nSec-WebSocket-Version: 13\r\n",
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int fd = dial(0);
         send_all(fd, arena_printf(&arena, "%s\r\n", rows[i]));
         struct str head = read_head(fd);
@@ -297,7 +298,7 @@ static void subprotocols(void **state)
         { "Sec-WebSocket-Protocol: V4.channel.k8s.io\r\n", NULL },
         { "Sec-WebSocket-Extensions: permessage-deflate\r\n", "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int fd = dial(0);
         struct str head = handshake_with(fd, rows[i].offers);
         assert_false(holds(head, "bearer"));
@@ -394,7 +395,7 @@ static void broken_rules_close(void **state)
         { "\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff....", 14, "\x03\xf1", 1009 },
         { "\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff....", 14, "\x03\xea", 1002 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int fd = open_ws();
         unsigned before = atomic_load(&srv.closed);
         send_all(fd, (struct str){ rows[i].bytes, rows[i].n });

@@ -8,6 +8,7 @@
 
 #include "api/go/gofloat.h"
 #include "api/go/quote.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/regexp.h"
 #include "base/utf8.h"
@@ -437,7 +438,7 @@ static enum jsonpath_operator find_operator(struct str text)
         { "==", JSONPATH_EQUAL },      { "!=", JSONPATH_NOT_EQUAL },
         { "<=", JSONPATH_LESS_EQUAL }, { ">=", JSONPATH_GREATER_EQUAL },
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_eq(text, str_of(known[i].text)))
             return known[i].op;
     return JSONPATH_UNKNOWN;

@@ -23,14 +23,14 @@ static struct value sorted(struct arena *a, const struct value *v)
     if (v->type == VALUE_ARRAY) {
         out = value_array();
         value_each_item (it, v)
-            (void)value_push(a, &out, sorted(a, it));
+            value_put_item(a, &out, sorted(a, it));
     } else if (v->type == VALUE_OBJECT && v->n) {
         struct value_field *fields = arena_array(a, struct value_field, v->n);
         memcpy(fields, v->fields, v->n * sizeof(*fields));
         qsort(fields, v->n, sizeof(*fields), by_key);
         out = value_object();
         for (size_t i = 0; i < v->n; i++)
-            (void)value_add(a, &out, fields[i].key, sorted(a, &fields[i].val));
+            value_put_new(a, &out, fields[i].key, sorted(a, &fields[i].val));
     }
     return out;
 }

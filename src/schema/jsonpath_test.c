@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "schema/jsonpath.h"
@@ -190,7 +191,7 @@ static void test_ranges(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct str got = run(&a, cases[i].path, store, true);
         if (!str_starts(got, str_of(cases[i].found)))
             fail_msg("%s: \"%.*s\"", cases[i].path, STR_ARG(got));

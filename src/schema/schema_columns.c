@@ -168,11 +168,11 @@ struct value schema_columns_row(struct arena *a, const struct schema_columns *c,
     struct arena scratch; /* for the path of one column */
     arena_init(&scratch);
     arena_allow(&scratch, a->allowance);
-    (void)value_push(a, &cells, value_string(name));
+    value_put_item(a, &cells, value_string(name));
     for (size_t i = 0; i < c->n; i++) {
         const struct schema_column *column = &c->list[i];
         const struct value *v = find(&scratch, column, obj, &left);
-        (void)value_push(a, &cells, v ? cell(a, column->type, v, now_ns, &left) : value_null());
+        value_put_item(a, &cells, v ? cell(a, column->type, v, now_ns, &left) : value_null());
         arena_reset(&scratch);
     }
     arena_done(&scratch);
@@ -186,12 +186,12 @@ struct value schema_columns_row(struct arena *a, const struct schema_columns *c,
 static void add_definition(struct arena *a, struct value *list, const struct schema_column *c)
 {
     struct value def = value_object();
-    (void)value_add(a, &def, STR("name"), value_string(c->name));
-    (void)value_add(a, &def, STR("type"), value_string(c->type));
-    (void)value_add(a, &def, STR("format"), value_string(c->format));
-    (void)value_add(a, &def, STR("description"), value_string(c->description));
-    (void)value_add(a, &def, STR("priority"), value_int(c->priority));
-    (void)value_push(a, list, def);
+    value_put_new(a, &def, STR("name"), value_string(c->name));
+    value_put_new(a, &def, STR("type"), value_string(c->type));
+    value_put_new(a, &def, STR("format"), value_string(c->format));
+    value_put_new(a, &def, STR("description"), value_string(c->description));
+    value_put_new(a, &def, STR("priority"), value_int(c->priority));
+    value_put_item(a, list, def);
 }
 
 struct value schema_columns_definitions(struct arena *a, const struct schema_columns *c)

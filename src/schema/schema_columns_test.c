@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,10 +24,10 @@ static struct value parse(struct arena *a, struct str json)
 static const struct schema_columns *one_column(struct arena *a, const char *type, const char *path)
 {
     struct value list = value_array(), column = value_object();
-    (void)value_add(a, &column, STR("name"), value_string(STR("C")));
-    (void)value_add(a, &column, STR("type"), value_string(str_of(type)));
-    (void)value_add(a, &column, STR("jsonPath"), value_string(str_of(path)));
-    (void)value_push(a, &list, column);
+    value_put_new(a, &column, STR("name"), value_string(STR("C")));
+    value_put_new(a, &column, STR("type"), value_string(str_of(type)));
+    value_put_new(a, &column, STR("jsonPath"), value_string(str_of(path)));
+    value_put_item(a, &list, column);
     return schema_columns_compile(a, &list);
 }
 
@@ -76,7 +77,7 @@ static void test_cells(void **state)
     struct arena a;
     arena_init(&a);
     struct value obj = parse(&a, str_of(obj_text));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct schema_columns *c = one_column(&a, cases[i].type, cases[i].path);
         struct value row = schema_columns_row(&a, c, &obj, NOW_NS, NULL);
         assert_int_equal(row.n, 2);
@@ -136,10 +137,10 @@ static const struct schema_columns *many_columns(struct arena *a, const char *pa
     struct value list = value_array();
     for (size_t i = 0; i < n; i++) {
         struct value column = value_object();
-        (void)value_add(a, &column, STR("name"), value_string(STR("C")));
-        (void)value_add(a, &column, STR("type"), value_string(STR("string")));
-        (void)value_add(a, &column, STR("jsonPath"), value_string(str_of(path)));
-        (void)value_push(a, &list, column);
+        value_put_new(a, &column, STR("name"), value_string(STR("C")));
+        value_put_new(a, &column, STR("type"), value_string(STR("string")));
+        value_put_new(a, &column, STR("jsonPath"), value_string(str_of(path)));
+        value_put_item(a, &list, column);
     }
     return schema_columns_compile(a, &list);
 }
@@ -171,7 +172,7 @@ static void test_rows_are_bounded(void **state)
         { ".l", "1", 2000, 1000, 3 },
         { ".metadata.name", "1", 1, LIMIT_TABLE_ROW_VALUES / 4, 2500 },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a, row_arena;
         arena_init(&a);
         arena_init(&row_arena);
@@ -202,7 +203,7 @@ static void test_text_is_bounded(void **state)
     autofree char *text = mem_alloc(N);
     memset(text, 'a', N);
     struct value obj = value_object();
-    (void)value_add(&a, &obj, STR("s"), value_string((struct str){ text, N }));
+    value_put_new(&a, &obj, STR("s"), value_string((struct str){ text, N }));
     const struct schema_columns *c = many_columns(&a, ".s", COLUMNS);
     struct value row = schema_columns_row(&a, c, &obj, NOW_NS, NULL);
     for (size_t i = 1; i < row.n; i++)

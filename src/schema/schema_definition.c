@@ -1,5 +1,6 @@
 #include "schema/schema_definition.h"
 
+#include "base/idiom.h"
 #include "schema/schema_format.h"
 #include "schema/schema_rules.h"
 
@@ -48,11 +49,11 @@ static void check_patterns(struct field_errors *e, const struct field_path *path
         struct field_path here = field_key(&properties, f->key);
         check_patterns(e, &here, &f->val);
     }
-    for (size_t i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(singles); i++) {
         struct field_path here = field_child(path, singles[i]);
         check_patterns(e, &here, value_get(props, singles[i]));
     }
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         struct field_path list = field_child(path, lists[i]);
         size_t k = 0;
         value_each_item (it, value_get(props, lists[i])) {

@@ -53,7 +53,7 @@ static int coerce_meta(struct coercer *c, const struct field_path *path, struct 
     note_unknown(c, path, &notes);
     const struct value *created = value_get(&fit, STR("creationTimestamp"));
     if (created && created->type == VALUE_NULL)
-        (void)value_remove(c->a, &fit, STR("creationTimestamp"));
+        value_drop(c->a, &fit, STR("creationTimestamp"));
     *meta = fit;
     return 0;
 }
@@ -161,9 +161,9 @@ static void check_meta(struct field_errors *e, const struct field_path *path,
         return;
     }
     if (!value_str(value_get(&fit, STR("name"))).n)
-        (void)value_set(e->arena, &fit, STR("name"), value_string(STR("fakename")));
+        value_put(e->arena, &fit, STR("name"), value_string(STR("fakename")));
     bool namespaced = value_str(value_get(&fit, STR("namespace"))).n > 0;
-    (void)value_add(e->arena, &holder, STR("metadata"), fit);
+    value_put_new(e->arena, &holder, STR("metadata"), fit);
     struct field_errors found = FIELD_ERRORS_INIT(e->arena);
     struct meta_rules rules = { NAME_PATH_SEGMENT, namespaced, false };
     meta_validate_create(&found, &rules, &holder);

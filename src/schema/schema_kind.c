@@ -7,6 +7,7 @@
 #include "api/text_set.h"
 #include "api/typed.h"
 #include "api/validate/validate.h"
+#include "base/idiom.h"
 #include "merge/sorted.h"
 #include "merge/unstructured.h"
 
@@ -100,25 +101,25 @@ static int put_in_order(struct reader *r, const struct value *in, struct value *
     static const struct str names[] = { STR("apiVersion"), STR("kind") };
     struct value rest = value_object();
     *ret = value_object();
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const struct value *v = value_get(in, names[i]);
         if (v)
-            (void)value_add(r->a, ret, names[i], value_borrow(v));
+            value_put_new(r->a, ret, names[i], value_borrow(v));
     }
     value_each_field (f, in)
         if (!str_eq(f->key, names[0]) && !str_eq(f->key, names[1]) &&
             !str_eq(f->key, STR("metadata")))
-            (void)value_add(r->a, &rest, f->key, value_borrow(&f->val));
+            value_put_new(r->a, &rest, f->key, value_borrow(&f->val));
     const struct value *meta = value_get(in, STR("metadata"));
     struct value fit;
     int fault = meta ? read_meta(r, meta, &fit, err) : 0;
     if (fault < 0)
         return fault;
     if (meta)
-        (void)value_add(r->a, ret, STR("metadata"), fit);
+        value_put_new(r->a, ret, STR("metadata"), fit);
     tidy_fields(r, &rest, NULL);
     value_each_field (g, &rest)
-        (void)value_add(r->a, ret, g->key, value_borrow(&g->val));
+        value_put_new(r->a, ret, g->key, value_borrow(&g->val));
     return 0;
 }
 
@@ -157,7 +158,7 @@ static int convert(struct arena *a, const struct kind_type *from, const struct k
         return 0;
     }
     struct value obj = value_share(in);
-    (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
     int r = read_object(a, to, &obj, NULL, ret, err);
     if (r == 0)
         fill_in(a, to, ret);
@@ -249,7 +250,7 @@ static bool is_blocked(const struct field_errors *e)
                                           STR("FieldValueTooLong"), STR("FieldValueTooMany"),
                                           STR("FieldValueTypeInvalid") };
     for (const struct err_cause *c = e->first; c; c = c->next)
-        for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
             if (str_eq(c->reason, reasons[i]))
                 return true;
     return false;

@@ -15,7 +15,7 @@ static struct value keys_of(struct arena *a, const struct schema *list, const st
     for (size_t i = 0; i < list->n_list_keys; i++) {
         const struct value *key = value_get(item, list->list_keys[i]);
         if (key)
-            (void)value_add(a, &keys, list->list_keys[i], value_borrow(key));
+            value_put_new(a, &keys, list->list_keys[i], value_borrow(key));
     }
     return keys;
 }

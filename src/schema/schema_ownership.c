@@ -166,7 +166,7 @@ int schema_ownership_convert(struct arena *a, struct ownership_place from,
 {
     (void)from;
     *ret = value_borrow(obj);
-    (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, to.at)));
+    value_put(a, ret, STR("apiVersion"), value_string(convert_api_version(a, to.at)));
     const struct value_field *stranger = find_stranger(to, ret);
     if (!stranger)
         return 0;

@@ -129,7 +129,7 @@ static void finds_fields(void **state)
         arena_init(&a);
         struct value obj = value_object();
         for (unsigned i = 0; i < n; i++)
-            (void)value_add(&a, &obj, arena_printf(&a, "f%u", i * 37 % 101), value_int(i));
+            value_put_new(&a, &obj, arena_printf(&a, "f%u", i * 37 % 101), value_int(i));
         struct schema_fields fields = { .arena = &a, .obj = &obj };
         for (unsigned i = 0; i < 101; i++) {
             struct str name = arena_printf(&a, "f%u", i);

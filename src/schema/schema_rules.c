@@ -107,10 +107,10 @@ static void check_total(struct checker *c, const struct field_path *path)
 static void add_member(struct arena *a, struct value *obj, const char *name, const struct value *v,
                        bool is_text)
 {
-    (void)value_add(a, obj, str_of(name),
-                    v         ? value_borrow(v)
-                    : is_text ? value_string(STR(""))
-                              : value_null());
+    value_put_new(a, obj, str_of(name),
+                  v         ? value_borrow(v)
+                  : is_text ? value_string(STR(""))
+                            : value_null());
 }
 
 /* A rule as upstream's inner form shows it. */

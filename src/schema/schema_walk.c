@@ -62,7 +62,7 @@ static void drop_unknown(struct pruner *p, const struct schema *s, struct value 
     value_each_field (f, obj) {
         struct field_path here = field_child(path, f->key);
         if (is_known(s, f->key, embedded))
-            (void)value_add(p->a, &fresh, f->key, value_borrow(&f->val));
+            value_put_new(p->a, &fresh, f->key, value_borrow(&f->val));
         else if (path || !is_meta(f->key))
             note_unknown(p, &here);
     }
@@ -146,7 +146,7 @@ void schema_drop_nulls(struct arena *a, const struct schema *s, struct value *v)
     if (has_unwanted_null(v, s)) {
         value_each_field (f, v)
             if (!is_unwanted_null(&f->val, schema_field(s, f->key)))
-                (void)value_add(a, &fresh, f->key, value_borrow(&f->val));
+                value_put_new(a, &fresh, f->key, value_borrow(&f->val));
         *v = fresh;
     }
     for (size_t i = 0; i < v->n; i++)

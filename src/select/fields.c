@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "api/go/quote.h"
@@ -67,7 +68,7 @@ static const struct fields_source *source_of(const struct fields_rules *rules, s
 {
     if (!is_builtin(rules->group))
         return NULL;
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++)
         if (str_eq(rules->kind, str_of(sources[i].kind)) && str_eq(field, str_of(sources[i].field)))
             return &sources[i];
     return NULL;
@@ -266,7 +267,7 @@ static struct str text_at(const struct value *v, struct str path, char scratch[s
 static struct str computed_text(const struct value *obj, const struct fields_source *source,
                                 char scratch[static NUMBER_MAX])
 {
-    size_t n = sizeof(source->paths) / sizeof(source->paths[0]);
+    size_t n = ARRAY_LEN(source->paths);
     for (size_t i = 0; i < n && source->paths[i]; i++) {
         struct str text = text_at(obj, str_of(source->paths[i]), scratch);
         if (text.n)

@@ -1,6 +1,7 @@
 /* Requirements are made here, whichever form they were written in: limits, checks and upstream's
  * words for what is wrong. Below it the reader of the object form, which is little more than that.
  */
+#include "base/idiom.h"
 #include "select/internal.h"
 
 #include <assert.h>
@@ -270,9 +271,9 @@ static int add_expression(struct select__builder *b, const struct value *expr)
     struct str name = value_str(value_get(expr, STR("operator")));
     size_t i = 0;
 
-    while (i < sizeof(ops) / sizeof(ops[0]) && !str_eq(ops[i].name, name))
+    while (i < ARRAY_LEN(ops) && !str_eq(ops[i].name, name))
         i++;
-    if (i == sizeof(ops) / sizeof(ops[0]))
+    if (i == ARRAY_LEN(ops))
         return refuse_operator(b, name);
     if (!is_missing(values) && values->type != VALUE_ARRAY)
         return refuse_type(b, "values must be a list");

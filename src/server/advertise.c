@@ -127,7 +127,7 @@ static void apply_service(struct arena *a, const struct place *p, struct value *
                                     "[{\"name\":\"https\",\"protocol\":\"TCP\",\"port\":443,"
                                     "\"targetPort\":%u}]",
                                     p->port);
-    (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("ports"), parse(a, ports));
+    value_put(a, value_ensure(a, obj, STR("spec")), STR("ports"), parse(a, ports));
 }
 
 static void apply_endpoints(struct arena *a, const struct place *p, struct value *obj)
@@ -137,7 +137,7 @@ static void apply_endpoints(struct arena *a, const struct place *p, struct value
                                       "\"}],\"ports\":[{\"name\":\"https\",\"port\":%u,"
                                       "\"protocol\":\"TCP\"}]}]",
                                       STR_ARG(p->ip), p->port);
-    (void)value_set(a, obj, STR("subsets"), parse(a, subsets));
+    value_put(a, obj, STR("subsets"), parse(a, subsets));
 }
 
 static void apply_slice(struct arena *a, const struct place *p, struct value *obj)
@@ -146,8 +146,8 @@ static void apply_slice(struct arena *a, const struct place *p, struct value *ob
         a, "[{\"addresses\":[\"" STR_FMT "\"],\"conditions\":{\"ready\":true}}]", STR_ARG(p->ip));
     struct str ports =
         arena_printf(a, "[{\"name\":\"https\",\"protocol\":\"TCP\",\"port\":%u}]", p->port);
-    (void)value_set(a, obj, STR("endpoints"), parse(a, endpoints));
-    (void)value_set(a, obj, STR("ports"), parse(a, ports));
+    value_put(a, obj, STR("endpoints"), parse(a, endpoints));
+    value_put(a, obj, STR("ports"), parse(a, ports));
 }
 
 #define SLICE_OF(family)                                                                 \
@@ -218,8 +218,7 @@ static int drop_other_family(struct call *c, bool is_v4, struct err *err)
     struct delete_options options = { .grace = -1 };
     struct value obj;
     bool gone;
-    c->req.resource = c->stored =
-        kind_stored_named(STR("discovery.k8s.io"), STR("endpointslices"));
+    c->req.resource = c->stored = kind_stored_named(STR("discovery.k8s.io"), STR("endpointslices"));
     int r = registry_get(c, NAME, &now, err);
     if (r == -ERR_NOT_FOUND) {
         err_clear(err);

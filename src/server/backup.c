@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -37,7 +38,7 @@ static void on_damaged(void *arg, struct str key, struct str what)
     struct str name = printable(j->arena, key);
     log_error("a damaged object is left out of the backup", LOG_STR("key", name),
               LOG_STR("err", what));
-    if (j->n_headers < sizeof(j->headers) / sizeof(j->headers[0]))
+    if (j->n_headers < ARRAY_LEN(j->headers))
         j->headers[j->n_headers++] =
             (struct http_header){ STR("warning"),
                                   arena_printf(j->arena, "299 - \"" STR_FMT "\"", STR_ARG(name)) };

@@ -2,6 +2,7 @@
 
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
@@ -35,15 +36,15 @@ static void set_ranges(struct call *c, struct value *obj)
     const struct service_ranges *ranges = &c->api->services;
     struct value *spec = value_ensure(c->arena, obj, STR("spec"));
     if (str_eq(c->stored->plural, STR("services"))) {
-        (void)value_set(c->arena, spec, STR("clusterIP"),
-                        value_string(service_range_address(c->arena, &ranges->ips[0], 0)));
+        value_put(c->arena, spec, STR("clusterIP"),
+                  value_string(service_range_address(c->arena, &ranges->ips[0], 0)));
         return;
     }
     struct value cidrs = value_array();
     for (size_t i = 0; i < ranges->n_ips; i++)
-        (void)value_push(c->arena, &cidrs,
-                         value_string(service_range_text(c->arena, &ranges->ips[i])));
-    (void)value_set(c->arena, spec, STR("cidrs"), cidrs);
+        value_put_item(c->arena, &cidrs,
+                       value_string(service_range_text(c->arena, &ranges->ips[i])));
+    value_put(c->arena, spec, STR("cidrs"), cidrs);
 }
 
 static int create(struct call *c, const char *json, struct err *err)
@@ -70,7 +71,7 @@ int bootstrap(struct api *api, struct err *err)
     struct arena a;
     arena_init(&a);
     int r = 0;
-    for (size_t i = 0; r == 0 && i < sizeof(objects) / sizeof(objects[0]); i++) {
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN(objects); i++) {
         struct call c = { .api = api, .arena = &a };
         c.req.resource = c.stored =
             kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));

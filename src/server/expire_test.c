@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/expire.h"
 
 #include <setjmp.h>
@@ -95,7 +96,7 @@ static void no_client_makes_them_stay(void **state)
         ",\"eventTime\":\"2999-01-01T00:00:00.000000Z\"",
         ",\"series\":{\"lastObservedTime\":\"2999-01-01T00:00:00.000000Z\"}",
     };
-    enum { N = sizeof(times) / sizeof(times[0]) };
+    enum { N = ARRAY_LEN(times) };
     char key[64];
     for (int is_changed = 0; is_changed < 2; is_changed++) {
         for (int i = 0; i < N; i++) {

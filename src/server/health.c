@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "net/workers.h"
 #include "server/http/reply.h"
 #include "base/banned.h"
@@ -62,7 +63,7 @@ static const struct check {
     { { "shutdown", 8 }, check_shutdown, true, false },
     { { "workers", 7 }, check_workers, true, false },
 };
-enum { N_CHECKS = sizeof(checks) / sizeof(checks[0]) };
+enum { N_CHECKS = ARRAY_LEN(checks) };
 
 static bool asked(const struct health *h, const struct check *c)
 {

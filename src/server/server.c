@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/loop.h"
@@ -116,7 +117,7 @@ static const struct route {
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
 {
-    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
         struct str rest = str_skip(path, routes[i].path.n);
         bool slash = str_eq(rest, STR("/")); /* one at the end is nothing */
         if (!str_starts(path, routes[i].path) ||
@@ -222,7 +223,7 @@ static void on_drained(void *arg) /* thread: first loop */
 static void drain(struct loop *l, struct loop_msg *m) /* thread: first loop */
 {
     (void)l;
-    struct server *s = (struct server *)((char *)m - offsetof(struct server, drain));
+    struct server *s = container_of(m, struct server, drain);
     for (size_t i = 0; i < s->api.n_loops; i++)
         watch_hub_close(s->api.hubs[i]);
     http_server_drain(s->http, on_drained, s);
@@ -254,7 +255,7 @@ static bool stop_workers(struct api *api)
     struct workers *const all[] = { api->workers, api->hook_workers, api->read_workers,
                                     api->backup_workers };
     bool ended = true;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
         ended &= workers_stop(all[i], until);
     return ended;
 }

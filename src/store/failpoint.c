@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #ifdef SAMPAN_FAILPOINTS
@@ -71,7 +72,7 @@ static struct point points[] = {
 
 static struct point *find(const char *name)
 {
-    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(points); i++)
         if (strcmp(points[i].name, name) == 0)
             return &points[i];
     assert(!"a failpoint that is not in the table");
@@ -107,7 +108,7 @@ unsigned failpoint_hits(const char *name)
 
 const char *failpoint_name(size_t i)
 {
-    return i < sizeof(points) / sizeof(points[0]) ? points[i].name : NULL;
+    return i < ARRAY_LEN(points) ? points[i].name : NULL;
 }
 
 int failpoint_hit(const char *name)

@@ -1,4 +1,5 @@
 /* recover.c - from a folder to a running state. The page in README.md explains it. */
+#include "base/idiom.h"
 #include "store/internal.h"
 
 #include <errno.h>
@@ -77,7 +78,7 @@ static int open_view_in_memory(struct store *s, struct err *err)
 {
     static const char *const places[] = { "/dev/shm", "/tmp" };
     char dir[64], path[96];
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         (void)snprintf(dir, sizeof(dir), "%s/sampan-XXXXXX", places[i]);
         if (!mkdtemp(dir))
             continue;

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "store/failpoint.h"
 #include "store/record.h"
@@ -190,7 +191,7 @@ static void a_log_that_was_cut_off_is_refused(void **state)
     last_segment(dir, seg);
     off_t size = size_of(seg), end = end_of(seg);
     const off_t cuts[] = { end / 2, end - 1, end, size - 1, RECORD_SEGMENT_BYTES };
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
         crash_copy(f, dir);
         assert_int_equal(truncate(seg, cuts[i]), 0);
         struct store *s;
@@ -707,7 +708,7 @@ static void a_restored_store_begins_far_above(void **state)
     assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
     int64_t lost = put(f, "a", "lost");
     const uint64_t bumps[] = { 0, 1000, STORE_BUMP, STORE_BUMP_AUTO };
-    for (size_t i = 0; i < sizeof(bumps) / sizeof(bumps[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bumps); i++) {
         struct store_restore_options opt = { .bump = bumps[i] };
         assert_int_equal(store_restore(file, dir, &opt, &f->err), 0);
         struct store *first = f->s;

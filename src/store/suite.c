@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "store/suite_fixture.h"
@@ -315,7 +316,7 @@ static void ranges_respect_prefix_and_start(void **state)
 {
     struct fixture *f = *state;
     static const char *const keys[] = { "a", "b/1", "b/2", "b/3", "b0", "c", "\xff", "\xff\xff" };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         (void)put(f, keys[i], "v");
     struct {
         const char *prefix, *start;
@@ -327,7 +328,7 @@ static void ranges_respect_prefix_and_start(void **state)
         { "\xff", "", 2, "\xff" },  { "\xff\xff\xff", "", 0, NULL }, { "", "c", 3, "c" },
     };
     for (int round = 0; round < 2; round++, fixture_checkpoint(f)) {
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
             struct store_snap *snap;
             struct store_entry e;
             uint64_t n;

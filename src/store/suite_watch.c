@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "store/suite_fixture.h"
 
 /* Writes down what it is given: "2:a=1 3:a=2(1) 4:a-(2)", what was there before in brackets. */
@@ -76,7 +77,7 @@ static const struct {
     { "a", NULL, "5:a-(2)" }, { "b", "2", "6:b=2(1)" }, { "a", "3", "7:a=3" },
     { "ab", "1", "8:ab=1" },  { "b", NULL, "9:b-(2)" }, { "ab", "2", "10:ab=2(1)" },
 };
-enum { N_CHANGES = sizeof(changes) / sizeof(changes[0]) };
+enum { N_CHANGES = ARRAY_LEN(changes) };
 
 static void make_changes(struct fixture *f)
 {

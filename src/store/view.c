@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "store/mdbcheck.h"
 #include "store/view_impl.h"
@@ -56,7 +57,7 @@ int view_create(const char *path, const struct view_meta *meta, bool sync, struc
 static void remove_next(const char *path)
 {
     static const char *const names[] = { VIEW_NEXT, VIEW_NEXT "-lock" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         autofree char *next = NULL;
         if (asprintf(&next, "%s%s", path, names[i]) < 0)
             mem_exhausted(strlen(path));

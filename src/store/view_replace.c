@@ -4,6 +4,7 @@
  * committed is in both, so a crash at any step finds a whole view under that name. That is how the
  * view gets a larger map, how it goes on after LMDB has given up, and how it becomes small again.
  * Nothing here waits for a reader. Thread: the writer. */
+#include "base/idiom.h"
 #include "store/view_impl.h"
 
 #include <errno.h>
@@ -137,7 +138,7 @@ static int used_bytes(struct view *v, uint64_t *ret, struct err *err)
     const MDB_dbi dbis[] = { 0, 1, g->cur, g->old, g->meta };
     uint64_t used = 0;
     int rc = 0;
-    for (size_t i = 0; !rc && i < sizeof(dbis) / sizeof(dbis[0]); i++) {
+    for (size_t i = 0; !rc && i < ARRAY_LEN(dbis); i++) {
         MDB_stat st = { 0 };
         rc = mdb_stat(reader->txn, dbis[i], &st);
         used += (st.ms_branch_pages + st.ms_leaf_pages + st.ms_overflow_pages) * st.ms_psize;

@@ -1,5 +1,6 @@
 /* The log alone, without the threads of a store: what two of them could do to each other at the
  * worst moment is done here by a hook. */
+#include "base/idiom.h"
 #include "store/wal.h"
 
 #include <setjmp.h>
@@ -97,7 +98,7 @@ static void a_prepared_segment_is_left_alone_while_it_is_placed(void **state)
     int64_t now_ns = 0;
     uint64_t rev = 2;
     assert_int_equal(wal_create(&wal, rev, now_ns, &err), 0);
-    for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
         unsigned calls = 0;
         append(rev++, 100, now_ns);
         assert_int_equal(wal_prepare_next(&wal, &err), 0);

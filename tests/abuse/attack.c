@@ -5,6 +5,7 @@
 
 #include "../net/harness.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define MAPS        "/api/v1/namespaces/default/configmaps"
@@ -98,7 +99,7 @@ static const struct {
     { "texts", "['ab']", ".map(x,x+x)", 27, ".size() >= 0" },
     { "flats", "[[1,1]]", ".map(x,[x,x])", 26, ".flatten(40).size() >= 0" },
 };
-enum { N_DOUBLINGS = sizeof(doublings) / sizeof(doublings[0]) };
+enum { N_DOUBLINGS = ARRAY_LEN(doublings) };
 
 static bool prepare_expressions(struct attack_run *run)
 {
@@ -416,4 +417,4 @@ const struct attack attacks[] = {
     { "items that say nothing", 12, NULL, send_empty_items },
     { "frames that never end", 2, NULL, begin_frames },
 };
-const size_t n_attacks = sizeof(attacks) / sizeof(attacks[0]);
+const size_t n_attacks = ARRAY_LEN(attacks);

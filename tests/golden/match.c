@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 void match_done(struct match *m)
@@ -92,7 +93,7 @@ static bool is_mark(struct str s)
 {
     static const char *const kinds[] = { "<uid:",  "<rv",   "<ip:",       "<nodePort:",
                                          "<time>", "<gen>", "<continue>", "<any>" };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_starts(s, str_of(kinds[i])) && str_find(s, '>') > 0)
             return true;
     return false;
@@ -160,7 +161,7 @@ static struct value without_list_revision(struct match *m, const struct value *w
         return out;
     struct value *meta = value_edit(m->arena, &out, STR("metadata"));
     if (meta && value_get(meta, STR("resourceVersion")))
-        (void)value_set(m->arena, meta, STR("resourceVersion"), value_string(STR("<rv>")));
+        value_put(m->arena, meta, STR("resourceVersion"), value_string(STR("<rv>")));
     return out;
 }
 
@@ -204,7 +205,7 @@ static bool match_silently(struct match *m, const struct value *want, const stru
 static bool same_manager(const struct value *a, const struct value *b)
 {
     static const struct str names[] = { STR("manager"), STR("operation"), STR("subresource") };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (!str_eq(value_str(value_get(a, names[i])), value_str(value_get(b, names[i]))))
             return false;
     return true;

@@ -287,7 +287,7 @@ static void save(struct run *run, const struct value *step, const struct fetch_r
                                                                  : value_get(v, part);
         }
         if (value_is(v, VALUE_STRING))
-            (void)value_set(&run->arena, &run->saved, f->key, *v);
+            value_put(&run->arena, &run->saved, f->key, *v);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -149,7 +150,7 @@ static const struct refusal refusals[] = {
 static void bad_requests_are_refused_and_the_connection_closed(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         const struct refusal *r = &refusals[i];
         autobuf reply = { 0 };
         autoclose int fd = peer_connect(h.plain);
@@ -171,7 +172,7 @@ static void names_that_are_ours_are_served(void **state)
     (void)state;
     static const char *const hosts[] = { "localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:80",
                                          "[::1]:80" };
-    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
         char request[128];
         int n = snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", hosts[i]);
         assert_int_equal(h1_ask(&h, (struct str){ request, (size_t)n }, NULL), 200);
@@ -226,7 +227,7 @@ static const struct accepted accepteds[] = {
 static void good_requests_are_answered(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(accepteds) / sizeof(accepteds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(accepteds); i++) {
         const struct accepted *a = &accepteds[i];
         autobuf reply = { 0 };
         int status = h1_ask(&h, a->request, &reply);

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -374,7 +375,7 @@ static void control_frames_are_counted(void **state)
     (void)state;
     void (*const kinds[])(struct buf *, size_t) = { add_ping, add_settings, add_priority,
                                                     add_window, add_empty_data };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct h2_peer p;
         size_t rss = harness_rss_bytes();
         h2_connect(&p, &h);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -533,7 +534,7 @@ static void frames_get_the_answer_of_the_rfc(void **state)
 {
     (void)state;
     size_t bad = 0;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         bad += !check_row(&rows[i]);
     assert_int_equal(bad, 0);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -416,7 +417,7 @@ static void addresses_are_checked(void **state)
     struct loop *l = loop_new(NULL, NULL);
     struct http_server_options opt = { .handler.on_request = ignore, .loops = &l, .n_loops = 1 };
     struct http_server *s = http_server_new(&opt);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&a);
         struct str bound = { NULL, 0 };
         int r = http_server_listen(s, str_of(rows[i].address), NULL, &a, &bound, &err);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -140,7 +141,7 @@ static void curl(void **state)
         { CURL "--raw http://@P/trailers", "x-sum: 42" },
     };
     need("curl");
-    check_rows(rows, sizeof(rows) / sizeof(rows[0]));
+    check_rows(rows, ARRAY_LEN(rows));
 }
 
 static void nghttp(void **state)
@@ -154,7 +155,7 @@ static void nghttp(void **state)
         { "nghttp -t 20 -w 16 -W 16 'http://@P/big?3000000' | wc -c", "3000000" },
     };
     need("nghttp");
-    check_rows(rows, sizeof(rows) / sizeof(rows[0]));
+    check_rows(rows, ARRAY_LEN(rows));
 }
 
 static void h2load(void **state)
@@ -168,7 +169,7 @@ static void h2load(void **state)
         { "h2load -n 100 -c 5 -m 10 'http://@P/stream?300000'", "100 succeeded, 0 failed" },
     };
     need("h2load");
-    check_rows(rows, sizeof(rows) / sizeof(rows[0]));
+    check_rows(rows, ARRAY_LEN(rows));
 }
 
 #define S_CLIENT "sleep 0.3 | timeout 20 openssl s_client -connect @T -CAfile @D/ca.pem "
@@ -185,7 +186,7 @@ static void s_client(void **state)
         { S_CLIENT "2>&1", "Acceptable client certificate CA names" },
     };
     need("openssl");
-    check_rows(rows, sizeof(rows) / sizeof(rows[0]));
+    check_rows(rows, ARRAY_LEN(rows));
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -124,7 +125,7 @@ static void versions_and_ciphers(void **state)
         { TLS1_2_VERSION, "aNULL:@SECLEVEL=0", false },
         { TLS1_3_VERSION, "ALL", true },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         SSL_CTX *ctx = client_new(&h);
         SSL_CTX_set_min_proto_version(ctx, rows[i].version);
         SSL_CTX_set_max_proto_version(ctx, rows[i].version);
@@ -145,7 +146,7 @@ static void alpn_chooses_the_protocol(void **state)
         { "\x08http/1.1", "http/1.1" }, { NULL, "" },
         { "\x06spdy/3", NULL },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         SSL_CTX *ctx = client_new(&h);
         const char *offered = rows[i].offered;
         if (offered)
@@ -190,7 +191,7 @@ static void not_tls_at_all(void **state)
     static const struct str greetings[] = { { "GET / HTTP/1.1\r\n\r\n", 18 },
                                             { "\x16\x03\x01\xff\xff", 5 },
                                             { "\x80\x2e\x01\x00\x02", 5 } };
-    for (size_t i = 0; i < sizeof(greetings) / sizeof(greetings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(greetings); i++) {
         autoclose int fd = peer_connect(h.tls);
         assert_true(peer_send(fd, greetings[i]));
         if (i == 0)
@@ -364,7 +365,7 @@ static void names_with_control_bytes_are_refused(void **state)
         { plain, NULL, true },  { plain, &plain, true }, { nul, NULL, false },
         { plain, &nul, false }, { tab, NULL, false },    { plain, &tab, false },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         EVP_PKEY *key = EVP_EC_gen("P-256");
         SSL_CTX *ctx = client_new(&h);
         client_use(ctx, sign(key, rows[i].cn, rows[i].san), key);
@@ -574,7 +575,7 @@ static void bad_configurations_are_errors(void **state)
         { .ca_pem = STR("nonsense") },
         { .ca_pem = h.ca.cert_pem, .crl_pem = h.ca.cert_pem },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&h.arena);
         struct tls_context *c = NULL;
         assert_true(tls_context_new(&rows[i], &c, &err) < 0);

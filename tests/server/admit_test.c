@@ -11,6 +11,7 @@
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "server/bootstrap.h"
@@ -66,9 +67,8 @@ static struct value object(struct plane *p, const struct call *c, const char *te
     struct value given, obj;
     assert_int_equal(json_read(a, quoted(a, text), NULL, &given, &err), 0);
     assert_int_equal(typed_read_sent(a, c->stored->type, &given, NULL, &obj, &err), 0);
-    (void)value_set(a, &obj, STR("kind"), value_string(c->stored->type->name));
-    (void)value_set(a, &obj, STR("apiVersion"),
-                    value_string(convert_api_version(a, c->stored->type)));
+    value_put(a, &obj, STR("kind"), value_string(c->stored->type->name));
+    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, c->stored->type)));
     defaults_apply(a, c->stored->type, &obj);
     return obj;
 }
@@ -142,7 +142,7 @@ static void runtime_classes(void **state)
                   "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}}",
                   NULL),
            "");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         expect(create(&p, "", "pods", cases[i].pod, NULL), cases[i].want);
 
     struct value pod;
@@ -213,8 +213,8 @@ static int relabel(struct registry_update *u, const struct registry_entry *now, 
     *ret = value_borrow(&now->obj);
     struct value *meta = value_ensure(&p->arena, ret, STR("metadata")),
                  *labels = value_ensure(&p->arena, meta, STR("labels"));
-    (void)value_set(&p->arena, labels, STR("pod-security.kubernetes.io/enforce"),
-                    value_string(STR("strict")));
+    value_put(&p->arena, labels, STR("pod-security.kubernetes.io/enforce"),
+              value_string(STR("strict")));
     return 0;
 }
 
@@ -238,7 +238,7 @@ static void security_labels(void **state)
     };
     struct plane p;
     start(&p);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         expect(create(&p, "", "namespaces", cases[i].text, NULL), cases[i].want);
 
     struct call c = call_of(&p, "", "namespaces");

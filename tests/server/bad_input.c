@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "net/fetch.h"
 
@@ -332,7 +333,7 @@ static void check_prefixes(struct client *c)
         { "but in ab", "GET", "/api/v1/namespaces/ab/configmaps", NULL, NULL, 200,
           "\"name\":\"x\"" },
     };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         check_row(c, &steps[i]);
 }
 
@@ -374,7 +375,7 @@ int main(int argc, char **argv)
             return 2;
     }
     c.fetcher = fetcher_new(&tls);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_row(&c, &rows[i]);
     check_integers(&c);
     check_prefixes(&c);

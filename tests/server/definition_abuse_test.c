@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "requests.h"
 #include "server/bootstrap.h"
@@ -83,7 +84,7 @@ static struct sent create(struct arena *a, struct str spec)
     struct value obj = requests_parse(a, STR("{apiVersion: abuse.example.com/v1, kind: Gauge, "
                                              "metadata: {generateName: g-}}"));
     struct value v = requests_parse(a, spec);
-    (void)value_add(a, &obj, STR("spec"), v);
+    value_put_new(a, &obj, STR("spec"), v);
     return requests_json(requests, a, "POST", STR(GAUGES), &obj);
 }
 
@@ -150,7 +151,7 @@ static void deep_schemas(void **state)
                  { 1000, 400, "max depth" },
                  { 4900, 400, "max depth" },
                  { 20000, 400, "max depth" } };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         got = define_nested(a, rows[i].depth);
         expect_status(&got, rows[i].status);
         if (!sent_says(&got, rows[i].words))
@@ -166,7 +167,7 @@ static void deep_objects(void **state)
         size_t depth;
         int status;
     } rows[] = { { 400, 201 }, { 20000, 400 } };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf text = { 0 };
         buf_str_add(&text, STR("{\"apiVersion\":\"abuse.example.com/v1\",\"kind\":\"Gauge\","
                                "\"metadata\":{\"name\":\"deep\"},\"spec\":"));
@@ -248,7 +249,7 @@ static void large_definitions(void **state)
         size_t size;
         int status;
     } rows[] = { { 1 << 20, 201 }, { 4 << 20, 413 } };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *filling = arena_alloc(a, rows[i].size, 1);
         memset(filling, 'x', rows[i].size);
         struct value crd = gauge(
@@ -274,9 +275,9 @@ static void many_versions(void **state)
     struct value first = *value_at(versions, 0);
     for (unsigned i = 2; i <= VERSIONS; i++) {
         struct value v = value_clone(a, &first);
-        (void)value_set(a, &v, STR("name"), value_string(arena_printf(a, "v%u", i)));
-        (void)value_set(a, &v, STR("storage"), value_bool(false));
-        (void)value_push(a, versions, v);
+        value_put(a, &v, STR("name"), value_string(arena_printf(a, "v%u", i)));
+        value_put(a, &v, STR("storage"), value_bool(false));
+        value_put_item(a, versions, v);
     }
     struct sent got = define(a, &crd);
     expect_status(&got, 201);
@@ -310,7 +311,7 @@ static void slow_patterns(void **state)
     for (size_t i = 0; i < SIZE; i++)
         buf_byte(&text, i % 2 ? 'a' : 'x');
     buf_printf(&text, "!}");
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
         define_gauge(a, str_cstr(a, arena_printf(a,
                                                  "{type: object, properties: {a: {type: string, "
                                                  "pattern: '%s'}}}",
@@ -327,7 +328,7 @@ static void bad_patterns(void **state)
     struct arena *a = *state;
     static const char *const patterns[] = { "a{1001}", "((a{100}){100}){100}", "(?=a)", "(a", "a**",
                                             "(a)\\\\1" };
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
         struct value crd = gauge(
             a, arena_printf(a, "{type: object, properties: {a: {type: string, pattern: \"%s\"}}}",
                             patterns[i]));
@@ -368,7 +369,7 @@ static void refused_definitions(void **state)
           "'self.nothing'}]}}}",
           "compilation failed" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value crd = gauge(a, str_of(rows[i].spec));
         struct sent got = define(a, &crd);
         expect_status(&got, 422);
@@ -438,10 +439,10 @@ static void define_columns(struct arena *a)
     for (unsigned i = 0; i < COLUMNS; i++) {
         struct str column = arena_printf(a, "{name: C%u, type: string, jsonPath: %s}", i,
                                          i ? "..zz" : ".spec.first");
-        (void)value_push(a, &columns, requests_parse(a, column));
+        value_put_item(a, &columns, requests_parse(a, column));
     }
     struct value *versions = value_edit(a, value_edit(a, &crd, STR("spec")), STR("versions"));
-    (void)value_add(a, value_edit_at(a, versions, 0), STR("additionalPrinterColumns"), columns);
+    value_put_new(a, value_edit_at(a, versions, 0), STR("additionalPrinterColumns"), columns);
     struct sent got = define(a, &crd);
     expect_status(&got, 201);
 }
@@ -509,7 +510,7 @@ static void names_of_built_in_ones(void **state)
         { "apps", "deployments", "Deployment", false },
         { "pods", "default", "Pod", false },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         size_t before = count_below(a, STR("/registry/"));
         struct value crd = definition_of(a, rows[i].group, rows[i].plural, rows[i].kind);
         got = define(a, &crd);

@@ -9,6 +9,7 @@
  * the definitions that objects are tried with: there is nobody who would answer. */
 #include <stdio.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/vectors_test.h"
@@ -101,9 +102,9 @@ static struct str definitions_of(struct arena *a, const struct value *crd)
 static struct value plain(struct arena *a, const struct value *crd, bool converts)
 {
     struct value v = value_borrow(crd);
-    (void)value_remove(a, &v, STR("status"));
+    value_drop(a, &v, STR("status"));
     if (!converts)
-        (void)value_remove(a, value_edit(a, &v, STR("spec")), STR("conversion"));
+        value_drop(a, value_edit(a, &v, STR("spec")), STR("conversion"));
     return v;
 }
 
@@ -262,7 +263,7 @@ static void try_round(struct repository *r, size_t round)
 
 static const struct refused *find_refused(const struct document *d)
 {
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if (refused[i].doc == d->doc && str_eq(str_of(refused[i].file), d->file))
             return &refused[i];
     return NULL;
@@ -388,8 +389,7 @@ static struct sent update(struct arena *a, struct str path, const struct value *
                                   STR_ARG(value_str(value_dig(old, "metadata", "name"))));
     struct value obj = value_borrow(value_get(row, STR("object")));
     const struct value *rev = value_dig(&made.obj, "metadata", "resourceVersion");
-    (void)value_set(a, value_edit(a, &obj, STR("metadata")), STR("resourceVersion"),
-                    value_borrow(rev));
+    value_put(a, value_edit(a, &obj, STR("metadata")), STR("resourceVersion"), value_borrow(rev));
     struct sent got = requests_json(requests, a, "PUT", one, &obj);
     assert_int_equal(requests_json(requests, a, "DELETE", one, NULL).status, 200);
     return got;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../net/harness.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "server/server.h"
 
@@ -214,7 +215,7 @@ static void strangers_are_refused_at_the_head(void **state)
         { "POST", CONFIGMAPS, 403 }, { "PUT", "/metrics", 403 },  { "POST", "/nothing", 403 },
         { "GET", "/version", 200 },  { "POST", "/version", 405 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct client c = client_open(nobody, false);
         ask(&c, rows[i].method, rows[i].path, "Content-Length: 3000\r\n", STR(""));
         assert_int_equal(h1_status(client_reply(&c)), rows[i].status);
@@ -247,7 +248,7 @@ static void a_request_may_name_its_time(void **state)
         { "GET", CONFIGMAPS "/a?resourceVersion=999999999&timeout=1ms",
           "Timeout: request did not complete within the allotted timeout", 504 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct client c = client_open(admin, false);
         ask(&c, rows[i].method, rows[i].path, "", STR(""));
         struct str reply = client_reply(&c);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/codec/cbor.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "requests.h"
 #include "server/bootstrap.h"
@@ -33,7 +34,7 @@ static const struct sort {
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {n: '6'}}",
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {n: '7'}}" },
 };
-enum { N_SORTS = sizeof(sorts) / sizeof(sorts[0]) };
+enum { N_SORTS = ARRAY_LEN(sorts) };
 
 static const char definition[] =
     "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
@@ -64,8 +65,7 @@ static struct sent replace(struct str path, const char *text)
     struct value obj = requests_parse(&a, str_of(text));
     struct sent now = requests_json(requests, &a, "GET", path, NULL);
     const struct value *rev = value_dig(&now.obj, "metadata", "resourceVersion");
-    (void)value_set(&a, value_edit(&a, &obj, STR("metadata")), STR("resourceVersion"),
-                    value_borrow(rev));
+    value_put(&a, value_edit(&a, &obj, STR("metadata")), STR("resourceVersion"), value_borrow(rev));
     autobuf out = { 0 };
     cbor_write(&out, NULL, &obj);
     return requests_send(requests, &a, "PUT", path, CBOR, CBOR, buf_str(&out));
@@ -264,14 +264,14 @@ static void custom_objects_have_no_protobuf(void **state)
     const struct sort *s = &sorts[0];
     const struct str reads[] = { one_of(s, "one"), str_of(s->path),
                                  arena_printf(&a, "%s?watch=1&timeoutSeconds=1", s->path) };
-    for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
         assert_int_equal(get(reads[i], PROTO).status, 406);
         struct sent got = get(reads[i], PROTO ",application/json");
         assert_int_equal(got.status, 200);
         assert_true(str_starts(got.type, STR("application/json")));
     }
     static const char *const methods[] = { "POST", "PUT", "PATCH" };
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
         struct str path = i == 0 ? str_of(s->path) : one_of(s, "one");
         struct sent got = requests_send(requests, &a, methods[i], path, PROTO, "", STR("k8s"));
         assert_int_equal(got.status, 415);

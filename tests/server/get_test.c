@@ -1,6 +1,7 @@
 /* GET: what takes long to make is made where nobody waits for it; and what a failure says. */
 #include "live.h"
 
+#include "base/idiom.h"
 #include "server/http/reply.h"
 
 static struct live live;
@@ -68,7 +69,7 @@ static void names_of_files_are_not_told(void **state)
 {
     (void)state;
     static const enum err_code codes[] = { ERR_IO, ERR_NO_SPACE };
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
         struct err err = ERR_INIT(&live.arena);
         (void)err_set(&err, codes[i], "sync the log in /var/lib/sampan/store: no");
         struct value status = reply_status(&live.arena, &err);

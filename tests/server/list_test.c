@@ -7,6 +7,7 @@
 
 #include "api/codec/cbor.h"
 #include "api/codec/proto.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/yaml.h"
@@ -64,7 +65,7 @@ static void read_pages(const char *target, size_t limit, size_t total, struct va
         struct value page = live_get_json(
             &live, path("%slimit=%zu%s%s", target, limit, *token ? "&continue=" : "", token), 200);
         value_each_item (it, items_of(&page))
-            (void)value_push(&live.arena, ret, *it);
+            value_put_item(&live.arena, ret, *it);
         const struct value *next = value_dig(&page, "metadata", "continue"),
                            *left = value_dig(&page, "metadata", "remainingItemCount");
         token = live_text(&live, next);
@@ -228,8 +229,8 @@ static void drop_types(struct value *list)
     struct value *items = value_edit(&live.arena, list, STR("items"));
     for (size_t i = 0; items && i < items->n; i++) {
         struct value *item = value_edit_at(&live.arena, items, i);
-        (void)value_remove(&live.arena, item, STR("kind"));
-        (void)value_remove(&live.arena, item, STR("apiVersion"));
+        value_drop(&live.arena, item, STR("kind"));
+        value_drop(&live.arena, item, STR("apiVersion"));
     }
 }
 
@@ -258,9 +259,9 @@ static void encodings_say_the_same(void **state)
     fill("few", 5, 10);
     fill("many", 30, 60 << 10);
     for (size_t f = 0; f < 2; f++) {
-        for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++) {
+        for (size_t t = 0; t < ARRAY_LEN(targets); t++) {
             struct value want = value_null();
-            for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+            for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
                 struct answer a =
                     live_get(&live, targets[t], path("Accept: %s%s\r\n", rows[i].accept, forms[f]));
                 assert_int_equal(a.status, 200);
@@ -268,7 +269,7 @@ static void encodings_say_the_same(void **state)
                 drop_types(&got);
                 /* It has no empty lists, either. */
                 if (rows[i].read == read_proto && items_of(&want)->n == 0)
-                    (void)value_set(&live.arena, &got, STR("items"), *items_of(&want));
+                    value_put(&live.arena, &got, STR("items"), *items_of(&want));
                 if (i == 0)
                     want = got;
                 else if (!value_eq(&want, &got))

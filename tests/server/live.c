@@ -171,16 +171,16 @@ uint64_t live_put(struct live *l, const char *ns, const char *name, const char *
                  data = value_object();
     char *filling = arena_alloc(&a, size, 1);
     memset(filling, 'v', size);
-    (void)value_add(&a, &meta, STR("name"), value_string(str_of(name)));
-    (void)value_add(&a, &meta, STR("namespace"), value_string(str_of(ns)));
-    (void)value_add(&a, &meta, STR("creationTimestamp"), value_string(STR("2026-01-02T03:04:05Z")));
+    value_put_new(&a, &meta, STR("name"), value_string(str_of(name)));
+    value_put_new(&a, &meta, STR("namespace"), value_string(str_of(ns)));
+    value_put_new(&a, &meta, STR("creationTimestamp"), value_string(STR("2026-01-02T03:04:05Z")));
     if (x) {
-        (void)value_add(&a, &labels, STR("x"), value_string(str_of(x)));
-        (void)value_add(&a, &meta, STR("labels"), labels);
+        value_put_new(&a, &labels, STR("x"), value_string(str_of(x)));
+        value_put_new(&a, &meta, STR("labels"), labels);
     }
-    (void)value_add(&a, &data, STR("k"), value_string((struct str){ filling, size }));
-    (void)value_add(&a, &obj, STR("metadata"), meta);
-    (void)value_add(&a, &obj, STR("data"), data);
+    value_put_new(&a, &data, STR("k"), value_string((struct str){ filling, size }));
+    value_put_new(&a, &obj, STR("metadata"), meta);
+    value_put_new(&a, &obj, STR("data"), data);
     autobuf bytes = { 0 };
     stored_write(&bytes, NULL, &obj);
     struct str key = stored_key(&a, configmaps(), str_of(ns), str_of(name));

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/vectors_test.h"
@@ -80,8 +81,8 @@ static void make_namespace(struct arena *a, struct str name)
     struct value ns = value_object(), meta = value_object();
     if (map_get(&namespaces, name))
         return;
-    (void)value_add(a, &meta, STR("name"), value_string(name));
-    (void)value_add(a, &ns, STR("metadata"), meta);
+    value_put_new(a, &meta, STR("name"), value_string(name));
+    value_put_new(a, &ns, STR("metadata"), meta);
     int status = post(a, STR("/api/v1/namespaces"), &ns).status;
     assert_true(status == 201 || status == 409);
     (void)map_set(&namespaces, arena_str(&live.arena, name), &live);
@@ -103,7 +104,7 @@ static struct str path_of(struct arena *a, const struct kind_resource *r, const 
 
 static const struct refused *find_refused(struct str file, size_t doc)
 {
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if (refused[i].doc == doc && str_eq(str_of(refused[i].file), file))
             return &refused[i];
     return NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "requests.h"
 
@@ -148,7 +149,7 @@ static void schemas_are_as_they_are(void **state)
     const struct value *schemas = value_dig(&doc.obj, "components", "schemas"),
                        *thing = value_get(schemas, STR(NAME));
     assert_non_null(thing);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         expect_field(thing, rows[i].field, rows[i].want);
     assert_true(check_refs(&doc.obj, STR("#/components/schemas/"), schemas) > 10);
     assert_true(str_eq(value_str(value_get(thing, STR("description"))), STR("A thing.")));
@@ -192,7 +193,7 @@ static void operations_are_listed(void **state)
         { "/apis/things.example.com/v1/namespaces/{namespace}/things/{name}/scale",
           "get put patch" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct value *path = value_get(paths, str_of(rows[i].path));
         struct str methods = str_of(rows[i].methods);
         if (!path)
@@ -229,7 +230,7 @@ static void swagger_drops_what_it_cannot_say(void **state)
     const struct value *definitions = value_get(&doc.obj, STR("definitions")),
                        *thing = value_get(definitions, STR(NAME));
     assert_non_null(thing);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         expect_field(thing, rows[i].field, rows[i].want);
     struct value required = requests_parse(&a, STR("[plain]"));
     assert_true(value_eq(value_dig(thing, "properties", "spec", "required"), &required));

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "live.h"
@@ -186,7 +187,7 @@ static void depth_is_bounded(void **state)
     (void)state;
     static const size_t depths[] = { 90, 150, 900, 9000, LIMIT_JSON_DEPTH + 10, 200000 };
     make("deep", STR("1"));
-    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(depths); i++) {
         autobuf body = { 0 };
         bool is_too_deep = depths[i] > LIMIT_JSON_DEPTH;
         nest(&body, "{\"metadata\":", "1", "}", depths[i]);

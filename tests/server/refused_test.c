@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "requests.h"
+#include "base/idiom.h"
 
 #define TABLE   "application/json;as=Table;g=meta.k8s.io;v=v1"
 #define PARTIAL "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -21,7 +22,7 @@ static const struct sort {
     { "/apis/refused.example.com/v1/namespaces/default/sheets",
       "apiVersion: refused.example.com/v1, kind: Sheet" },
 };
-enum { N_SORTS = sizeof(sorts) / sizeof(sorts[0]) };
+enum { N_SORTS = ARRAY_LEN(sorts) };
 
 static const char definition[] =
     "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
@@ -111,7 +112,7 @@ static void test_a_refused_delete_of_a_collection(void **state)
     for (size_t k = 0; k < N_SORTS; k++) {
         fill(&sorts[k]);
         const char *before = all_of(&sorts[k]);
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
             struct sent got = send_to("DELETE", below(sorts[k].path, rows[i].query), rows[i].accept,
                                       *rows[i].body ? "application/json" : "", rows[i].body);
             if (got.status != rows[i].status || strcmp(all_of(&sorts[k]), before) != 0)
@@ -228,7 +229,7 @@ static void test_an_answer_that_cannot_be_given(void **state)
         const struct sort *s = &sorts[k];
         fill(s);
         const char *before = all_of(s);
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
             const char *name = strcmp(rows[i].method, "PUT") == 0 ? "o1" : "new";
             const char *body = rows[i].body ? rows[i].body : str_cstr(&a, object(s, name));
             const char *mark = strchr(rows[i].rest, '?') ? "&" : "?";

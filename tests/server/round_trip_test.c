@@ -15,6 +15,7 @@
 #include "api/convert/convert.h"
 #include "api/codec/round_trip_test.h"
 #include "live.h"
+#include "base/idiom.h"
 #include "net/fetch.h"
 #include "server/bootstrap.h"
 #include "server/object/stored.h"
@@ -32,7 +33,7 @@ static const struct media {
     { "application/vnd.kubernetes.protobuf", AS_PROTO },
     { "application/cbor", AS_CBOR },
 };
-enum { MEDIAS = sizeof(medias) / sizeof(medias[0]) };
+enum { MEDIAS = ARRAY_LEN(medias) };
 
 /* ---- Requests ---- */
 
@@ -153,8 +154,8 @@ static void read_in(struct round_trip *rt, const struct kind_resource *stored,
     if (convert_object(a, stored->type, r->type, &kept, &shown, &err) < 0)
         fail_msg("%s: " STR_FMT, rt->name, STR_ARG(err.msg));
     struct str text = arena_printf(a, "%llu", (unsigned long long)rev);
-    (void)value_set(a, value_ensure(a, &shown, STR("metadata")), STR("resourceVersion"),
-                    value_string(text));
+    value_put(a, value_ensure(a, &shown, STR("metadata")), STR("resourceVersion"),
+              value_string(text));
     if (typed_read(a, r->type, &shown, NULL, &want, &err) < 0)
         fail_msg("%s: " STR_FMT, rt->name, STR_ARG(err.msg));
     struct str path = path_of(a, r, value_str(value_dig(obj, "metadata", "namespace")),
@@ -189,8 +190,8 @@ static void forget(struct arena *a, struct value *obj)
     static const struct str fields[] = { STR("uid"), STR("creationTimestamp"),
                                          STR("managedFields") };
     struct value *meta = value_ensure(a, obj, STR("metadata"));
-    for (size_t i = 0; meta && i < sizeof(fields) / sizeof(fields[0]); i++)
-        (void)value_remove(a, meta, fields[i]);
+    for (size_t i = 0; meta && i < ARRAY_LEN(fields); i++)
+        value_drop(a, meta, fields[i]);
 }
 
 /* It is sent in every encoding; what is said of it is said in each of them alike. */
@@ -202,9 +203,9 @@ static void create_everyhow(struct round_trip *rt, const struct kind_resource *r
     struct value *meta = value_ensure(a, &obj, STR("metadata"));
     struct str path = path_of(a, r, STR("default"), STR(""));
     path = arena_printf(a, STR_FMT "?dryRun=All", STR_ARG(path));
-    (void)value_set(a, meta, STR("name"), value_string(STR("name-value")));
+    value_put(a, meta, STR("name"), value_string(STR("name-value")));
     if (r->namespaced)
-        (void)value_set(a, meta, STR("namespace"), value_string(STR("default")));
+        value_put(a, meta, STR("namespace"), value_string(STR("default")));
     for (size_t i = 0; i < MEDIAS; i++) {
         if (medias[i].as == AS_PROTO && r->type->flags & KIND_JSON_ONLY)
             continue;

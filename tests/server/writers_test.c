@@ -241,10 +241,9 @@ static bool replace_once(struct writer *w, unsigned now)
         return true;
     }
     (void)str_to_u64(value_str(value_get(data, STR("sum"))), &sum);
-    (void)value_set(a, data, STR("sum"),
-                    value_string(arena_printf(a, "%llu", (unsigned long long)sum + 1)));
-    (void)value_set(a, data, arena_printf(a, "w%u", w->id),
-                    value_string(arena_printf(a, "%u", now)));
+    value_put(a, data, STR("sum"),
+              value_string(arena_printf(a, "%llu", (unsigned long long)sum + 1)));
+    value_put(a, data, arena_printf(a, "w%u", w->id), value_string(arena_printf(a, "%u", now)));
     json_write(&body, &obj);
     status = send_to(a, url, "PUT", "application/json", buf_str(&body), &answer);
     if (status == 409) {

@@ -430,13 +430,13 @@ static void put(struct reader *r, struct value v)
 {
     struct frame *f = &r->frames[r->n - 1];
     if (f->v.type == VALUE_ARRAY) {
-        (void)value_push(r->arena, &f->v, v);
+        value_put_item(r->arena, &f->v, v);
     } else if (!f->has_key) {
         f->key = value_str(&v);
         f->has_key = true;
         return;
     } else {
-        (void)value_add(r->arena, &f->v, f->key, v);
+        value_put_new(r->arena, &f->v, f->key, v);
         f->has_key = false;
     }
     if (f->left != until_break)

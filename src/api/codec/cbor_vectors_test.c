@@ -4,6 +4,7 @@
 #include "api/codec/cbor.h"
 
 #include "api/codec/round_trip_test.h"
+#include "base/idiom.h"
 
 static struct vectors_count counts[] = {
     [ROUND_TRIP_JSON] = { .name = "from JSON" },
@@ -48,5 +49,5 @@ int main(void)
     if (!there)
         return VECTORS_SKIPPED;
     round_trips_each(check);
-    return vectors_report(counts, sizeof(counts) / sizeof(counts[0])) ? 0 : 1;
+    return vectors_report(counts, ARRAY_LEN(counts)) ? 0 : 1;
 }

@@ -311,7 +311,7 @@ static int read_map_entry(struct reader *r, const struct kind_field *f, const st
     if (e == 0 && entry[2].number)
         e = read_one(r, f, &entry[2], &val);
     if (e == 0)
-        (void)value_add(r->scratch, map, value_str(&key), val);
+        value_put_new(r->scratch, map, value_str(&key), val);
     return e;
 }
 
@@ -334,9 +334,9 @@ static int read_field(struct reader *r, const struct kind_field *f, const struct
     if (e < 0)
         return e;
     if (f->shape == KIND_LIST)
-        (void)value_push(r->scratch, old, v);
+        value_put_item(r->scratch, old, v);
     else
-        (void)value_set(r->scratch, into, f->name, v);
+        value_put(r->scratch, into, f->name, v);
     return 0;
 }
 
@@ -456,8 +456,8 @@ int proto_read(struct arena *a, const struct kind_type *t, struct str raw, struc
     arena_init(&scratch);
     arena_allow(&scratch, a->allowance);
     if (t->flags & KIND_HAS_TYPE_META) {
-        (void)value_add(&scratch, &tree, STR("kind"), value_string(kind));
-        (void)value_add(&scratch, &tree, STR("apiVersion"), value_string(api_version));
+        value_put_new(&scratch, &tree, STR("kind"), value_string(kind));
+        value_put_new(&scratch, &tree, STR("apiVersion"), value_string(api_version));
     }
     int e = read_message(&r, t, raw, &tree);
     if (e == 0)

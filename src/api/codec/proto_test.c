@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -92,7 +93,7 @@ static void bad_bytes_are_refused(void **state)
         /* CVE-2022-48468: a length prefix that is itself cut short inside a message */
         { "cut prefix in a message", { "\x0a\x02\x0a\x80", 4 } },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (read_as("ConfigMap", rows[i].bytes))
             fail_msg("accepted: %s", rows[i].what);
 }
@@ -175,7 +176,7 @@ static void envelopes(void **state)
         { STR("{\"kind\":\"Pod\"}"), "provided data does not appear to be a protobuf message, "
                                      "expected prefix [107 56 115 0]" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(proto_envelope_read(rows[i].bytes, &e, &err), -ERR_BAD_REQUEST);
         assert_string_equal(str_cstr(&arena, err.msg), rows[i].why);
         err_clear(&err);

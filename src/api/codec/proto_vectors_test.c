@@ -3,6 +3,7 @@
 #include "api/codec/proto.h"
 
 #include "api/codec/round_trip_test.h"
+#include "base/idiom.h"
 
 static struct {
     enum round_trip_form from, to;
@@ -14,7 +15,7 @@ static struct {
     { ROUND_TRIP_JSON, ROUND_TRIP_PROTO, { .name = "JSON to protobuf, byte for byte" } },
     { ROUND_TRIP_YAML, ROUND_TRIP_PROTO, { .name = "YAML to protobuf, byte for byte" } },
 };
-enum { N_WAYS = sizeof(ways) / sizeof(ways[0]) };
+enum { N_WAYS = ARRAY_LEN(ways) };
 
 static void check(struct round_trip *r)
 {

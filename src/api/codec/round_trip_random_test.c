@@ -14,6 +14,7 @@
 #include "api/codec/proto.h"
 #include "api/random/random_object.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/yaml.h"
 
@@ -92,7 +93,7 @@ static void check_object(const struct kind_type *type, uint64_t seed)
     t.err = ERR_INIT(&t.arena);
     assert_true(random_typed(&random, &t.arena, type, DEPTH, &want));
     obj = value_share(&want);
-    for (size_t i = 0; i < sizeof(encodings) / sizeof(encodings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(encodings); i++) {
         if (encodings[i].through(&t, &obj) < 0 ||
             typed_read(&t.arena, type, &obj, &notes, &read, &t.err) < 0)
             fail_trip(&t, seed, encodings[i].name, t.err.msg);

@@ -163,7 +163,7 @@ static inline struct value round_trip_sorted(struct arena *a, const struct value
     if (v->type == VALUE_ARRAY) {
         struct value list = value_array();
         value_each_item (item, v)
-            (void)value_push(a, &list, round_trip_sorted(a, item));
+            value_put_item(a, &list, round_trip_sorted(a, item));
         return list;
     }
     if (v->type != VALUE_OBJECT || !v->n)
@@ -172,7 +172,7 @@ static inline struct value round_trip_sorted(struct arena *a, const struct value
     qsort(fields, v->n, sizeof(*fields), round_trip_by_key);
     struct value map = value_object();
     for (size_t i = 0; i < v->n; i++)
-        (void)value_add(a, &map, fields[i].key, round_trip_sorted(a, &fields[i].val));
+        value_put_new(a, &map, fields[i].key, round_trip_sorted(a, &fields[i].val));
     return map;
 }
 

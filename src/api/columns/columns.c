@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/columns/columns_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct kind_type scale_type = { .name = STR("Scale"),
@@ -22,7 +23,7 @@ const struct kind_resource columns_scale = {
     .plural = STR("scales"),
     .singular = STR("scale"),
     .type = &scale_type,
-    .n_columns = sizeof(scale_columns) / sizeof(scale_columns[0]),
+    .n_columns = ARRAY_LEN(scale_columns),
     .columns = scale_columns,
 };
 
@@ -53,7 +54,7 @@ struct value columns_row(struct arena *a, const struct kind_resource *r, const s
     if (r->type->custom)
         return r->type->custom->row(a, r->type, obj, now_ns, work);
     struct row row = { a, r, obj, now_ns, value_array() };
-    for (size_t i = 0; i < sizeof(rule_lists) / sizeof(rule_lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rule_lists); i++) {
         for (const struct columns_rule *rule = rule_lists[i]; rule->print; rule++) {
             if (is_kind(r, rule->group, rule->kind)) {
                 rule->print(&row);
@@ -89,7 +90,7 @@ struct value columns_definitions(struct arena *a, const struct kind_resource *r)
     if (r->type->custom)
         return r->type->custom->columns(a, r->type);
     const struct kind_column *columns = r->n_columns ? r->columns : default_columns;
-    size_t n = r->n_columns ? r->n_columns : sizeof(default_columns) / sizeof(default_columns[0]);
+    size_t n = r->n_columns ? r->n_columns : ARRAY_LEN(default_columns);
     struct value list = value_array();
     for (size_t i = 0; i < n; i++) {
         struct value def = value_object();

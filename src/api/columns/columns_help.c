@@ -1,5 +1,6 @@
 /* columns_help.c - a sentence on each column, by its name; a kind may have its own. */
 #include "api/columns/columns_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct {
@@ -205,7 +206,7 @@ static const struct {
 struct str columns_help(struct str kind, struct str column)
 {
     struct str text = STR("A column of this resource.");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (!str_eq(rows[i].column, column))
             continue;
         if (str_eq(rows[i].kind, kind))

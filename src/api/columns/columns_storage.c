@@ -1,5 +1,6 @@
 /* columns_storage.c - volumes, claims, classes and drivers. */
 #include "api/columns/columns_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static struct str set_or(const struct value *v, struct str when_unset)
@@ -19,7 +20,7 @@ static struct str access_modes(struct arena *a, const struct value *modes)
         { STR("ReadWriteOncePod"), STR("RWOP") },
     };
     struct texts list = { a };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool has = false;
         value_each_item (mode, modes)
             has |= str_eq(value_str(mode), rows[i].mode);

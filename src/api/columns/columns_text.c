@@ -7,6 +7,7 @@
 #include "api/quantity.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Cells ---- */
@@ -125,7 +126,7 @@ static struct str edge_space(struct str s, bool at_end)
         STR("\u2006"), STR("\u2007"), STR("\u2008"),   STR("\u2009"), STR("\u200a"),
         STR("\u2028"), STR("\u2029"), STR("\u202f"),   STR("\u205f"), STR("\u3000"),
     };
-    for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(spaces); i++)
         if (at_end ? str_ends(s, spaces[i]) : str_starts(s, spaces[i]))
             return spaces[i];
     return STR("");
@@ -346,7 +347,7 @@ static bool expression_text(struct arena *a, const struct value *expression, str
     };
     struct str key = value_str(value_get(expression, STR("key"))), values;
     struct str operator= value_str(value_get(expression, STR("operator")));
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
         if (!str_eq(operators[i].name, operator))
             continue;
         bool good =

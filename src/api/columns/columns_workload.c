@@ -1,5 +1,6 @@
 /* columns_workload.c - what makes pods: controllers and jobs, their scale and their budgets. */
 #include "api/columns/columns_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* "1/3" */
@@ -79,12 +80,12 @@ static struct str job_status(struct row *row)
     static const struct str after_deletion[] = { STR("Suspended"), STR("FailureTarget"),
                                                  STR("SuccessCriteriaMet") };
     const struct value *conditions = row_at(row, "status", "conditions");
-    for (size_t i = 0; i < sizeof(before_deletion) / sizeof(before_deletion[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(before_deletion); i++)
         if (columns_is_true(columns_of_type(conditions, before_deletion[i])))
             return before_deletion[i];
     if (columns_is_set(row_at(row, "metadata", "deletionTimestamp")))
         return STR("Terminating");
-    for (size_t i = 0; i < sizeof(after_deletion) / sizeof(after_deletion[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(after_deletion); i++)
         if (columns_is_true(columns_of_type(conditions, after_deletion[i])))
             return after_deletion[i];
     return STR("Running");

@@ -2,6 +2,7 @@
 
 #include "api/convert/convert_internal.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 struct str convert_api_version(struct arena *a, const struct kind_type *t)
@@ -38,7 +39,7 @@ static const struct str versions[] = {
 
 static struct str hub_group(const struct kind_type *t)
 {
-    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++)
         if (str_eq(moves[i].group, t->group) && str_eq(moves[i].kind, t->name))
             return moves[i].hub_group;
     return t->group;
@@ -49,7 +50,7 @@ const struct kind_type *convert_hub(const struct kind_type *t)
     if (t->custom || !(t->flags & KIND_HAS_TYPE_META))
         return t;
     struct str group = hub_group(t);
-    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
         const struct kind_type *hub = kind_type_find(group, versions[i], t->name);
         if (hub)
             return hub;
@@ -113,7 +114,7 @@ static const struct row {
 
 static const struct row *find_row(const struct kind_type *t)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (str_eq(rows[i].kind, t->name) && str_eq(rows[i].group, t->group) &&
             (!rows[i].version.n || str_eq(rows[i].version, t->version)))
             return &rows[i];
@@ -122,8 +123,8 @@ static const struct row *find_row(const struct kind_type *t)
 
 static int retype(struct arena *a, const struct kind_type *to, struct value *obj, struct err *err)
 {
-    (void)value_set(a, obj, STR("kind"), value_string(to->name));
-    (void)value_set(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    value_put(a, obj, STR("kind"), value_string(to->name));
+    value_put(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
     return typed_read(a, to, obj, NULL, obj, err);
 }
 

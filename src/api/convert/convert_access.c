@@ -11,7 +11,7 @@ static struct str text_of(const struct value *obj, struct str key)
 
 static void set_text(struct arena *a, struct value *obj, struct str key, struct str text)
 {
-    (void)value_set(a, obj, key, value_string(text));
+    value_put(a, obj, key, value_string(text));
 }
 
 static bool is_account(const struct value *subject)

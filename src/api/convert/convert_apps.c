@@ -87,7 +87,7 @@ int convert__deployment_out(struct arena *a, struct value *obj, struct err *err)
         return r;
     struct value *spec = value_ensure(a, obj, STR("spec"));
     struct value *to = value_set(a, spec, STR("rollbackTo"), value_object());
-    (void)value_add(a, to, STR("revision"), value_int(revision));
+    value_put_new(a, to, STR("revision"), value_int(revision));
     convert__note_drop(a, obj, ROLLBACK_TO);
     return 0;
 }
@@ -127,7 +127,7 @@ int convert__daemon_set_out(struct arena *a, struct value *obj, struct err *err)
         return r;
     struct value *spec = value_ensure(a, obj, STR("spec"));
     if (generation)
-        (void)value_set(a, spec, STR("templateGeneration"), value_int(generation));
+        value_put(a, spec, STR("templateGeneration"), value_int(generation));
     convert__note_drop(a, obj, TEMPLATE_GENERATION);
     return 0;
 }
@@ -147,7 +147,7 @@ static bool read_equalities(struct arena *a, struct str selector, struct value *
         struct str value = str_trim(str_starts(term, STR("=")) ? str_skip(term, 1) : term);
         if (!label_key_check(key, NULL) || !label_value_check(value, NULL))
             return false;
-        (void)value_set(a, ret, key, value_string(value));
+        value_put(a, ret, key, value_string(value));
     }
     return true;
 }
@@ -163,8 +163,8 @@ int convert__scale_in(struct arena *a, struct value *obj, struct err *err)
     value_each_field (label, value_get(status, STR("selector")))
         buf_printf(&text, "%s" STR_FMT "=" STR_FMT, text.n ? "," : "", STR_ARG(label->key),
                    STR_ARG(value_str(&label->val)));
-    (void)value_set(a, status, STR("selector"),
-                    value_string(given.n ? given : arena_str(a, buf_str(&text))));
+    value_put(a, status, STR("selector"),
+              value_string(given.n ? given : arena_str(a, buf_str(&text))));
     return 0;
 }
 
@@ -178,6 +178,6 @@ int convert__scale_out(struct arena *a, struct value *obj, struct err *err)
     struct value map;
     convert__rename(a, status, STR("selector"), STR("targetSelector"));
     if (read_equalities(a, selector, &map))
-        (void)value_set(a, status, STR("selector"), map);
+        value_put(a, status, STR("selector"), map);
     return 0;
 }

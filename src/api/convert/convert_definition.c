@@ -3,6 +3,7 @@
  * There a definition may say once, for all of its versions, what the hub says of each; and it must
  * where all versions say the same. */
 #include "api/convert/convert_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* What stands at the top of the old spec, and its name in a version. */
@@ -15,7 +16,7 @@ static const struct {
     { STR("selectableFields"), STR("selectableFields") },
 };
 
-enum { N_SHARED_FIELDS = sizeof(shared_fields) / sizeof(shared_fields[0]) };
+enum { N_SHARED_FIELDS = ARRAY_LEN(shared_fields) };
 
 /* ---- Columns: JSONPath once, jsonPath now ---- */
 
@@ -48,11 +49,11 @@ static void make_version(struct arena *a, struct value *spec)
     if (convert__given(value_get(spec, STR("versions"))) || !value_str(name).n)
         return;
     struct value version = value_object(), list = value_array();
-    (void)value_add(a, &version, STR("name"), value_borrow(name));
-    (void)value_add(a, &version, STR("served"), value_bool(true));
-    (void)value_add(a, &version, STR("storage"), value_bool(true));
-    (void)value_push(a, &list, version);
-    (void)value_set(a, spec, STR("versions"), list);
+    value_put_new(a, &version, STR("name"), value_borrow(name));
+    value_put_new(a, &version, STR("served"), value_bool(true));
+    value_put_new(a, &version, STR("storage"), value_bool(true));
+    value_put_item(a, &list, version);
+    value_put(a, spec, STR("versions"), list);
 }
 
 static void share_out(struct arena *a, struct value *spec, size_t field)
@@ -61,7 +62,7 @@ static void share_out(struct arena *a, struct value *spec, size_t field)
     struct value shared = top ? value_borrow(top) : value_null();
     struct value *versions = value_edit(a, spec, STR("versions"));
     for (size_t i = 0; top && value_is(versions, VALUE_ARRAY) && i < versions->n; i++)
-        (void)value_set(a, value_edit_at(a, versions, i), shared_fields[field].of_version, shared);
+        value_put(a, value_edit_at(a, versions, i), shared_fields[field].of_version, shared);
 }
 
 /* Moves to the top what all versions say alike. */
@@ -77,8 +78,8 @@ static void gather(struct arena *a, struct value *spec, size_t field)
         return;
     struct value shared = value_borrow(first);
     for (size_t i = 0; i < versions->n; i++)
-        (void)value_remove(a, value_edit_at(a, versions, i), name);
-    (void)value_set(a, spec, shared_fields[field].top, shared);
+        value_drop(a, value_edit_at(a, versions, i), name);
+    value_put(a, spec, shared_fields[field].top, shared);
 }
 
 /* ---- Webhooks that convert ---- */
@@ -90,7 +91,7 @@ static void conversion_in(struct arena *a, struct value *conversion)
     convert__copy(a, &webhook, STR("conversionReviewVersions"), conversion,
                   STR("conversionReviewVersions"));
     if (webhook.n)
-        (void)value_set(a, conversion, STR("webhook"), webhook);
+        value_put(a, conversion, STR("webhook"), webhook);
 }
 
 static void conversion_out(struct arena *a, struct value *conversion)
@@ -138,6 +139,6 @@ int convert__definition_out(struct arena *a, struct value *obj, struct err *err)
         conversion_out(a, conversion);
     /* Left unsaid it would become true when it is sent back. */
     if (!convert__given(value_get(spec, STR("preserveUnknownFields"))))
-        (void)value_set(a, spec, STR("preserveUnknownFields"), value_bool(false));
+        value_put(a, spec, STR("preserveUnknownFields"), value_bool(false));
     return 0;
 }

@@ -1,6 +1,7 @@
 /* resource.k8s.io/v1beta1: what a request asks for, and what a device is, stood a level elsewhere.
  */
 #include "api/convert/convert_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct str request_fields[] = {
@@ -8,7 +9,7 @@ static const struct str request_fields[] = {
     STR("adminAccess"),     STR("tolerations"), STR("capacity"),       STR("derivedAttributes"),
 };
 
-enum { N_REQUEST_FIELDS = sizeof(request_fields) / sizeof(request_fields[0]) };
+enum { N_REQUEST_FIELDS = ARRAY_LEN(request_fields) };
 
 static bool is_said(const struct value *v)
 {
@@ -27,7 +28,7 @@ static void request_in(struct arena *a, struct value *request)
         convert__copy(a, &exactly, request_fields[i], request, request_fields[i]);
     }
     if (any)
-        (void)value_set(a, request, STR("exactly"), exactly);
+        value_put(a, request, STR("exactly"), exactly);
 }
 
 static void request_out(struct arena *a, struct value *request)
@@ -75,7 +76,7 @@ static void device_in(struct arena *a, struct value *device)
     const struct value *basic = value_get(device, STR("basic"));
     struct value out = value_object();
     value_each_field (f, basic)
-        (void)value_add(a, &out, f->key, value_borrow(&f->val));
+        value_put_new(a, &out, f->key, value_borrow(&f->val));
     convert__copy(a, &out, STR("name"), device, STR("name"));
     *device = out;
 }
@@ -84,9 +85,9 @@ static void device_out(struct arena *a, struct value *device)
 {
     struct value out = value_object(), basic = value_object();
     value_each_field (f, device)
-        (void)value_add(a, str_eq(f->key, STR("name")) ? &out : &basic, f->key,
-                        value_borrow(&f->val));
-    (void)value_add(a, &out, STR("basic"), basic);
+        value_put_new(a, str_eq(f->key, STR("name")) ? &out : &basic, f->key,
+                      value_borrow(&f->val));
+    value_put_new(a, &out, STR("basic"), basic);
     *device = out;
 }
 

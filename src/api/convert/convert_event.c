@@ -1,5 +1,6 @@
 /* Events of events.k8s.io: the object of the core group under other names. */
 #include "api/convert/convert_internal.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct {
@@ -16,7 +17,7 @@ static const struct {
 
 static struct str other_name(struct str name, bool to_core)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eq(name, to_core ? names[i].events : names[i].core))
             return to_core ? names[i].core : names[i].events;
     return name;
@@ -26,7 +27,7 @@ static void rename_fields(struct arena *a, struct value *obj, bool to_core)
 {
     struct value renamed = value_object();
     value_each_field (f, obj)
-        (void)value_add(a, &renamed, other_name(f->key, to_core), value_borrow(&f->val));
+        value_put_new(a, &renamed, other_name(f->key, to_core), value_borrow(&f->val));
     *obj = renamed;
 }
 

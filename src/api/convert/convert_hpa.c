@@ -3,6 +3,7 @@
  * carries that. The annotations never stand beside the fields that they are for. */
 #include "api/convert/convert_internal.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/banned.h"
 
@@ -12,7 +13,7 @@ enum { CPU_PERCENT = 80 };
 
 static void set_text(struct arena *a, struct value *to, struct str key, const char *text)
 {
-    (void)value_set(a, to, key, value_string(str_of(text)));
+    value_put(a, to, key, value_string(str_of(text)));
 }
 
 /* ---- One metric ---- */
@@ -83,7 +84,7 @@ static struct value source_to_v2(struct arena *a, const struct source *s, const 
     if (s->metric.n) {
         convert__copy(a, &metric, STR("name"), old, s->metric);
         convert__copy(a, &metric, STR("selector"), old, s->selector);
-        (void)value_add(a, &out, STR("metric"), metric);
+        value_put_new(a, &out, STR("metric"), metric);
     } else {
         convert__copy(a, &out, STR("name"), old, STR("name"));
     }
@@ -98,10 +99,10 @@ static struct value source_to_v2(struct arena *a, const struct source *s, const 
                   status ? s->now_utilization : s->utilization);
     if (s->object.n && is_zero(value_get(&numbers, STR("value"))) &&
         value_get(&numbers, STR("averageValue")))
-        (void)value_remove(a, &numbers, STR("value"));
+        value_drop(a, &numbers, STR("value"));
     if (!status)
         set_target_type(a, s, &numbers);
-    (void)value_add(a, &out, status ? STR("current") : STR("target"), numbers);
+    value_put_new(a, &out, status ? STR("current") : STR("target"), numbers);
     return out;
 }
 
@@ -139,12 +140,12 @@ static struct value convert_metric(struct arena *a, const struct value *in, bool
 {
     struct value out = value_object();
     convert__copy(a, &out, STR("type"), in, STR("type"));
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
         const struct value *source = value_get(in, sources[i].name);
         if (value_is(source, VALUE_OBJECT))
-            (void)value_add(a, &out, sources[i].name,
-                            to_v2 ? source_to_v2(a, &sources[i], source, status)
-                                  : source_to_old(a, &sources[i], source, status));
+            value_put_new(a, &out, sources[i].name,
+                          to_v2 ? source_to_v2(a, &sources[i], source, status)
+                                : source_to_old(a, &sources[i], source, status));
     }
     return out;
 }
@@ -155,7 +156,7 @@ static struct value convert_metrics(struct arena *a, const struct value *list, b
 {
     struct value out = value_array();
     value_each_item (metric, list)
-        (void)value_push(a, &out, convert_metric(a, metric, to_v2, status));
+        value_put_item(a, &out, convert_metric(a, metric, to_v2, status));
     return out;
 }
 
@@ -180,7 +181,7 @@ static bool read_note(struct arena *a, const struct value *obj, struct str key,
     value_each_item (v, &given) {
         if (typed_read(a, t, v, NULL, &item, NULL) < 0)
             return false;
-        (void)value_push(a, &list, item);
+        value_put_item(a, &list, item);
     }
     *ret = list;
     return true;
@@ -202,7 +203,7 @@ static int write_list(struct arena *a, struct value *obj, struct str key, const 
         int r = typed_read(a, t, v, NULL, &typed, err);
         if (r < 0)
             return r;
-        (void)value_push(a, &out, typed);
+        value_put_item(a, &out, typed);
     }
     if (out.n)
         write_note(a, obj, key, &out);
@@ -215,7 +216,7 @@ static void drop_notes(struct arena *a, struct value *obj)
         NOTE("metrics"),  NOTE("current-metrics"),      NOTE("conditions"),
         NOTE("behavior"), NOTE("scale-down-tolerance"), NOTE("scale-up-tolerance"),
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         convert__note_drop(a, obj, keys[i]);
 }
 
@@ -230,7 +231,7 @@ static struct value inner_struct(struct arena *a, const struct kind_type *t, con
         struct str name = t->fields[i].name;
         struct str key =
             arena_printf(a, "%c" STR_FMT, name.p[0] & ~0x20, STR_ARG(str_skip(name, 1)));
-        (void)value_add(a, &out, key, inner_value(a, &t->fields[i], value_get(v, name)));
+        value_put_new(a, &out, key, inner_value(a, &t->fields[i], value_get(v, name)));
     }
     return out;
 }
@@ -242,7 +243,7 @@ static struct value inner_value(struct arena *a, const struct kind_field *f, con
     if (f->shape == KIND_LIST) {
         struct value list = value_array();
         value_each_item (item, v)
-            (void)value_push(a, &list, inner_struct(a, f->type, item));
+            value_put_item(a, &list, inner_struct(a, f->type, item));
         return list;
     }
     return f->type ? inner_struct(a, f->type, v) : value_borrow(v);
@@ -257,8 +258,7 @@ static struct value outer_struct(struct arena *a, const struct kind_type *t, con
     value_each_field (given, v)
         for (size_t i = 0; i < t->n_fields; i++)
             if (str_eq_nocase(given->key, t->fields[i].name))
-                (void)value_set(a, &out, t->fields[i].name,
-                                outer_value(a, &t->fields[i], &given->val));
+                value_put(a, &out, t->fields[i].name, outer_value(a, &t->fields[i], &given->val));
     return v->type == VALUE_OBJECT ? out : value_borrow(v);
 }
 
@@ -267,7 +267,7 @@ static struct value outer_value(struct arena *a, const struct kind_field *f, con
     if (f->shape == KIND_LIST && v->type == VALUE_ARRAY) {
         struct value list = value_array();
         value_each_item (item, v)
-            (void)value_push(a, &list, outer_struct(a, f->type, item));
+            value_put_item(a, &list, outer_struct(a, f->type, item));
         return list;
     }
     return f->type && f->shape == KIND_SINGLE ? outer_struct(a, f->type, v) : value_borrow(v);
@@ -292,7 +292,7 @@ static void read_behavior(struct arena *a, struct value *obj)
         return;
     struct value outer = outer_struct(a, t, &given);
     if (typed_read(a, t, &outer, NULL, &behavior, NULL) == 0 && behavior.n)
-        (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("behavior"), behavior);
+        value_put(a, value_ensure(a, obj, STR("spec")), STR("behavior"), behavior);
 }
 
 /* ---- v1 ---- */
@@ -302,11 +302,11 @@ static struct value cpu_metric(struct arena *a, struct value percent, bool statu
     struct value metric = value_object(), resource = value_object(), numbers = value_object();
     if (!status)
         set_text(a, &numbers, STR("type"), "Utilization");
-    (void)value_add(a, &numbers, STR("averageUtilization"), percent);
+    value_put_new(a, &numbers, STR("averageUtilization"), percent);
     set_text(a, &resource, STR("name"), "cpu");
-    (void)value_add(a, &resource, status ? STR("current") : STR("target"), numbers);
+    value_put_new(a, &resource, status ? STR("current") : STR("target"), numbers);
     set_text(a, &metric, STR("type"), "Resource");
-    (void)value_add(a, &metric, STR("resource"), resource);
+    value_put_new(a, &metric, STR("resource"), resource);
     return metric;
 }
 
@@ -318,10 +318,10 @@ static void targets_in(struct arena *a, struct value *obj)
     (void)read_note(a, obj, NOTE("metrics"), find_type(STR("v2beta1"), "MetricSpec"), &noted);
     struct value metrics = convert_metrics(a, &noted, true, false);
     if (percent || !metrics.n)
-        (void)value_push(
+        value_put_item(
             a, &metrics,
             cpu_metric(a, percent ? value_borrow(percent) : value_int(CPU_PERCENT), false));
-    (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
+    value_put(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
 }
 
 static void status_in(struct arena *a, struct value *obj)
@@ -333,13 +333,13 @@ static void status_in(struct arena *a, struct value *obj)
                   &noted))
         current = convert_metrics(a, &noted, true, true);
     else if (percent)
-        (void)value_push(a, &current, cpu_metric(a, value_borrow(percent), true));
+        value_put_item(a, &current, cpu_metric(a, value_borrow(percent), true));
     if (current.n)
-        (void)value_set(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
+        value_put(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
     if (read_note(a, obj, NOTE("conditions"),
                   find_type(STR("v2"), "HorizontalPodAutoscalerCondition"), &conditions) &&
         conditions.n)
-        (void)value_set(a, value_ensure(a, obj, STR("status")), STR("conditions"), conditions);
+        value_put(a, value_ensure(a, obj, STR("status")), STR("conditions"), conditions);
 }
 
 int convert__autoscaler_v1_in(struct arena *a, struct value *obj, struct err *err)
@@ -369,13 +369,13 @@ static int targets_out(struct arena *a, struct value *obj, struct err *err)
     value_each_item (m, value_dig(obj, "spec", "metrics")) {
         const struct value *use = cpu_use(m, STR("target"));
         if (!use)
-            (void)value_push(a, &others, convert_metric(a, m, false, false));
+            value_put_item(a, &others, convert_metric(a, m, false, false));
         else if (!target)
             target = use;
     }
     if (target)
-        (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("targetCPUUtilizationPercentage"),
-                        value_borrow(target));
+        value_put(a, value_ensure(a, obj, STR("spec")), STR("targetCPUUtilizationPercentage"),
+                  value_borrow(target));
     return write_list(a, obj, NOTE("metrics"), find_type(STR("v2beta1"), "MetricSpec"), &others,
                       err);
 }
@@ -392,8 +392,8 @@ static int status_out(struct arena *a, struct value *obj, struct err *err)
     }
     struct value current = convert_metrics(a, list, false, true);
     if (used)
-        (void)value_set(a, value_ensure(a, obj, STR("status")),
-                        STR("currentCPUUtilizationPercentage"), value_borrow(used));
+        value_put(a, value_ensure(a, obj, STR("status")), STR("currentCPUUtilizationPercentage"),
+                  value_borrow(used));
     int r = write_list(a, obj, NOTE("current-metrics"), find_type(STR("v2beta1"), "MetricStatus"),
                        &current, err);
     if (r < 0)
@@ -418,9 +418,9 @@ static void change_shape(struct arena *a, struct value *obj, bool to_v2)
                  current =
                      convert_metrics(a, value_dig(obj, "status", "currentMetrics"), to_v2, true);
     if (metrics.n)
-        (void)value_set(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
+        value_put(a, value_ensure(a, obj, STR("spec")), STR("metrics"), metrics);
     if (current.n)
-        (void)value_set(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
+        value_put(a, value_ensure(a, obj, STR("status")), STR("currentMetrics"), current);
 }
 
 int convert__autoscaler_beta1_in(struct arena *a, struct value *obj, struct err *err)

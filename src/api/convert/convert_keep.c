@@ -150,7 +150,7 @@ static bool keep_by_key(struct arena *a, const struct kind_field *f, const struc
     for (size_t i = 0; i < s->next->n; i++) {
         const struct value *old = map_get(&seen.by_key, next.keys[i]), *item = &s->next->items[i];
         struct sides one = { old, old ? &s->live->items[old - s->seen->items] : NULL, item };
-        (void)value_push(a, ret, old ? keep_item(a, f, &one) : value_borrow(item));
+        value_put_item(a, ret, old ? keep_item(a, f, &one) : value_borrow(item));
     }
     return true;
 }
@@ -195,14 +195,13 @@ static struct value keep_by_place(struct arena *a, const struct kind_field *f,
         back++;
     for (size_t i = 0; i < n_next; i++) {
         if (i < front)
-            (void)value_push(a, &out, value_borrow(&live[i]));
+            value_put_item(a, &out, value_borrow(&live[i]));
         else if (i >= n_next - back)
-            (void)value_push(a, &out, value_borrow(&live[i + n_seen - n_next]));
+            value_put_item(a, &out, value_borrow(&live[i + n_seen - n_next]));
         else if (n_seen != n_next)
-            (void)value_push(a, &out, value_borrow(&next[i]));
+            value_put_item(a, &out, value_borrow(&next[i]));
         else
-            (void)value_push(a, &out,
-                             keep_at(a, f, &(struct sides){ &seen[i], &live[i], &next[i] }));
+            value_put_item(a, &out, keep_at(a, f, &(struct sides){ &seen[i], &live[i], &next[i] }));
     }
     return out;
 }
@@ -243,7 +242,7 @@ static struct value keep_map(struct arena *a, const struct kind_field *f, const 
                                c <= 0 ? &s->next->fields[i].val : NULL };
         struct value v;
         if (keep_field(a, &element, &entry, &v))
-            (void)value_add(a, &out, key, v);
+            value_put_new(a, &out, key, v);
         i += c <= 0;
         j += c >= 0;
     }
@@ -306,7 +305,7 @@ static void keep_fields(struct arena *a, const struct kind_type *t, const struct
                                given(value_get(s->next, f->name)) };
         struct value v;
         if (keep_field(a, f, &field, &v))
-            (void)value_add(a, out, f->name, v);
+            value_put_new(a, out, f->name, v);
     }
 }
 
@@ -342,7 +341,7 @@ int convert_keep(struct arena *a, const struct kind_type *old, const struct valu
         return r;
     struct sides s = { &seen, live, obj };
     struct value kept = keep_struct(a, hub, &s);
-    (void)value_set(a, &kept, STR("kind"), value_string(hub->name));
-    (void)value_set(a, &kept, STR("apiVersion"), value_string(convert_api_version(a, hub)));
+    value_put(a, &kept, STR("kind"), value_string(hub->name));
+    value_put(a, &kept, STR("apiVersion"), value_string(convert_api_version(a, hub)));
     return typed_read(a, hub, &kept, NULL, obj, err);
 }

@@ -28,8 +28,8 @@ static struct value read_object(struct arena *a, const struct kind_type *t, cons
     struct typed_notes notes;
     if (yaml_read(a, str_of(yaml), NULL, &given, &err) < 0)
         fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
-    (void)value_set(a, &given, STR("kind"), value_string(t->name));
-    (void)value_set(a, &given, STR("apiVersion"), value_string(convert_api_version(a, t)));
+    value_put(a, &given, STR("kind"), value_string(t->name));
+    value_put(a, &given, STR("apiVersion"), value_string(convert_api_version(a, t)));
     if (typed_read(a, t, &given, &notes, &obj, &err) < 0)
         fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
     if (notes.n)

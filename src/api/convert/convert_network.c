@@ -20,12 +20,12 @@ static void backend_in(struct arena *a, struct value *backend)
         return;
     struct value service = value_object(), ref = value_object();
     if (value_is(port, VALUE_STRING))
-        (void)value_add(a, &ref, STR("name"), value_borrow(port));
+        value_put_new(a, &ref, STR("name"), value_borrow(port));
     else if (value_is(port, VALUE_INT))
-        (void)value_add(a, &ref, STR("number"), value_borrow(port));
-    (void)value_add(a, &service, STR("name"), value_string(name));
-    (void)value_add(a, &service, STR("port"), ref);
-    (void)value_set(a, backend, STR("service"), service);
+        value_put_new(a, &ref, STR("number"), value_borrow(port));
+    value_put_new(a, &service, STR("name"), value_string(name));
+    value_put_new(a, &service, STR("port"), ref);
+    value_put(a, backend, STR("service"), service);
 }
 
 static void backend_out(struct arena *a, struct value *backend)
@@ -37,7 +37,7 @@ static void backend_out(struct arena *a, struct value *backend)
                        *name = value_get(port, STR("name"));
     convert__copy(a, backend, STR("serviceName"), service, STR("name"));
     if (value_str(name).n)
-        (void)value_set(a, backend, STR("servicePort"), value_borrow(name));
+        value_put(a, backend, STR("servicePort"), value_borrow(name));
     else
         convert__copy(a, backend, STR("servicePort"), port, STR("number"));
 }
@@ -112,10 +112,10 @@ static void endpoint_in(struct arena *a, struct value *endpoint)
     const struct value *host = value_get(&topology, HOSTNAME),
                        *node = value_get(endpoint, STR("nodeName"));
     if (host && value_is(node, VALUE_STRING) && value_eq(host, node))
-        (void)value_remove(a, &topology, HOSTNAME);
+        value_drop(a, &topology, HOSTNAME);
     convert__copy(a, endpoint, STR("zone"), &topology, ZONE);
-    (void)value_remove(a, &topology, ZONE);
-    (void)value_set(a, endpoint, STR("deprecatedTopology"), topology);
+    value_drop(a, &topology, ZONE);
+    value_put(a, endpoint, STR("deprecatedTopology"), topology);
 }
 
 static void endpoint_out(struct arena *a, struct value *endpoint)
@@ -127,7 +127,7 @@ static void endpoint_out(struct arena *a, struct value *endpoint)
     convert__copy(a, &topology, ZONE, endpoint, STR("zone"));
     if (!value_str(value_get(&topology, HOSTNAME)).n)
         convert__copy(a, &topology, HOSTNAME, endpoint, STR("nodeName"));
-    (void)value_set(a, endpoint, STR("topology"), topology);
+    value_put(a, endpoint, STR("topology"), topology);
 }
 
 int convert__endpoint_slice_in(struct arena *a, struct value *obj, struct err *err)

@@ -29,13 +29,13 @@ void convert__copy(struct arena *a, struct value *to, struct str to_key, const s
 {
     const struct value *v = convert__given(value_get(from, from_key));
     if (v)
-        (void)value_set(a, to, to_key, value_borrow(v));
+        value_put(a, to, to_key, value_borrow(v));
 }
 
 void convert__rename(struct arena *a, struct value *obj, struct str from, struct str to)
 {
     convert__copy(a, obj, to, obj, from);
-    (void)value_remove(a, obj, from);
+    value_drop(a, obj, from);
 }
 
 /* ---- Annotations ---- */
@@ -51,7 +51,7 @@ void convert__note_set(struct arena *a, struct value *obj, struct str key, struc
     struct value *meta = value_ensure(a, obj, STR("metadata"));
     struct value *notes = meta ? value_ensure(a, meta, STR("annotations")) : NULL;
     if (notes)
-        (void)value_set(a, notes, key, value_string(text));
+        value_put(a, notes, key, value_string(text));
 }
 
 void convert__note_drop(struct arena *a, struct value *obj, struct str key)
@@ -60,7 +60,7 @@ void convert__note_drop(struct arena *a, struct value *obj, struct str key)
         return;
     struct value *meta = value_edit(a, obj, STR("metadata"));
     struct value *notes = value_edit(a, meta, STR("annotations"));
-    (void)value_remove(a, notes, key);
+    value_drop(a, notes, key);
     if (!notes->n)
-        (void)value_remove(a, meta, STR("annotations"));
+        value_drop(a, meta, STR("annotations"));
 }

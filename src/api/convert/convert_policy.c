@@ -38,10 +38,10 @@ static bool is_only(const struct value *selector, struct str operator)
 static struct value only(struct arena *a, struct str operator)
 {
     struct value expression = value_object(), list = value_array(), selector = value_object();
-    (void)value_add(a, &expression, STR("key"), value_string(EMPTY_KEY));
-    (void)value_add(a, &expression, STR("operator"), value_string(operator));
-    (void)value_push(a, &list, expression);
-    (void)value_add(a, &selector, STR("matchExpressions"), list);
+    value_put_new(a, &expression, STR("key"), value_string(EMPTY_KEY));
+    value_put_new(a, &expression, STR("operator"), value_string(operator));
+    value_put_item(a, &list, expression);
+    value_put_new(a, &selector, STR("matchExpressions"), list);
     return selector;
 }
 
@@ -51,8 +51,8 @@ static struct value without_key(struct arena *a, const struct value *selector)
     struct value list = value_array(), out = value_borrow(selector);
     value_each_item (expression, value_get(selector, STR("matchExpressions")))
         if (!is_on_key(expression))
-            (void)value_push(a, &list, value_borrow(expression));
-    (void)value_set(a, &out, STR("matchExpressions"), list);
+            value_put_item(a, &list, value_borrow(expression));
+    value_put(a, &out, STR("matchExpressions"), list);
     return out;
 }
 
@@ -66,7 +66,7 @@ int convert__disruption_in(struct arena *a, struct value *obj, struct err *err)
     struct value changed = is_empty(selector)                       ? only(a, STR("Exists"))
                            : is_only(selector, STR("DoesNotExist")) ? value_object()
                                                                     : without_key(a, selector);
-    (void)value_set(a, spec, STR("selector"), changed);
+    value_put(a, spec, STR("selector"), changed);
     return 0;
 }
 
@@ -78,9 +78,9 @@ int convert__disruption_out(struct arena *a, struct value *obj, struct err *err)
     if (!value_is(selector, VALUE_OBJECT))
         return 0;
     if (is_only(selector, STR("Exists")))
-        (void)value_set(a, spec, STR("selector"), value_object());
+        value_put(a, spec, STR("selector"), value_object());
     else if (is_empty(selector))
-        (void)value_set(a, spec, STR("selector"), only(a, STR("DoesNotExist")));
+        value_put(a, spec, STR("selector"), only(a, STR("DoesNotExist")));
     return 0;
 }
 
@@ -103,6 +103,6 @@ int convert__runtime_class_out(struct arena *a, struct value *obj, struct err *e
     convert__copy(a, &spec, STR("runtimeHandler"), obj, STR("handler"));
     convert__copy(a, &spec, STR("overhead"), obj, STR("overhead"));
     convert__copy(a, &spec, STR("scheduling"), obj, STR("scheduling"));
-    (void)value_set(a, obj, STR("spec"), spec);
+    value_put(a, obj, STR("spec"), spec);
     return 0;
 }

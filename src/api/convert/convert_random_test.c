@@ -17,6 +17,7 @@
 #include "api/defaults/defaults.h"
 #include "api/random/random_object.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 enum { ROUNDS = 30, DEPTH = 7 };
@@ -100,7 +101,7 @@ static struct value with_label(struct trial *t, const struct kind_type *type,
     struct value out = value_clone(&t->arena, obj);
     struct value *meta = value_ensure(&t->arena, &out, STR("metadata"));
     struct value *labels = value_ensure(&t->arena, meta, STR("labels"));
-    (void)value_set(&t->arena, labels, STR("new"), value_string(STR("label")));
+    value_put(&t->arena, labels, STR("new"), value_string(STR("label")));
     return retyped(t, type, &out);
 }
 
@@ -127,7 +128,7 @@ static bool is_odd(const struct kind_type *old)
         { STR("RoleBinding"), "a subject whose group has a slash in it" },
         { STR("ClusterRoleBinding"), "a subject whose group has a slash in it" },
     };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
         if (str_eq(odd[i].kind, old->name))
             return true;
     return false;

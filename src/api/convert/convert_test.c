@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 static struct arena arena;
@@ -94,7 +95,7 @@ static void autoscalers_survive_the_old_version(void **state)
              "\"metric\":{\"name\":\"m\"},\"current\":{\"averageValue\":\"7\"}}}],\"conditions\":[{"
              "\"type\":\"AbleToScale\",\"status\":\"True\"}]}}",
     };
-    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
         struct value obj = read_object(v2, objects[i]);
         struct value old_obj = convert(v2, v1, &obj), back = convert(v1, v2, &old_obj);
         autobuf want = { 0 };
@@ -201,7 +202,7 @@ static void behaviour_is_read_in_any_case(void **state)
         { "{\\\"ScaleUp\\\"", NULL },
         { "", NULL },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str json = arena_printf(
             &arena, "{\"metadata\":{\"annotations\":{\"" BEHAVIOR "\":\"%s\"}}}", rows[i].note);
         struct value old_obj = read_object(v1, str_cstr(&arena, json));
@@ -263,7 +264,7 @@ static void metrics_had_another_shape(void **state)
           "{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"m\"},\"target\":{"
           "\"type\":\"AverageValue\",\"averageValue\":\"4\"}}}" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str json = arena_printf(&arena, "{\"spec\":{\"metrics\":[%s]}}", rows[i].old);
         struct value old_obj = read_object(beta, str_cstr(&arena, json));
         struct value obj = convert(beta, v2, &old_obj), back = convert(v2, beta, &obj);
@@ -293,7 +294,7 @@ static void annotations_that_are_no_number(void **state)
         { "DaemonSet", NOTED(GENERATION, "+-1"),
           "strconv.ParseInt: parsing \"+-1\": invalid syntax" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_type *hub = type_of("apps", "v1", rows[i].kind),
                                *old = type_of("extensions", "v1beta1", rows[i].kind);
         struct err err = ERR_INIT(&arena);
@@ -322,7 +323,7 @@ static void annotations_of_the_hub(void **state)
         { "v1", "DaemonSet", NOTED(GENERATION, "-08"), "{\"" GENERATION "\":\"-8\"}" },
         { "v2", "HorizontalPodAutoscaler", NOTED(BEHAVIOR, "{}"), NULL },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_type *t = type_of(rows[i].version[1] == '2' ? "autoscaling" : "apps",
                                             rows[i].version, rows[i].kind);
         struct value obj = read_object(t, rows[i].given), out = convert(t, t, &obj);
@@ -362,7 +363,7 @@ static void kinds_have_a_hub(void **state)
         { "admissionregistration.k8s.io/v1alpha1", "InitializerConfiguration",
           "admissionregistration.k8s.io/v1alpha1" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_type *t = kind_find(str_of(rows[i].version), str_of(rows[i].kind));
         assert_non_null(t);
         const struct kind_type *hub = convert_hub(t);

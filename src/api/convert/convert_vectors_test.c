@@ -5,6 +5,7 @@
 
 #include "api/convert/convert_check_test.h"
 #include "api/codec/round_trip_test.h"
+#include "base/idiom.h"
 
 static struct vectors_count to_old = { .name = "hub to old and back" },
                             kept = { .name = "updates through old versions" },
@@ -65,7 +66,7 @@ static bool is_at_or_below(struct str path, struct str top)
 
 static bool has_no_place(struct arena *a, const struct kind_type *old, struct str path)
 {
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         struct place *p = &places[i];
         if (str_eq(convert_api_version(a, old), str_of(p->version)) &&
             str_eq(old->name, str_of(p->kind)) && is_at_or_below(path, str_of(p->path))) {
@@ -79,7 +80,7 @@ static bool has_no_place(struct arena *a, const struct kind_type *old, struct st
 static bool all_were_met(void)
 {
     bool good = true;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         if (!places[i].met)
             printf("%s %s has a place for %s\n", places[i].version, places[i].kind, places[i].path);
         good = good && places[i].met;

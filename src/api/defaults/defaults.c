@@ -36,13 +36,13 @@ bool defaults__is_text(const struct value *obj, struct str key, struct str text)
 void defaults__fill(struct arena *a, struct value *obj, struct str key, struct value v)
 {
     if (is_none(value_get(obj, key)))
-        (void)value_set(a, obj, key, v);
+        value_put(a, obj, key, v);
 }
 
 void defaults__fill_zero(struct arena *a, struct value *obj, struct str key, struct value v)
 {
     if (defaults__is_zero(value_get(obj, key)))
-        (void)value_set(a, obj, key, v);
+        value_put(a, obj, key, v);
 }
 
 /* The entries of both, in order; of one key the entry of `first`. */
@@ -55,7 +55,7 @@ static struct value merged(struct arena *a, const struct value *first, const str
                 : j == second->n ? -1
                                  : str_cmp(first->fields[i].key, second->fields[j].key);
         const struct value_field *f = c <= 0 ? &first->fields[i] : &second->fields[j];
-        (void)value_add(a, &both, f->key, value_borrow(&f->val));
+        value_put_new(a, &both, f->key, value_borrow(&f->val));
         i += c <= 0;
         j += c >= 0;
     }
@@ -68,7 +68,7 @@ void defaults__fill_map(struct arena *a, struct value *obj, struct str key,
     if (!value_is(more, VALUE_OBJECT) || !more->n)
         return;
     struct value both = merged(a, value_get(obj, key), more);
-    (void)value_set(a, obj, key, both);
+    value_put(a, obj, key, both);
 }
 
 /* ---- The walk ---- */
@@ -87,9 +87,9 @@ static void fill_field(struct arena *a, const struct kind_field *f, struct value
     if (!is_unset(f, v))
         return;
     if (v)
-        (void)value_set(a, obj, f->name, value_borrow(f->default_value));
+        value_put(a, obj, f->name, value_borrow(f->default_value));
     else
-        (void)value_add(a, obj, f->name, value_borrow(f->default_value));
+        value_put_new(a, obj, f->name, value_borrow(f->default_value));
 }
 
 /* The first entry from `i` on that has something to round, and how it reads then. */
@@ -114,7 +114,7 @@ static void round_up(struct arena *a, struct value *map)
     struct value rounded = value_object();
     for (uint32_t i = 0; i < map->n; i++) {
         struct value_field *f = &map->fields[i];
-        (void)value_add(a, &rounded, f->key, i == next ? value_string(text) : f->val);
+        value_put_new(a, &rounded, f->key, i == next ? value_string(text) : f->val);
         if (i == next)
             next = find_unround(a, map, i + 1, &text);
     }

@@ -11,10 +11,10 @@ void defaults__network_policy_spec(struct arena *a, struct value *spec)
     if (!defaults__is_zero(value_get(spec, STR("policyTypes"))))
         return;
     struct value types = value_array();
-    (void)value_push(a, &types, value_string(STR("Ingress")));
+    value_put_item(a, &types, value_string(STR("Ingress")));
     if (!defaults__is_zero(value_get(spec, STR("egress"))))
-        (void)value_push(a, &types, value_string(STR("Egress")));
-    (void)value_set(a, spec, STR("policyTypes"), types);
+        value_put_item(a, &types, value_string(STR("Egress")));
+    value_put(a, spec, STR("policyTypes"), types);
 }
 
 /* ---- Access ---- */
@@ -132,13 +132,13 @@ static void default_versions(struct arena *a, struct value *spec)
     struct str first = value_str(value_get(value_at(versions, 0), STR("name")));
     if (old.n && defaults__is_zero(versions)) {
         struct value version = value_object(), list = value_array();
-        (void)value_add(a, &version, STR("name"), value_string(old));
-        (void)value_add(a, &version, STR("served"), value_bool(true));
-        (void)value_add(a, &version, STR("storage"), value_bool(true));
-        (void)value_push(a, &list, version);
-        (void)value_set(a, spec, STR("versions"), list);
+        value_put_new(a, &version, STR("name"), value_string(old));
+        value_put_new(a, &version, STR("served"), value_bool(true));
+        value_put_new(a, &version, STR("storage"), value_bool(true));
+        value_put_item(a, &list, version);
+        value_put(a, spec, STR("versions"), list);
     } else if (!old.n && first.n) {
-        (void)value_set(a, spec, STR("version"), value_string(first));
+        value_put(a, spec, STR("version"), value_string(first));
     }
 }
 
@@ -170,7 +170,7 @@ static void default_stored(struct arena *a, struct value *crd, struct str versio
     struct value stored = value_array();
     if (!status)
         return;
-    (void)value_push(a, &stored, value_string(version));
+    value_put_item(a, &stored, value_string(version));
     defaults__fill_zero(a, status, STR("storedVersions"), stored);
 }
 
@@ -189,6 +189,6 @@ void defaults__conversion_v1beta1(struct arena *a, struct value *conversion)
     if (!defaults__is_text(conversion, STR("strategy"), STR("Webhook")))
         return;
     struct value versions = value_array();
-    (void)value_push(a, &versions, value_string(STR("v1beta1")));
+    value_put_item(a, &versions, value_string(STR("v1beta1")));
     defaults__fill_zero(a, conversion, STR("conversionReviewVersions"), versions);
 }

@@ -16,9 +16,9 @@ static void default_client_ip(struct arena *a, struct value *spec)
                      &seconds))
         return;
     struct value client_ip = value_object(), config = value_object();
-    (void)value_add(a, &client_ip, STR("timeoutSeconds"), value_int(CLIENT_IP_TIMEOUT_SECONDS));
-    (void)value_add(a, &config, STR("clientIP"), client_ip);
-    (void)value_set(a, spec, STR("sessionAffinityConfig"), config);
+    value_put_new(a, &client_ip, STR("timeoutSeconds"), value_int(CLIENT_IP_TIMEOUT_SECONDS));
+    value_put_new(a, &config, STR("clientIP"), client_ip);
+    value_put(a, spec, STR("sessionAffinityConfig"), config);
 }
 
 static void default_traffic(struct arena *a, struct value *spec)
@@ -40,7 +40,7 @@ static void default_traffic(struct arena *a, struct value *spec)
 void defaults__service_spec(struct arena *a, struct value *spec)
 {
     if (defaults__is_text(spec, STR("sessionAffinity"), STR("None")))
-        (void)value_remove(a, spec, STR("sessionAffinityConfig"));
+        value_drop(a, spec, STR("sessionAffinityConfig"));
     else if (defaults__is_text(spec, STR("sessionAffinity"), STR("ClientIP")))
         default_client_ip(a, spec);
     default_traffic(a, spec);
@@ -78,7 +78,7 @@ static struct value encoded(struct arena *a, const struct value *map)
     value_each_field (f, map) {
         buf_reset(&text);
         base64_encode(&text, value_str(&f->val));
-        (void)value_add(a, &out, f->key, value_string(arena_str(a, buf_str(&text))));
+        value_put_new(a, &out, f->key, value_string(arena_str(a, buf_str(&text))));
     }
     return out;
 }
@@ -94,10 +94,10 @@ void defaults__secret(struct arena *a, struct value *secret)
     if (data)
         old = value_borrow(data);
     if (bytes.n) {
-        (void)value_set(a, secret, STR("data"), bytes);
+        value_put(a, secret, STR("data"), bytes);
         defaults__fill_map(a, secret, STR("data"), &old);
     }
-    (void)value_remove(a, secret, STR("stringData"));
+    value_drop(a, secret, STR("stringData"));
 }
 
 /* ---- The rest ---- */
@@ -119,7 +119,7 @@ void defaults__namespace(struct arena *a, struct value *ns)
     struct value *meta = name.n ? value_edit(a, ns, STR("metadata")) : NULL;
     struct value *labels = meta ? value_ensure(a, meta, STR("labels")) : NULL;
     if (labels)
-        (void)value_set(a, labels, STR("kubernetes.io/metadata.name"), value_string(name));
+        value_put(a, labels, STR("kubernetes.io/metadata.name"), value_string(name));
 }
 
 /* The same as with the addresses of a Pod. Upstream does it when it converts. */
@@ -130,12 +130,12 @@ void defaults__node_spec(struct arena *a, struct value *spec)
     if (str_eq(cidr, first))
         return;
     if (!cidr.n) {
-        (void)value_set(a, spec, STR("podCIDR"), value_string(first));
+        value_put(a, spec, STR("podCIDR"), value_string(first));
         return;
     }
     struct value list = value_array();
-    (void)value_push(a, &list, value_string(cidr));
-    (void)value_set(a, spec, STR("podCIDRs"), list);
+    value_put_item(a, &list, value_string(cidr));
+    value_put(a, spec, STR("podCIDRs"), list);
 }
 
 void defaults__node_status(struct arena *a, struct value *status)

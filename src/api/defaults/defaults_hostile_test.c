@@ -73,9 +73,9 @@ static void many_empty_items_take_little(void **state)
     arena_init(&a);
     struct value containers = value_array(), spec = value_object(), pod = value_object(), obj;
     for (int i = 0; i < N; i++)
-        (void)value_push(&in_arena, &containers, value_object());
-    (void)value_add(&in_arena, &spec, STR("containers"), containers);
-    (void)value_add(&in_arena, &pod, STR("spec"), spec);
+        value_put_item(&in_arena, &containers, value_object());
+    value_put_new(&in_arena, &spec, STR("containers"), containers);
+    value_put_new(&in_arena, &pod, STR("spec"), spec);
     assert_int_equal(typed_read(&a, t, &pod, NULL, &obj, NULL), 0);
     defaults_apply(&a, t, &obj);
     assert_true(a.held < N * 3 * sizeof(struct value));

@@ -1,6 +1,7 @@
 /* Workloads, the other groups, and versions that are gone. */
 #include "api/defaults/defaults_check_test.h"
 #include "base/base64.h"
+#include "base/idiom.h"
 
 #define SPEC(spec) "{'spec':{" spec "}}"
 #define LABELLED   SPEC("'template':{'metadata':{'labels':{'a':'b'}}}")
@@ -367,7 +368,7 @@ static void devices_are_tainted_now(void **state)
           "spec/devices/0/basic/taints/0/timeAdded" },
     };
     struct str now = STR("2026-01-02T03:04:05Z"), later = STR("2027-01-02T03:04:05Z");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value obj = defaulted(&a, rows[i][0], rows[i][1], rows[i][2]);
@@ -447,11 +448,11 @@ static void kubelets_have_their_signers(void **state)
         { "other", CLIENT, "legacy-unknown" },
         { "two", CLIENT, "legacy-unknown" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         const char *der = NULL;
-        for (size_t j = 0; j < sizeof(requests) / sizeof(requests[0]); j++)
+        for (size_t j = 0; j < ARRAY_LEN(requests); j++)
             if (strcmp(requests[j].what, rows[i].what) == 0)
                 der = requests[j].der;
         assert_non_null(der);

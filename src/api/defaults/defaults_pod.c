@@ -28,7 +28,7 @@ void defaults__volume(struct arena *a, struct value *volume)
     value_each_field (f, volume)
         if (!str_eq(f->key, STR("name")) && f->val.type != VALUE_NULL)
             return;
-    (void)value_set(a, volume, STR("emptyDir"), value_object());
+    value_put(a, volume, STR("emptyDir"), value_object());
 }
 
 /* Two names of one field; the newer one wins. */
@@ -40,9 +40,9 @@ void defaults__pod_spec(struct arena *a, struct value *spec)
     if (str_eq(account, old_account))
         return;
     if (!account.n)
-        (void)value_set(a, spec, name, value_string(old_account));
+        value_put(a, spec, name, value_string(old_account));
     else
-        (void)value_set(a, spec, old_name, value_string(account));
+        value_put(a, spec, old_name, value_string(account));
 }
 
 /* Old kubelets know one address only, so where the two disagree it is the one that counts. */
@@ -53,15 +53,15 @@ void defaults__pod_status(struct arena *a, struct value *status)
     struct str ip = value_str(value_get(status, STR("podIP")));
     if (!ip.n) {
         if (first.n)
-            (void)value_set(a, status, STR("podIP"), value_string(first));
+            value_put(a, status, STR("podIP"), value_string(first));
         return;
     }
     if (str_eq(ip, first))
         return;
     struct value entry = value_object(), list = value_array();
-    (void)value_add(a, &entry, STR("ip"), value_string(ip));
-    (void)value_push(a, &list, entry);
-    (void)value_set(a, status, STR("podIPs"), list);
+    value_put_new(a, &entry, STR("ip"), value_string(ip));
+    value_put_item(a, &list, entry);
+    value_put(a, status, STR("podIPs"), list);
 }
 
 /* ---- Pods that are no templates ---- */
@@ -107,7 +107,7 @@ void defaults__pod(struct arena *a, struct value *pod)
         return;
     int64_t grace;
     if (value_to_int(value_get(spec, STR("terminationGracePeriodSeconds")), &grace) && grace < 0)
-        (void)value_set(a, spec, STR("terminationGracePeriodSeconds"), value_int(1));
+        value_put(a, spec, STR("terminationGracePeriodSeconds"), value_int(1));
     bool on_host_network = !defaults__is_zero(value_get(spec, STR("hostNetwork")));
     default_containers(a, spec, STR("containers"), on_host_network);
     default_containers(a, spec, STR("initContainers"), on_host_network);

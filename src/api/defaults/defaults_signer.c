@@ -200,5 +200,5 @@ void defaults__signing_request(struct arena *a, struct value *spec)
 {
     const struct value *name = value_get(spec, STR("signerName"));
     if (!name || name->type == VALUE_NULL)
-        (void)value_set(a, spec, STR("signerName"), value_string(signer_of(spec)));
+        value_put(a, spec, STR("signerName"), value_string(signer_of(spec)));
 }

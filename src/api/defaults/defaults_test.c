@@ -1,6 +1,7 @@
 /* Pods and the rest of the core group, and storage. */
 #include "api/defaults/defaults_check_test.h"
 #include "api/defaults/defaults_rules.h"
+#include "base/idiom.h"
 
 /* ---- Pods ---- */
 
@@ -179,7 +180,7 @@ static void templates_are_pods_everywhere(void **state)
         { "apps/v1beta2", "ReplicaSet", "{'spec':{" TEMPLATE "}}", "spec/template/spec" },
         { "extensions/v1beta1", "DaemonSet", "{'spec':{" TEMPLATE "}}", "spec/template/spec" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value obj = defaulted(&a, rows[i].api_version, rows[i].kind, rows[i].body);
@@ -252,7 +253,7 @@ static void images_are_parsed(void **state)
         { "index.docker.io/a", true },
     };
 #undef HEX64
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (defaults__is_latest_image(str_of(rows[i].image)) != rows[i].is_latest)
             fail_msg("%s", rows[i].image);
     char path[260];

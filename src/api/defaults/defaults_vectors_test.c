@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 
@@ -100,7 +101,7 @@ static void take_away(struct arena *a, struct value *v, struct str path)
 
 static void take_others_away(struct arena *a, struct str kind, struct value *obj)
 {
-    for (size_t i = 0; i < sizeof(set_by_others) / sizeof(set_by_others[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(set_by_others); i++)
         if (!*set_by_others[i].kind || str_eq(str_of(set_by_others[i].kind), kind))
             take_away(a, obj, str_of(set_by_others[i].path));
 }
@@ -196,7 +197,7 @@ static void check_file(struct arena *a, struct vectors_count *count)
 
 int main(void)
 {
-    enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
+    enum { N_COUNTS = ARRAY_LEN(counts) };
     struct arena a;
     arena_init(&a);
     if (!vectors_are_there(&a, "golden"))

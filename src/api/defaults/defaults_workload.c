@@ -39,7 +39,7 @@ void defaults__template_labels(struct arena *a, struct value *workload)
     if (!found)
         return;
     struct value labels = value_share(found), selector = value_object();
-    (void)value_add(a, &selector, STR("matchLabels"), labels);
+    value_put_new(a, &selector, STR("matchLabels"), labels);
     defaults__fill(a, value_edit(a, workload, STR("spec")), STR("selector"), selector);
     default_labels(a, workload, labels);
 }
@@ -89,7 +89,7 @@ void defaults__daemon_set_strategy(struct arena *a, struct value *strategy)
 void defaults__stateful_set_strategy(struct arena *a, struct value *strategy)
 {
     if (defaults__is_zero(value_get(strategy, STR("type")))) {
-        (void)value_set(a, strategy, STR("type"), value_string(STR("RollingUpdate")));
+        value_put(a, strategy, STR("type"), value_string(STR("RollingUpdate")));
         (void)value_ensure(a, strategy, STR("rollingUpdate"));
     }
     struct value *rolling = value_edit(a, strategy, STR("rollingUpdate"));
@@ -107,8 +107,8 @@ void defaults__stateful_set_spec(struct arena *a, struct value *spec)
         struct value *claim = value_edit_at(a, claims, i);
         if (claim->type != VALUE_OBJECT)
             continue;
-        (void)value_set(a, claim, STR("kind"), value_string(STR("PersistentVolumeClaim")));
-        (void)value_set(a, claim, STR("apiVersion"), value_string(STR("v1")));
+        value_put(a, claim, STR("kind"), value_string(STR("PersistentVolumeClaim")));
+        value_put(a, claim, STR("apiVersion"), value_string(STR("v1")));
     }
 }
 
@@ -168,10 +168,10 @@ void defaults__autoscaler_v1(struct arena *a, struct value *autoscaler)
 static void add_policy(struct arena *a, struct value *policies, struct str type, int64_t number)
 {
     struct value policy = value_object();
-    (void)value_add(a, &policy, STR("type"), value_string(type));
-    (void)value_add(a, &policy, STR("value"), value_int(number));
-    (void)value_add(a, &policy, STR("periodSeconds"), value_int(SCALE_PERIOD_SECONDS));
-    (void)value_push(a, policies, policy);
+    value_put_new(a, &policy, STR("type"), value_string(type));
+    value_put_new(a, &policy, STR("value"), value_int(number));
+    value_put_new(a, &policy, STR("periodSeconds"), value_int(SCALE_PERIOD_SECONDS));
+    value_put_item(a, policies, policy);
 }
 
 static struct value *fill_rules(struct arena *a, struct value *behavior, struct str direction)
@@ -186,7 +186,7 @@ static struct value *fill_rules(struct arena *a, struct value *behavior, struct 
 static void fill_policies(struct arena *a, struct value *rules, struct value policies)
 {
     if (!value_is(value_get(rules, STR("policies")), VALUE_ARRAY))
-        (void)value_set(a, rules, STR("policies"), policies);
+        value_put(a, rules, STR("policies"), policies);
 }
 
 /* How long to wait before scaling down is for the controller to say. */

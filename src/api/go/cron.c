@@ -4,6 +4,7 @@
 #include "api/go/quote.h"
 #include "api/go/time_zone.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 struct bounds {
@@ -175,7 +176,7 @@ static int parse_descriptor(struct str text, struct cron *ret, struct err *err)
         { STR("@hourly"), { 1, 0xffffff, 0xfffffffe, 0x1ffe, 0x7f, true, true } },
     };
     struct str zone = ret->zone;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_eq(text, known[i].name)) {
             *ret = known[i].cron;
             ret->zone = zone;

@@ -7,6 +7,7 @@
 #include "api/go/cron.h"
 #include "api/go/goduration.h"
 #include "api/go/time_zone.h"
+#include "base/idiom.h"
 
 static void schedules_become_sets(void **state)
 {
@@ -25,7 +26,7 @@ static void schedules_become_sets(void **state)
         { "@every 1h30m", { .every_nanos = INT64_C(5400000000000) } },
         { "0/9223372036854775807 0 1 1 0", { 1, 1, 2, 2, 1 } },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cron c;
         assert_int_equal(cron_parse(str_of(rows[i].text), &c, NULL), 0);
         const struct cron *w = &rows[i].want;
@@ -63,7 +64,7 @@ static void what_is_wrong_is_said_as_upstream_does(void **state)
         { "TZ=Mars 0 0 1 1 0", "provided bad location Mars: unknown time zone Mars" },
         { "TZ=UTC", "invalid schedule format: runtime error: slice bounds out of range [3:-1]" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct err err = ERR_INIT(&a);
@@ -98,7 +99,7 @@ static void durations_are_gos(void **state)
         { "5x", 0, "time: unknown unit \"x\" in duration \"5x\"" },
         { ".s", 0, "time: invalid duration \".s\"" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct err err = ERR_INIT(&a);

@@ -1,5 +1,6 @@
 /* URLs and what Go says of bad ones. */
 #include "api/go/go_url.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ static void parts_are_found(void **state)
         { "?a", "", "", "", "a", "" },
         { "#", "", "", "", "", "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         struct go_url url;
         arena_init(&a);
@@ -62,7 +63,7 @@ static void faults_have_words(void **state)
         { "a b:c", "first path segment in URL cannot contain colon" },
         { "1:x", "first path segment in URL cannot contain colon" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         struct go_url url;
         arena_init(&a);

@@ -1,6 +1,7 @@
 #include "api/go/goduration.h"
 
 #include "api/go/quote.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct {
@@ -60,7 +61,7 @@ static struct str take_unit(struct str *s)
 
 static uint64_t nanos_of(struct str unit)
 {
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (str_eq(units[i].name, unit))
             return units[i].nanos;
     return 0;

@@ -3,6 +3,7 @@
 #include "api/go/gotime.h"
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define LAYOUT       "2006-01-02T15:04:05Z07:00"
@@ -210,7 +211,7 @@ static int refuse(const struct reading *r, const char *why, struct str extra, st
 
 static int read_elements(struct reading *r, struct err *err)
 {
-    for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(elements); i++) {
         const struct element *e = &elements[i];
         if (e->micros_only && !r->micros)
             continue;
@@ -309,7 +310,7 @@ struct str gotime_format(struct arena *a, struct gotime t, bool micros)
     };
     size_t n = micros ? strlen("2006-01-02T15:04:05.000000Z") : strlen("2006-01-02T15:04:05Z");
     char *text = arena_alloc(a, n, 1), *p = text;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         p = put_digits(p, parts[i], i ? 2 : 4);
         *p++ = "--T::Z"[i];
     }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 
 static void times_come_out_in_utc(void **state)
 {
@@ -37,7 +38,7 @@ static void times_come_out_in_utc(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct gotime t;
         struct err err = ERR_INIT(&a);
         struct str text = str_of(rows[i].text), want = str_of(rows[i].want);
@@ -102,7 +103,7 @@ static void bad_times_are_refused_in_gos_words(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct gotime t;
         struct err err = ERR_INIT(&a);
         struct str text = str_of(rows[i].text), tail = str_of(rows[i].want);

@@ -2,6 +2,7 @@
  * Unicode's full tables, since these texts only ever end up in error messages. */
 #include "api/go/quote.h"
 
+#include "base/idiom.h"
 #include "base/utf8.h"
 #include "base/banned.h"
 
@@ -19,7 +20,7 @@ bool quote_is_printable(uint32_t code)
 {
     if (code < 0x20)
         return false;
-    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
         if (code >= hidden[i].first && code <= hidden[i].last)
             return false;
     return true;

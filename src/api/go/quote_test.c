@@ -1,4 +1,5 @@
 #include "api/go/quote.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ static void texts_are_quoted_as_go_does(void **state)
         { { "\xe2\x80\xa8\xef\xbb\xbf", 6 }, "\"\\u2028\\ufeff\"" },
         { { "\xf0\x9f\x98\x80\xf3\xa0\x80\x81", 8 }, "\"\xf0\x9f\x98\x80\\U000e0001\"" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autobuf out = { 0 };
         quote_go(&out, rows[i].in);
         buf_byte(&out, '\0');

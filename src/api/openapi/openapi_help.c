@@ -1,6 +1,7 @@
 /* openapi_help.c - a sentence each for the kinds and fields that people look up most. */
 #include "api/openapi/openapi_internal.h"
 
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct {
@@ -258,7 +259,7 @@ static const struct {
 
 struct str openapi_common_help(struct str field)
 {
-    for (size_t i = 0; i < sizeof(common_rows) / sizeof(common_rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(common_rows); i++)
         if (str_eq(common_rows[i].field, field))
             return common_rows[i].text;
     return STR("");
@@ -268,7 +269,7 @@ struct str openapi_common_help(struct str field)
  * thing. */
 struct str openapi_help(const struct kind_type *t, struct str field)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (str_eq(rows[i].type, t->name) && str_eq(rows[i].field, field))
             return rows[i].text;
     const struct kind_field *f = kind_field_find(t, field);

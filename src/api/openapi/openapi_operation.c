@@ -1,5 +1,6 @@
 #include "api/openapi/openapi_operation.h"
 
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Parameters ---- */
@@ -44,7 +45,7 @@ void openapi_add_parameter(struct openapi *o, const char *in, struct str name, c
 
 void openapi_add_parameters(struct openapi *o, unsigned which)
 {
-    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
         if (which & 1u << i)
             openapi_add_parameter(o, "query", str_of(parameters[i].name), parameters[i].type);
 }

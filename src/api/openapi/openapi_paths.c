@@ -1,6 +1,7 @@
 /* openapi_paths.c - resources as paths and operations, from the same tables that route requests. */
 #include "api/openapi/openapi_operation.h"
 
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Names ---- */
@@ -303,7 +304,7 @@ static void add_connect_path(struct scope *s, bool proxy, bool below)
     buf_printf(&after, "/{name}/" STR_FMT "%s%c", STR_ARG(s->sub->name), below ? "/{path}" : "",
                '\0');
     begin_path(s, IN_NAMESPACE, "", after.p);
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
         if (proxy || methods[i].stream)
             add_connect(s, methods[i].method, methods[i].name, below ? "WithPath" : "");
     end_connect_path(s, below);

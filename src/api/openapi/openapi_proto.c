@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/banned.h"
 
@@ -204,7 +205,7 @@ static void add_parameters(struct buf *out, const struct value *list, uint8_t nu
     };
     value_each_item (it, list) {
         size_t start = begin(out, number);
-        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
             if (!str_eq(value_str(value_get(it, STR("in"))), kinds[i].in))
                 continue;
             struct nesting in = begin_all(out, kinds[i].numbers);

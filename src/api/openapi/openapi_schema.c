@@ -1,6 +1,7 @@
 /* openapi_schema.c - types and fields as schemas. */
 #include "api/openapi/openapi_internal.h"
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/banned.h"
 
@@ -80,7 +81,7 @@ static void add_type_name(struct buf *out, const struct kind_type *t)
         return;
     }
     struct str package = { 0 };
-    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(packages); i++)
         if (str_eq(packages[i].group, t->group))
             package = packages[i].package;
     if (!package.p) {
@@ -373,7 +374,7 @@ static void add_gvks(struct openapi *o, const struct kind_type *t)
 static void add_type_meta(struct buf *out)
 {
     static const struct str names[] = { STR("apiVersion"), STR("kind") };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         openapi_comma(out);
         json_write_string(out, names[i]);
         buf_str_add(out, STR(":{"));
@@ -418,7 +419,7 @@ static void add_schema(struct openapi *o, const struct kind_type *t)
 
 static void add_scalar_schemas(struct openapi *o)
 {
-    for (unsigned i = 0; i < sizeof(scalar_schemas) / sizeof(scalar_schemas[0]); i++) {
+    for (unsigned i = 0; i < ARRAY_LEN(scalar_schemas); i++) {
         if (!(o->scalars & 1u << i))
             continue;
         const struct scalar_schema *s = &scalar_schemas[i];

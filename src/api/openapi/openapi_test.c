@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/map.h"
 
@@ -147,7 +148,7 @@ static void properties_are_as_known(void **state)
     struct value v3 = parse(&a, &v3_text), swagger = parse(&a, &swagger_text);
     const struct value *schemas = value_dig(&v3, "components", "schemas");
     const struct value *definitions = value_get(&swagger, STR("definitions"));
-    for (size_t i = 0; i < sizeof(property_rows) / sizeof(property_rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(property_rows); i++) {
         const struct property_row *row = &property_rows[i];
         check_property(schemas, row->schema, row->property, row->v3);
         check_property(definitions, row->schema, row->property, row->swagger);
@@ -179,7 +180,7 @@ static void operations_are_as_known(void **state)
     autobuf text = { 0 };
     openapi_version(&text, kind_version_find(STR(""), STR("v1")), NULL);
     struct value v = parse(&a, &text);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct value *op = value_dig(&v, "paths", rows[i].path, rows[i].method);
         assert_non_null(op);
         const struct value *kind = value_dig(op, "x-kubernetes-group-version-kind", "kind");
@@ -303,7 +304,7 @@ static void descriptions_begin_as_they_always_did(void **state)
     arena_init(&a);
     openapi_swagger(&text, KIND_CURRENT_VERSIONS, NULL);
     struct value doc = parse(&a, &text);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct value *type =
             value_get(value_get(&doc, STR("definitions")), str_of(rows[i].type));
         struct str words = value_str(value_dig(type, "properties", rows[i].field, "description"));

@@ -95,13 +95,13 @@ static struct value random_json(struct random *r, struct arena *a, unsigned dept
     case 5: {
         struct value list = value_array();
         for (uint32_t n = random_below(r, FEW); n; n--)
-            (void)value_push(a, &list, random_json(r, a, depth - 1));
+            value_put_item(a, &list, random_json(r, a, depth - 1));
         return list;
     }
     default: {
         struct value map = value_object();
         for (uint32_t n = random_below(r, FEW); n; n--)
-            (void)value_set(a, &map, random_text(r), random_json(r, a, depth - 1));
+            value_put(a, &map, random_text(r), random_json(r, a, depth - 1));
         return map;
     }
     }
@@ -215,10 +215,10 @@ static struct value random_value(struct random *r, struct arena *a, const struct
     struct value v = f->shape == KIND_LIST ? value_array() : value_object();
     for (uint32_t n = random_below(r, FEW); n; n--) {
         if (f->shape == KIND_LIST)
-            (void)value_push(a, &v, random_one(r, a, f, depth));
+            value_put_item(a, &v, random_one(r, a, f, depth));
         else /* in no order, and now and then twice */
-            (void)value_add(a, &v, arena_printf(a, "%c", 'a' + (int)random_below(r, FEW)),
-                            random_one(r, a, f, depth));
+            value_put_new(a, &v, arena_printf(a, "%c", 'a' + (int)random_below(r, FEW)),
+                          random_one(r, a, f, depth));
     }
     return v;
 }
@@ -230,7 +230,7 @@ static void add_fields(struct random *r, struct arena *a, const struct kind_type
         if (t->fields[i].flags & KIND_INLINE)
             add_fields(r, a, t->fields[i].type, depth, obj);
         else if (random_below(r, 3))
-            (void)value_add(a, obj, t->fields[i].name, random_value(r, a, &t->fields[i], depth));
+            value_put_new(a, obj, t->fields[i].name, random_value(r, a, &t->fields[i], depth));
 }
 
 static struct value random_list(struct random *r, struct arena *a, const struct kind_type *t,
@@ -238,8 +238,7 @@ static struct value random_list(struct random *r, struct arena *a, const struct 
 {
     struct value list = value_array();
     for (uint32_t n = random_below(r, FEW); n; n--)
-        (void)value_push(a, &list,
-                         t ? random_struct(r, a, t, depth) : value_string(random_text(r)));
+        value_put_item(a, &list, t ? random_struct(r, a, t, depth) : value_string(random_text(r)));
     return list;
 }
 
@@ -274,8 +273,8 @@ bool random_typed(struct random *r, struct arena *a, const struct kind_type *t, 
 {
     struct value raw = random_struct(r, a, t, depth);
     if (t->flags & KIND_HAS_TYPE_META) {
-        (void)value_set(a, &raw, STR("kind"), value_string(t->name));
-        (void)value_set(a, &raw, STR("apiVersion"), value_string(convert_api_version(a, t)));
+        value_put(a, &raw, STR("kind"), value_string(t->name));
+        value_put(a, &raw, STR("apiVersion"), value_string(convert_api_version(a, t)));
     }
     return typed_read(a, t, &raw, NULL, ret, NULL) == 0;
 }

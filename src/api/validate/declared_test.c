@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 static struct value parsed(struct arena *a, const char *text)
@@ -205,16 +206,16 @@ static void other_types_do_no_harm(void **state)
     (void)state;
     static const char *const texts[] = { "null", "[]",    "''",           "1",
                                          "true", "[[1]]", "{'name':'x'}", "[{'k':null}]" };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
             struct arena a;
             arena_init(&a);
             struct value old = parsed(&a, texts[k]), obj = value_object();
             for (const struct declared_field *f = tree_fields; f->name.p; f++)
-                (void)value_set(&a, &obj, f->name, parsed(&a, texts[i]));
+                value_put(&a, &obj, f->name, parsed(&a, texts[i]));
             struct value old_obj = value_object();
             for (const struct declared_field *f = tree_fields; f->name.p; f++)
-                (void)value_set(&a, &old_obj, f->name, old);
+                value_put(&a, &old_obj, f->name, old);
             struct field_errors e = FIELD_ERRORS_INIT(&a);
             declared_check(&e, NULL, &tree, &obj, NULL);
             declared_check(&e, NULL, &tree, &obj, &old_obj);

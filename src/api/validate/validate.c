@@ -3,6 +3,7 @@
 #include "api/validate/validate_internal.h"
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct validate_rules *const tables[] = {
@@ -38,7 +39,7 @@ static const struct validate_rules *const tables[] = {
 
 static const struct validate_rules *find_row(struct str group, struct str version, struct str kind)
 {
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++)
         for (const struct validate_rules *v = tables[t]; v->kind.p; v++)
             if (str_eq(v->kind, kind) && str_eq(v->group, group) && str_eq(v->version, version))
                 return v;

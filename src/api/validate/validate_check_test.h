@@ -84,9 +84,9 @@ static inline void change(struct arena *a, struct value *v, const struct refusal
     if (item)
         *item = parsed(a, row->value);
     else if (row->value)
-        (void)value_set(a, v, step, parsed(a, row->value));
+        value_put(a, v, step, parsed(a, row->value));
     else
-        (void)value_remove(a, v, step);
+        value_drop(a, v, step);
 }
 
 /* The faults of a new object, or with `old_obj` of a changed one. */

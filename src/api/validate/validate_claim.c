@@ -1,6 +1,7 @@
 #include "api/validate/validate_claim.h"
 
 #include "api/validate/validate_resource_list.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static void check_access_modes(struct field_errors *e, const struct field_path *path,
@@ -115,7 +116,7 @@ void check_claim_template(struct field_errors *e, const struct field_path *path,
     const struct value *meta = member(template, "metadata");
     (void)check_annotations(e, path_at(meta_path, "annotations"), member(meta, "annotations"));
     (void)check_labels(e, path_at(meta_path, "labels"), member(meta, "labels"));
-    for (size_t i = 0; meta && i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+    for (size_t i = 0; meta && i < ARRAY_LEN(forbidden); i++) {
         struct field_path at = field_child(meta_path, forbidden[i]);
         const struct value *v = validate__member(meta, forbidden[i]);
         if (v && (v->type == VALUE_INT ? v->i != 0 : v->n != 0))

@@ -1,6 +1,7 @@
 /* Objects that nobody would write: of random shapes, and very large. */
 #include "api/random/random_object.h"
 #include "api/validate/validate_check_test.h"
+#include "base/idiom.h"
 
 enum { ROUNDS = 40, DEPTH = 9, LARGE = 20000 };
 
@@ -12,7 +13,7 @@ static void look_at(struct arena *a, const struct kind_resource *r, const struct
     struct field_errors e = FIELD_ERRORS_INIT(a);
     validate_create(&e, r, obj);
     validate_update(&e, r, obj, old_obj);
-    for (size_t i = 0; i < sizeof(subs) / sizeof(subs[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(subs); i++)
         validate_update_sub(&e, r, subs[i], obj, old_obj);
     struct validate_warnings w = { .arena = a };
     validate_warn(&w, r, obj, NULL);

@@ -4,6 +4,7 @@
 #include "api/names.h"
 #include "api/text_set.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Node selectors ---- */
@@ -309,7 +310,7 @@ const char *deprecated_node_label(struct str key)
         { STR("node-role.kubernetes.io/master"),
           "use \"node-role.kubernetes.io/control-plane\" instead" },
     };
-    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++)
         if (str_eq(labels[i].key, key))
             return labels[i].why;
     return NULL;

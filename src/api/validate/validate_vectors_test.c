@@ -2,8 +2,8 @@
  * too, in the same words and order; nothing where it took the object; and the same warnings. The
  * old object of an update is what the server last said of it in the same case.
  *
- * Between decoding and validation the server fills some fields in (src/server/registry/strategy.h and
- * admission); what the rules look at is filled in here in the plainest way.
+ * Between decoding and validation the server fills some fields in (src/server/registry/strategy.h
+ * and admission); what the rules look at is filled in here in the plainest way.
  *
  * Left out: answers other than 200, 201 and 422, and 422 that are not about an object's fields;
  * bodies that are not JSON; custom resources; a PUT where no earlier answer of the case has the
@@ -18,6 +18,7 @@
 #include "api/meta.h"
 #include "api/go/quote.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/vectors_test.h"
 
@@ -129,7 +130,7 @@ static size_t mark_bytes(struct str s)
 {
     static const char *const marks[] = { "<uid:", "<rv",   "<time>",   "<gen>",
                                          "<ip:",  "<any>", "<nodePort" };
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         if (str_starts(s, str_of(marks[i])) && str_find(s, '>') >= 0)
             return (size_t)str_find(s, '>') + 1;
     return 0;
@@ -200,7 +201,7 @@ static struct target target_of(struct str path)
 
 static void put_text(struct arena *a, struct value *obj, struct str key, struct str text)
 {
-    (void)value_set(a, obj, key, value_string(text));
+    value_put(a, obj, key, value_string(text));
 }
 
 static void carry(struct arena *a, struct value *to, const struct value *from, struct str key,
@@ -210,9 +211,9 @@ static void carry(struct arena *a, struct value *to, const struct value *from, s
     if (!to || (only_if_absent && value_get(to, key)))
         return;
     if (was)
-        (void)value_set(a, to, key, value_clone(a, was));
+        value_put(a, to, key, value_clone(a, was));
     else
-        (void)value_remove(a, to, key);
+        value_drop(a, to, key);
 }
 
 static void prepare_meta(struct arena *a, const struct target *t, struct value *meta)
@@ -220,16 +221,16 @@ static void prepare_meta(struct arena *a, const struct target *t, struct value *
     struct str base = value_str(value_get(meta, STR("generateName")));
     if (base.n && value_str(value_get(meta, STR("name"))).n == 0)
         put_text(a, meta, STR("name"), name_generate(a, base, 1234567));
-    (void)value_remove(a, meta, STR("managedFields"));
+    value_drop(a, meta, STR("managedFields"));
     if (str_eq(t->plural, STR("limitranges")) && !value_get(meta, STR("name")))
         put_text(a, meta, STR("name"), STR("made-by-the-server"));
     if (str_eq(t->plural, STR("namespaces")) && value_get(meta, STR("name")))
-        (void)value_set(a, value_ensure(a, meta, STR("labels")), STR("kubernetes.io/metadata.name"),
-                        *value_get(meta, STR("name")));
+        value_put(a, value_ensure(a, meta, STR("labels")), STR("kubernetes.io/metadata.name"),
+                  *value_get(meta, STR("name")));
     if (t->ns.n)
         put_text(a, meta, STR("namespace"), t->ns);
     else
-        (void)value_remove(a, meta, STR("namespace"));
+        value_drop(a, meta, STR("namespace"));
 }
 
 /* Labels and selector of a Job that has none of its own making. */
@@ -257,8 +258,7 @@ static void prepare_job(struct arena *a, struct value *obj)
             put_text(a, labels, uids[i], uid);
     }
     if (shares)
-        (void)value_set(a, value_edit(a, obj, STR("metadata")), STR("labels"),
-                        value_clone(a, labels));
+        value_put(a, value_edit(a, obj, STR("metadata")), STR("labels"), value_clone(a, labels));
     spec = value_edit(a, obj, STR("spec"));
     struct value *selector = value_ensure(a, spec, STR("selector"));
     struct value *match = value_ensure(a, selector, STR("matchLabels"));
@@ -279,13 +279,13 @@ static void prepare_claim(struct arena *a, struct value *obj)
         (str_eq(kind, STR("PersistentVolumeClaim")) && group.n == 0) ||
         (str_eq(kind, STR("VolumeSnapshot")) && str_eq(group, STR("snapshot.storage.k8s.io")));
     if (source && !known) {
-        (void)value_remove(a, spec, STR("dataSource"));
+        value_drop(a, spec, STR("dataSource"));
         source = NULL;
     }
     if (source && !ref)
-        (void)value_set(a, spec, STR("dataSourceRef"), value_clone(a, source));
+        value_put(a, spec, STR("dataSourceRef"), value_clone(a, source));
     else if (ref && !source && !value_get(ref, STR("namespace")))
-        (void)value_set(a, spec, STR("dataSource"), value_clone(a, ref));
+        value_put(a, spec, STR("dataSource"), value_clone(a, ref));
 }
 
 /* What allocation fills in. */
@@ -295,13 +295,13 @@ static void prepare_service(struct arena *a, struct value *obj)
     const struct value *ip = value_get(spec, STR("clusterIP"));
     if (value_str(ip).n && !value_get(spec, STR("clusterIPs"))) {
         struct value ips = value_array();
-        (void)value_push(a, &ips, *ip);
-        (void)value_set(a, spec, STR("clusterIPs"), ips);
+        value_put_item(a, &ips, *ip);
+        value_put(a, spec, STR("clusterIPs"), ips);
     }
     if (str_eq(value_str(value_get(spec, STR("type"))), STR("LoadBalancer")) &&
         str_eq(value_str(value_get(spec, STR("externalTrafficPolicy"))), STR("Local")) &&
         !value_get(spec, STR("healthCheckNodePort")))
-        (void)value_set(a, spec, STR("healthCheckNodePort"), value_int(30001));
+        value_put(a, spec, STR("healthCheckNodePort"), value_int(30001));
 }
 
 /* A field of a feature that is off. */
@@ -312,7 +312,7 @@ static void prepare_pod(struct arena *a, struct value *obj)
         struct value *container = value_edit_at(a, list, i);
         struct value *lifecycle = value_edit(a, container, STR("lifecycle"));
         if (value_is(lifecycle, VALUE_OBJECT))
-            (void)value_remove(a, lifecycle, STR("stopSignal"));
+            value_drop(a, lifecycle, STR("stopSignal"));
     }
 }
 
@@ -322,13 +322,13 @@ static void prepare_create(struct arena *a, const struct target *t, struct value
     prepare_meta(a, t, meta);
     put_text(a, meta, STR("uid"), STR("11111111-2222-4333-8444-555555555555"));
     put_text(a, meta, STR("creationTimestamp"), STR("2026-01-02T03:04:05Z"));
-    (void)value_remove(a, meta, STR("deletionTimestamp"));
-    (void)value_remove(a, meta, STR("deletionGracePeriodSeconds"));
-    (void)value_remove(a, meta, STR("resourceVersion"));
+    value_drop(a, meta, STR("deletionTimestamp"));
+    value_drop(a, meta, STR("deletionGracePeriodSeconds"));
+    value_drop(a, meta, STR("resourceVersion"));
     if (!str_eq(t->plural, STR("nodes")))
-        (void)value_remove(a, obj, STR("status"));
+        value_drop(a, obj, STR("status"));
     else if (value_edit(a, obj, STR("spec")))
-        (void)value_remove(a, value_edit(a, obj, STR("spec")), STR("configSource"));
+        value_drop(a, value_edit(a, obj, STR("spec")), STR("configSource"));
     if (str_eq(t->plural, STR("jobs")))
         prepare_job(a, obj);
     if (str_eq(t->plural, STR("pods")))
@@ -358,7 +358,7 @@ static void prepare_pod_update(struct arena *a, struct value *obj, const struct 
     carry(a, spec, value_get(old_obj, STR("spec")), STR("priority"), true);
     carry(a, spec, value_get(old_obj, STR("spec")), STR("preemptionPolicy"), true);
     if (!value_get(spec, STR("tolerations")))
-        (void)value_set(a, spec, STR("tolerations"), value_array());
+        value_put(a, spec, STR("tolerations"), value_array());
     struct value *list = value_edit(a, spec, STR("tolerations"));
     for (size_t i = 0; value_is(list, VALUE_ARRAY) && i < 2; i++) {
         if (tolerates(list, keys[i]))
@@ -367,8 +367,8 @@ static void prepare_pod_update(struct arena *a, struct value *obj, const struct 
         put_text(a, &toleration, STR("key"), keys[i]);
         put_text(a, &toleration, STR("operator"), STR("Exists"));
         put_text(a, &toleration, STR("effect"), STR("NoExecute"));
-        (void)value_set(a, &toleration, STR("tolerationSeconds"), value_int(300));
-        (void)value_push(a, list, toleration);
+        value_put(a, &toleration, STR("tolerationSeconds"), value_int(300));
+        value_put_item(a, list, toleration);
     }
 }
 
@@ -405,8 +405,8 @@ static void prepare_service_update(struct arena *a, struct value *obj, const str
     const struct value *old_ips = value_get(old, STR("clusterIPs"));
     if (ip && ips && old_ips && value_eq(ips, old_ips) && !value_eq(ip, value_at(ips, 0))) {
         struct value changed = value_array();
-        (void)value_push(a, &changed, *ip);
-        (void)value_set(a, spec, STR("clusterIPs"), changed);
+        value_put_item(a, &changed, *ip);
+        value_put(a, spec, STR("clusterIPs"), changed);
     }
 }
 
@@ -435,7 +435,7 @@ static void prepare_update(struct arena *a, const struct target *t, const struct
     for (size_t i = 0; i < 4; i++) {
         /* ${uid} stands for what an earlier answer had */
         if (str_starts(value_str(value_get(meta, absent[i])), STR("${")))
-            (void)value_remove(a, meta, absent[i]);
+            value_drop(a, meta, absent[i]);
         carry(a, meta, old_meta, absent[i], true);
     }
     for (size_t i = 0; i < 2; i++)
@@ -640,7 +640,7 @@ static void check_review(struct arena *a, const char *id, const struct target *t
     if (t->ns.n)
         put_text(a, meta, STR("namespace"), t->ns);
     else
-        (void)value_remove(a, meta, STR("namespace"));
+        value_drop(a, meta, STR("namespace"));
     validate_create(&e, t->res, &obj);
     (void)field_errors_report(&e, t->group, STR(""), STR(""), &err);
     bool good = !refused ? e.n == 0
@@ -756,7 +756,7 @@ static void check_file(const char *name)
 
 static size_t floor_of(struct str kind)
 {
-    for (size_t i = 0; i < sizeof(floors) / sizeof(floors[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(floors); i++)
         if (str_eq(str_of(floors[i].kind), kind))
             return floors[i].floor;
     return 0;

@@ -3,6 +3,7 @@
 #include "api/quantity.h"
 #include "api/validate/validate_parts.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Sources of pods and of persistent volumes ---- */
@@ -184,7 +185,7 @@ bool check_common_source(struct field_errors *e, const struct field_path *path, 
         { STR("portworxVolume"), check_volume_id },
         { STR("azureDisk"), check_azure_disk },
     };
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++)
         if (str_eq(checks[i].name, name)) {
             checks[i].check(e, path, source);
             return true;
@@ -378,7 +379,7 @@ static void check_csi(struct field_errors *e, const struct field_path *path,
                                           STR("nodePublishSecretRef"), STR("nodeExpandSecretRef") };
     check_driver(e, path_at(path, "driver"), text_of(source, "driver"));
     check_required(e, path_at(path, "volumeHandle"), text_of(source, "volumeHandle"));
-    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
         const struct value *ref = validate__member(source, secrets[i]);
         struct field_path at = field_child(path, secrets[i]);
         if (!ref)
@@ -425,7 +426,7 @@ static void check_sources(struct field_errors *e, const struct field_path *path,
                           const struct value *spec, struct str volume)
 {
     size_t n = 0;
-    for (size_t i = 0; i < sizeof(volume_sources) / sizeof(volume_sources[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(volume_sources); i++) {
         struct str name = volume_sources[i].name, other = volume_sources[i].path;
         const struct value *source = validate__member(spec, name);
         if (!source)

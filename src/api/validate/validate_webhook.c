@@ -2,6 +2,7 @@
 
 #include "api/go/go_url.h"
 #include "api/text_set.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define GROUP         STR("admissionregistration.k8s.io")
@@ -447,7 +448,7 @@ static void warn_of_rule(struct validate_warnings *w, const struct field_path *p
     const struct value *resources = value_get(rule, STR("resources"));
     if (list_has(groups, STR("*")) || list_has(resources, STR("*")))
         return;
-    for (size_t i = 0; i < sizeof(excluded) / sizeof(excluded[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(excluded); i++)
         if (list_has(groups, excluded[i].group) && list_has(resources, excluded[i].resource))
             warn_at(w, path,
                     STR_FMT "." STR_FMT

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "base/banned.h"
 
@@ -32,14 +33,14 @@ static bool set_busy(struct chore *c, bool busy)
 
 static void do_it(struct work *w) /* thread: worker */
 {
-    struct chore *c = (struct chore *)((char *)w - offsetof(struct chore, work));
+    struct chore *c = container_of(w, struct chore, work);
     c->run(c->arg);
     (void)set_busy(c, false);
 }
 
 static void on_fire(struct loop_timer *t)
 {
-    struct chore *c = (struct chore *)((char *)t - offsetof(struct chore, timer));
+    struct chore *c = container_of(t, struct chore, timer);
     if (!set_busy(c, true) && !workers_submit(c->workers, &c->work))
         (void)set_busy(c, false);
     loop_timer_set(c->loop, &c->timer, loop_now_ns(c->loop) + c->every_ns);

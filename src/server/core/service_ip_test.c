@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "server/core/service_ip.h"
 
 static struct service_ranges ranges(const char *cidrs)
@@ -32,7 +33,7 @@ static void ranges_are_read(void **state)
     struct arena a;
     arena_init(&a);
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct service_ranges s = ranges(rows[i].cidrs);
         const struct service_range *r = &s.ips[0];
         uint64_t place;
@@ -70,7 +71,7 @@ static void bad_ranges_are_refused(void **state)
         { "10.0.0.0/16", "1-65536" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct service_ranges s;
         assert_int_equal(service_ranges_parse(str_of(rows[i][0]), str_of(rows[i][1]), &s, NULL),
                          -ERR_INVALID);
@@ -90,7 +91,7 @@ static void addresses_have_their_place(void **state)
     };
     struct service_ranges s = ranges("10.0.0.0/16");
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint64_t place = 0;
         bool found = service_range_place(&s.ips[0], str_of(rows[i].address), &place);
         assert_int_equal(found, rows[i].place >= 0);

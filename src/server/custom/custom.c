@@ -397,8 +397,7 @@ int custom_fit(struct arena *a, const struct kind_type *type, struct str version
     if (was == v)
         return fit_schema(a, &v->type, obj, ret, err);
     struct value written = value_share(obj);
-    (void)value_set(a, &written, STR("apiVersion"),
-                    value_string(convert_api_version(a, &was->type)));
+    value_put(a, &written, STR("apiVersion"), value_string(convert_api_version(a, &was->type)));
     /* A webhook is told what its definition promises, also if the object is older than that. */
     if (v->of->webhook) {
         struct value older = written;

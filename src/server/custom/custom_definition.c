@@ -50,14 +50,14 @@ static void set_condition(struct arena *a, struct value *crd, const struct condi
     struct value *list = conditions_of(a, crd), *found = find_condition(a, list, c->type);
     if (!found) {
         found = value_push(a, list, value_object());
-        (void)value_add(a, found, STR("type"), value_string(c->type));
-        (void)value_add(a, found, STR("status"), value_string(STR("")));
+        value_put_new(a, found, STR("type"), value_string(c->type));
+        value_put_new(a, found, STR("status"), value_string(STR("")));
     }
     if (!str_eq(value_str(value_get(found, STR("status"))), c->status))
-        (void)value_set(a, found, STR("lastTransitionTime"), value_string(now));
-    (void)value_set(a, found, STR("status"), value_string(c->status));
-    (void)value_set(a, found, STR("reason"), value_string(c->reason));
-    (void)value_set(a, found, STR("message"), value_string(c->message));
+        value_put(a, found, STR("lastTransitionTime"), value_string(now));
+    value_put(a, found, STR("status"), value_string(c->status));
+    value_put(a, found, STR("reason"), value_string(c->reason));
+    value_put(a, found, STR("message"), value_string(c->message));
 }
 
 static bool is_condition_true(const struct value *crd, struct str type)
@@ -135,7 +135,7 @@ static void accept_name(struct arena *a, const struct value *wanted, struct valu
         return;
     }
     if (name.n)
-        (void)value_set(a, accepted, field, value_string(arena_str(a, name)));
+        value_put(a, accepted, field, value_string(arena_str(a, name)));
 }
 
 static void accept_short_names(struct arena *a, const struct value *wanted, struct value *accepted,
@@ -158,9 +158,9 @@ static void accept_short_names(struct arena *a, const struct value *wanted, stru
         ret->message = n == 1 ? arena_str(a, buf_str(&faults))
                               : arena_printf(a, "[" STR_FMT "]", STR_ARG(buf_str(&faults)));
     } else if (names) {
-        (void)value_set(a, accepted, STR("shortNames"), value_borrow(names));
+        value_put(a, accepted, STR("shortNames"), value_borrow(names));
     } else {
-        (void)value_remove(a, accepted, STR("shortNames"));
+        value_drop(a, accepted, STR("shortNames"));
     }
 }
 
@@ -185,9 +185,9 @@ static void accept_names(struct arena *a, struct value *crd, const struct others
                 "ListKindConflict", &names);
     const struct value *categories = value_get(wanted, STR("categories"));
     if (categories)
-        (void)value_set(a, accepted, STR("categories"), value_borrow(categories));
+        value_put(a, accepted, STR("categories"), value_borrow(categories));
     else
-        (void)value_remove(a, accepted, STR("categories"));
+        value_drop(a, accepted, STR("categories"));
     set_condition(a, crd, &names, now);
 }
 
@@ -420,10 +420,10 @@ void definition_mark_deleted(struct arena *a, struct value *crd, struct str now)
         struct value *list = value_edit(a, meta, STR("finalizers"));
         if (!value_is(list, VALUE_ARRAY))
             list = value_set(a, meta, STR("finalizers"), value_array());
-        (void)value_push(a, list, value_string(FINALIZER));
+        value_put_item(a, list, value_string(FINALIZER));
     }
-    (void)value_set(a, value_ensure(a, crd, STR("metadata")), STR("deletionTimestamp"),
-                    value_string(now));
+    value_put(a, value_ensure(a, crd, STR("metadata")), STR("deletionTimestamp"),
+              value_string(now));
     struct condition c = { STR("Terminating"), STR("True"), STR("InstanceDeletionPending"),
                            STR("CustomResourceDefinition marked for deletion; CustomResource "
                                "deletion will begin soon") };
@@ -441,7 +441,7 @@ static void drop_finalizer(struct arena *a, struct value *crd)
         break;
     }
     if (value_is(list, VALUE_ARRAY) && !list->n)
-        (void)value_remove(a, meta, STR("finalizers"));
+        value_drop(a, meta, STR("finalizers"));
 }
 
 /* Whether it is marked for deletion, of which only its metadata is read. */

@@ -28,9 +28,9 @@ static void mark(struct api *api, struct arena *a, struct value *obj)
     (void)value_to_int(value_get(meta, STR("generation")), &generation);
     struct str now =
         clock_format(clock_wall_ns(api->clock), false, arena_alloc(a, CLOCK_TEXT_BYTES, 1));
-    (void)value_set(a, meta, STR("deletionTimestamp"), value_string(now));
-    (void)value_set(a, meta, STR("deletionGracePeriodSeconds"), value_int(0));
-    (void)value_set(a, meta, STR("generation"), value_int(generation + 1));
+    value_put(a, meta, STR("deletionTimestamp"), value_string(now));
+    value_put(a, meta, STR("deletionGracePeriodSeconds"), value_int(0));
+    value_put(a, meta, STR("generation"), value_int(generation + 1));
 }
 
 /* The operation that ends one object; none if it waits already. */

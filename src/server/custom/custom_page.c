@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "server/custom/custom_webhook.h"
@@ -187,7 +188,7 @@ static int convert(struct batch *b, size_t first, size_t n, bool *ret_answered)
 static void on_back(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct custom_page *p = (struct custom_page *)((char *)m - offsetof(struct custom_page, back));
+    struct custom_page *p = container_of(m, struct custom_page, back);
     p->is_away = false;
     if (p->is_dropped)
         custom_page_drop(p);
@@ -210,7 +211,7 @@ void custom_page_convert(struct custom_page *p)
 
 static void run(struct work *w)
 {
-    struct custom_page *p = (struct custom_page *)((char *)w - offsetof(struct custom_page, work));
+    struct custom_page *p = container_of(w, struct custom_page, work);
     custom_page_convert(p);
     loop_post(p->opt.loop, &p->back);
 }

@@ -76,6 +76,6 @@ int custom_scale_write(struct arena *a, const struct schema_scale *paths, int64_
                            STR_ARG(path));
         step = str_cut(&rest, '.');
     }
-    (void)value_set(a, obj, step, value_int(replicas));
+    value_put(a, obj, step, value_int(replicas));
     return 0;
 }

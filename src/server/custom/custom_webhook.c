@@ -4,6 +4,7 @@
 #include "api/convert/convert.h"
 #include "api/meta.h"
 #include "api/go/quote.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "merge/unstructured.h"
@@ -210,7 +211,7 @@ static int check_object(struct review *r, size_t i, const struct value *in, cons
         return invalid_type(r, i, "groupVersion", r->to_api_version, api_version_of(out));
     if (!str_eq(kind_of(in), kind_of(out)))
         return invalid_type(r, i, "kind", kind_of(in), kind_of(out));
-    for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+    for (size_t k = 0; k < ARRAY_LEN(same); k++) {
         struct str was = value_str(value_dig(in, "metadata", same[k].field)),
                    is = value_str(value_dig(out, "metadata", same[k].field));
         if (!str_eq(was, is))
@@ -258,7 +259,7 @@ static int take_map(struct review *r, size_t i, const char *field, const struct 
     struct str key = str_of(field);
     const struct value *map = value_get(answered, key), *was = value_get(meta, key);
     if (!map || map->type == VALUE_NULL) {
-        (void)value_remove(r->arena, meta, key);
+        value_drop(r->arena, meta, key);
         return 0;
     }
     if (map->type != VALUE_OBJECT)
@@ -270,7 +271,7 @@ static int take_map(struct review *r, size_t i, const char *field, const struct 
     if (fault == 0 && !(was && value_eq(was, map)))
         fault = check_rules(r, i, str_eq(key, STR("labels")), map);
     if (fault == 0)
-        (void)value_set(r->arena, meta, key, value_borrow(map));
+        value_put(r->arena, meta, key, value_borrow(map));
     return fault;
 }
 
@@ -291,7 +292,7 @@ static int restore_meta(struct review *r, size_t i, const struct value *in, stru
     if (fault == 0)
         fault = take_map(r, i, "annotations", &kept, &meta);
     if (fault == 0)
-        (void)value_set(r->arena, out, STR("metadata"), meta);
+        value_put(r->arena, out, STR("metadata"), meta);
     return fault;
 }
 
@@ -377,9 +378,9 @@ int custom_webhook_convert(struct arena *a, const struct kind_type *from,
         *ret = obj;
         return 0;
     }
-    (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, from)));
+    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, from)));
     if (is_empty(&obj))
-        (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+        value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
     else
         r = custom_webhook_call(a, custom_version_of_type(to), &obj, 1, &answered, err);
     if (r == 0)

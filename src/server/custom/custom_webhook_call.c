@@ -9,6 +9,7 @@
 
 #include "api/go/quote.h"
 #include "base/base64.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "net/fetch.h"
@@ -338,7 +339,7 @@ static const char *status_words(int status)
         { 504, "the server was unable to return a response in the time allotted, but may still be "
                "processing the request" },
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (known[i].status == status)
             return known[i].words;
     return NULL;
@@ -416,7 +417,7 @@ int custom_webhook__post(struct arena *a, const struct custom *c, struct str bod
         .method = STR("POST"),
         .url = arena_printf(a, STR_FMT "?timeout=%us", STR_ARG(w->url), LIMIT_CONVERSION_MS / 1000),
         .headers = headers,
-        .n_headers = sizeof(headers) / sizeof(headers[0]),
+        .n_headers = ARRAY_LEN(headers),
         .body = body,
         .timeout_ms = LIMIT_CONVERSION_MS,
         .max_reply = LIMIT_CONVERSION_BYTES,

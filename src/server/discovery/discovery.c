@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/discovery/catalog.h"
 #include "server/object/encode.h"
@@ -58,7 +59,7 @@ static void add_verbs(struct buf *out, unsigned verbs, const struct kind_resourc
     const struct verb *order = of->type->custom ? custom_verbs : verbs_in_order;
     buf_str_add(out, STR(",\"verbs\":["));
     const char *comma = "";
-    for (size_t i = 0; i < sizeof(verbs_in_order) / sizeof(verbs_in_order[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(verbs_in_order); i++) {
         if (!(verbs & order[i].bit))
             continue;
         buf_printf(out, "%s\"%s\"", comma, order[i].name);
@@ -274,7 +275,7 @@ static const struct format_kind aggregated[] = {
     { { "apidiscovery.k8s.io", 19 }, { "v2", 2 }, { "APIGroupDiscoveryList", 21 } },
     { { "apidiscovery.k8s.io", 19 }, { "v2beta1", 7 }, { "APIGroupDiscoveryList", 21 } },
 };
-enum { AGGREGATED_TODAY = 1, AGGREGATED = sizeof(aggregated) / sizeof(aggregated[0]) };
+enum { AGGREGATED_TODAY = 1, AGGREGATED = ARRAY_LEN(aggregated) };
 
 static struct str accept_of(struct http_exchange *x)
 {
@@ -313,8 +314,7 @@ static void reply_aggregated(struct http_exchange *x, const struct catalog *c, b
     };
     bool same = str_eq(http_header_get(http_request_of(x), STR("if-none-match")), etag);
     struct str bytes = same ? STR("") : in_form(x, f, "APIGroupDiscoveryList", buf_str(&text));
-    http_reply(x, same ? 304 : 200, headers, sizeof(headers) / sizeof(headers[0]),
-               HTTP_BYTES(bytes));
+    http_reply(x, same ? 304 : 200, headers, ARRAY_LEN(headers), HTTP_BYTES(bytes));
 }
 
 static void reply_plain(struct http_exchange *x, const char *kind, struct str json)
@@ -329,7 +329,7 @@ static void reply_plain(struct http_exchange *x, const char *kind, struct str js
         { STR("content-type"), format_content_type(f.media, false) },
         { STR("cache-control"), STR("no-cache, private") },
     };
-    reply_bytes(x, 200, headers, sizeof(headers) / sizeof(headers[0]), in_form(x, f, kind, json));
+    reply_bytes(x, 200, headers, ARRAY_LEN(headers), in_form(x, f, kind, json));
 }
 
 /* The path cut into what it names; absent parts have a NULL pointer. */

@@ -8,6 +8,7 @@
 #include "api/openapi/openapi.h"
 #include "base/clock.h"
 #include "base/crc32c.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/accept.h"
 #include "server/discovery/openapi_custom.h"
@@ -46,7 +47,7 @@ static size_t count_documents(void)
 
 static void free_documents(void)
 {
-    for (size_t k = 0; k < sizeof(libraries) / sizeof(libraries[0]); k++) {
+    for (size_t k = 0; k < ARRAY_LEN(libraries); k++) {
         struct document *documents = libraries[k].documents;
         for (size_t i = 0; documents && i < count_documents(); i++)
             free((char *)documents[i].text.p);
@@ -253,7 +254,7 @@ static void redirect(struct http_exchange *x, struct str tag)
                                         STR_ARG(http_request_of(x)->path), STR_ARG(tag)) },
         { STR("vary"), STR("Accept") },
     };
-    http_reply(x, 301, headers, sizeof(headers) / sizeof(headers[0]), HTTP_BYTES(STR("")));
+    http_reply(x, 301, headers, ARRAY_LEN(headers), HTTP_BYTES(STR("")));
 }
 
 enum { HEADERS_MAX = 5 };

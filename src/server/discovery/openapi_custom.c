@@ -4,6 +4,7 @@
 
 #include "api/openapi/openapi.h"
 #include "base/crc32c.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 #include "base/banned.h"
@@ -35,7 +36,7 @@ static bool is_dropped(const struct publisher *p, const struct value *props, str
     struct str type = value_str(value_get(props, STR("type")));
     if (!p->swagger)
         return false;
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++)
         if (str_eq(key, choices[i]))
             return true;
     if (str_eq(key, STR("items")) || str_eq(key, STR("properties")))
@@ -48,8 +49,8 @@ static bool is_dropped(const struct publisher *p, const struct value *props, str
 static struct value text(struct arena *a, struct str field)
 {
     struct value v = value_object();
-    (void)value_add(a, &v, STR("type"), value_string(STR("string")));
-    (void)value_add(a, &v, STR("description"), value_string(openapi_common_help(field)));
+    value_put_new(a, &v, STR("type"), value_string(STR("string")));
+    value_put_new(a, &v, STR("description"), value_string(openapi_common_help(field)));
     return v;
 }
 
@@ -58,15 +59,14 @@ static struct value meta_ref(struct publisher *p)
     autobuf ref = { 0 };
     struct value v = value_object(), to = value_object(), all = value_array();
     openapi_meta_ref(&ref, STR("ObjectMeta"), p->swagger);
-    (void)value_add(p->a, &to, STR("$ref"), value_string(arena_str(p->a, buf_str(&ref))));
+    value_put_new(p->a, &to, STR("$ref"), value_string(arena_str(p->a, buf_str(&ref))));
     if (p->swagger) {
         v = to;
     } else {
-        (void)value_push(p->a, &all, to);
-        (void)value_add(p->a, &v, STR("allOf"), all);
+        value_put_item(p->a, &all, to);
+        value_put_new(p->a, &v, STR("allOf"), all);
     }
-    (void)value_add(p->a, &v, STR("description"),
-                    value_string(openapi_common_help(STR("metadata"))));
+    value_put_new(p->a, &v, STR("description"), value_string(openapi_common_help(STR("metadata"))));
     return v;
 }
 
@@ -75,9 +75,9 @@ static void add_meta(struct publisher *p, struct value *schema)
 {
     struct value *properties = value_ensure(p->a, schema, STR("properties"));
     static const struct str names[] = { STR("apiVersion"), STR("kind") };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        (void)value_set(p->a, properties, names[i], text(p->a, names[i]));
-    (void)value_set(p->a, properties, STR("metadata"), meta_ref(p));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        value_put(p->a, properties, names[i], text(p->a, names[i]));
+    value_put(p->a, properties, STR("metadata"), meta_ref(p));
 }
 
 static struct value publish(struct publisher *p, const struct value *props);
@@ -86,7 +86,7 @@ static struct value publish_each(struct publisher *p, const struct value *map)
 {
     struct value out = value_object();
     value_each_field (f, map)
-        (void)value_add(p->a, &out, f->key, publish(p, &f->val));
+        value_put_new(p->a, &out, f->key, publish(p, &f->val));
     return out;
 }
 
@@ -101,7 +101,7 @@ static struct value publish_required(struct publisher *p, const struct value *pr
     value_each_item (it, none ? NULL : required) {
         const struct value *of = value_get(value_get(props, STR("properties")), value_str(it));
         if (!filtered || !is_true(of, STR("nullable")))
-            (void)value_push(p->a, &out, value_borrow(it));
+            value_put_item(p->a, &out, value_borrow(it));
     }
     return out;
 }
@@ -113,12 +113,12 @@ static void require_type_meta(struct publisher *p, struct value *schema)
     struct value *required = value_edit(p->a, schema, STR("required"));
     if (!required)
         required = value_set(p->a, schema, STR("required"), value_array());
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         bool has = false;
         value_each_item (it, required)
             has |= str_eq(value_str(it), names[i]);
         if (!has)
-            (void)value_push(p->a, required, value_string(names[i]));
+            value_put_item(p->a, required, value_string(names[i]));
     }
 }
 
@@ -137,7 +137,7 @@ static struct value publish(struct publisher *p, const struct value *props)
             : str_eq(f->key, STR("required")) ? publish_required(p, props, &f->val)
                                               : value_borrow(&f->val);
         if (v.type != VALUE_ARRAY || v.n)
-            (void)value_add(p->a, &out, f->key, v);
+            value_put_new(p->a, &out, f->key, v);
     }
     if (is_true(props, STR("x-kubernetes-embedded-resource")) &&
         !(p->swagger && preserves(props))) {
@@ -152,11 +152,11 @@ static struct value publish(struct publisher *p, const struct value *props)
 static void add_gvk(struct arena *a, struct value *schema, const struct kind_type *t)
 {
     struct value list = value_array(), gvk = value_object();
-    (void)value_add(a, &gvk, STR("group"), value_string(t->group));
-    (void)value_add(a, &gvk, STR("kind"), value_string(t->name));
-    (void)value_add(a, &gvk, STR("version"), value_string(t->version));
-    (void)value_push(a, &list, gvk);
-    (void)value_set(a, schema, STR("x-kubernetes-group-version-kind"), list);
+    value_put_new(a, &gvk, STR("group"), value_string(t->group));
+    value_put_new(a, &gvk, STR("kind"), value_string(t->name));
+    value_put_new(a, &gvk, STR("version"), value_string(t->version));
+    value_put_item(a, &list, gvk);
+    value_put(a, schema, STR("x-kubernetes-group-version-kind"), list);
 }
 
 struct source {
@@ -186,8 +186,8 @@ static struct value selectable_fields(struct arena *a, const struct value *crd, 
             struct value field = value_object();
             if (str_starts(path, STR(".")))
                 path = str_skip(path, 1);
-            (void)value_add(a, &field, STR("fieldPath"), value_string(path));
-            (void)value_push(a, &out, field);
+            value_put_new(a, &field, STR("fieldPath"), value_string(path));
+            value_put_item(a, &out, field);
         }
     }
     return out;
@@ -225,7 +225,7 @@ static void write_schema(const struct openapi_custom *hook, struct buf *out,
         schema = publish(&p, props);
         add_meta(&p, &schema);
     }
-    (void)value_set(&a, &schema, STR("type"), value_string(STR("object")));
+    value_put(&a, &schema, STR("type"), value_string(STR("object")));
     add_gvk(&a, &schema, t);
     json_write(out, &schema);
     out->n--; /* open again */

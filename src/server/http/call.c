@@ -112,13 +112,13 @@ void call_object(struct call *c, int status, const struct kind_type *type, struc
 static void send_success(struct call *c, struct value details, bool says_code)
 {
     struct value status = value_object();
-    (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
-    (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
-    (void)value_add(c->arena, &status, STR("metadata"), value_object());
-    (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
-    (void)value_add(c->arena, &status, STR("details"), details);
+    value_put_new(c->arena, &status, STR("kind"), value_string(STR("Status")));
+    value_put_new(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
+    value_put_new(c->arena, &status, STR("metadata"), value_object());
+    value_put_new(c->arena, &status, STR("status"), value_string(STR("Success")));
+    value_put_new(c->arena, &status, STR("details"), details);
     if (says_code)
-        (void)value_add(c->arena, &status, STR("code"), value_int(200));
+        value_put_new(c->arena, &status, STR("code"), value_int(200));
     autobuf bytes = { 0 };
     encode_tree(&bytes, c->arena, &c->format, status_type(), &status);
     answer(c, 200, &bytes);
@@ -128,20 +128,20 @@ void call_success(struct call *c, struct str name, struct str uid)
 {
     struct value details = value_object();
     if (name.n)
-        (void)value_add(c->arena, &details, STR("name"), value_string(name));
+        value_put_new(c->arena, &details, STR("name"), value_string(name));
     if (c->req.resource->group.n)
-        (void)value_add(c->arena, &details, STR("group"), value_string(c->req.resource->group));
-    (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->plural));
+        value_put_new(c->arena, &details, STR("group"), value_string(c->req.resource->group));
+    value_put_new(c->arena, &details, STR("kind"), value_string(c->req.resource->plural));
     if (uid.n)
-        (void)value_add(c->arena, &details, STR("uid"), value_string(uid));
+        value_put_new(c->arena, &details, STR("uid"), value_string(uid));
     send_success(c, details, false);
 }
 
 void call_deleted_unread(struct call *c, struct str name)
 {
     struct value details = value_object();
-    (void)value_add(c->arena, &details, STR("name"), value_string(name));
-    (void)value_add(c->arena, &details, STR("kind"), value_string(c->req.resource->type->name));
+    value_put_new(c->arena, &details, STR("name"), value_string(name));
+    value_put_new(c->arena, &details, STR("kind"), value_string(c->req.resource->type->name));
     send_success(c, details, true);
 }
 

@@ -253,8 +253,8 @@ static int read_proto(struct decoder *d, struct value *ret)
     if (proto_envelope_read(d->body, &envelope, &why) < 0)
         return unrecognized(d, "", why.msg);
     struct value claims = value_object();
-    (void)value_add(d->arena, &claims, STR("apiVersion"), value_string(envelope.api_version));
-    (void)value_add(d->arena, &claims, STR("kind"), value_string(envelope.kind));
+    value_put_new(d->arena, &claims, STR("apiVersion"), value_string(envelope.api_version));
+    value_put_new(d->arena, &claims, STR("kind"), value_string(envelope.kind));
     int r = read_claims(d, &claims);
     if (r == 0)
         r = check_claims(d, NULL);
@@ -323,12 +323,12 @@ static void name_type(struct decoder *d, struct value *obj)
     struct value named = value_object();
     if (d->want->custom) /* has said it */
         return;
-    (void)value_add(d->arena, &named, STR("kind"), value_string(d->want->name));
-    (void)value_add(d->arena, &named, STR("apiVersion"),
-                    value_string(convert_api_version(d->arena, d->want)));
+    value_put_new(d->arena, &named, STR("kind"), value_string(d->want->name));
+    value_put_new(d->arena, &named, STR("apiVersion"),
+                  value_string(convert_api_version(d->arena, d->want)));
     value_each_field (f, obj)
         if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")))
-            (void)value_add(d->arena, &named, f->key, f->val);
+            value_put_new(d->arena, &named, f->key, f->val);
     *obj = named;
 }
 
@@ -339,7 +339,7 @@ void decode_keep_reset(struct arena *a, const struct value *raw, struct value *o
                              ? value_ensure(a, obj, STR("metadata"))
                              : NULL;
     if (meta)
-        (void)value_set(a, meta, STR("managedFields"), value_array());
+        value_put(a, meta, STR("managedFields"), value_array());
 }
 
 static int type_tree(struct decoder *d, struct value *tree, enum decode_validation validation,

@@ -2,6 +2,7 @@
 
 #include "api/field_errors.h"
 #include "api/go/quote.h"
+#include "base/idiom.h"
 #include "base/utf8.h"
 #include "base/banned.h"
 
@@ -14,7 +15,7 @@ static struct value param_list(struct call *c, struct str key)
     struct value list = value_array();
     for (size_t i = 0; i < c->req.n_params; i++)
         if (str_eq(c->req.params[i].key, key))
-            (void)value_push(c->arena, &list, value_string(c->req.params[i].value));
+            value_put_item(c->arena, &list, value_string(c->req.params[i].value));
     return list;
 }
 
@@ -104,24 +105,24 @@ static int delete_params(struct call *c, struct value *ret, struct err *err)
     *ret = value_object();
     struct value dry_run = param_list(c, STR("dryRun"));
     if (dry_run.n)
-        (void)value_add(c->arena, ret, STR("dryRun"), dry_run);
+        value_put_new(c->arena, ret, STR("dryRun"), dry_run);
     int64_t seconds;
     int r = request_int(&c->req, STR("gracePeriodSeconds"), &seconds, err);
     if (r < 0)
         return r;
     if (r == 1)
-        (void)value_add(c->arena, ret, STR("gracePeriodSeconds"), value_int(seconds));
+        value_put_new(c->arena, ret, STR("gracePeriodSeconds"), value_int(seconds));
     static const struct str flags[] = {
         { "orphanDependents", 16 },
         { "ignoreStoreReadErrorWithClusterBreakingPotential", 48 },
     };
     for (size_t i = 0; i < 2; i++) {
         if (request_param(&c->req, flags[i]).p)
-            (void)value_add(c->arena, ret, flags[i], value_bool(request_flag(&c->req, flags[i])));
+            value_put_new(c->arena, ret, flags[i], value_bool(request_flag(&c->req, flags[i])));
     }
     struct str policy = request_param(&c->req, STR("propagationPolicy"));
     if (policy.p)
-        (void)value_add(c->arena, ret, STR("propagationPolicy"), value_string(policy));
+        value_put_new(c->arena, ret, STR("propagationPolicy"), value_string(policy));
     return 0;
 }
 
@@ -149,7 +150,7 @@ static void check_propagation(struct field_errors *e, const struct value *option
     if (orphan)
         field_error(e, FIELD_INVALID, &path, field_quoted(e, value_str(policy)),
                     "orphanDependents and deletionPropagation cannot be both set");
-    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
         if (!str_eq(value_str(policy), policies[i].name))
             continue;
         ret->propagation = policies[i].value;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/log.h"
 #include "net/loop.h"
 #include "server/object/encode.h"
@@ -42,7 +43,7 @@ static void reply_typed(struct http_exchange *x, int status, struct str type, st
         { STR("cache-control"), STR("no-cache, private") },
         { STR("x-content-type-options"), STR("nosniff") },
     };
-    reply_bytes(x, status, headers, sizeof(headers) / sizeof(headers[0]), text);
+    reply_bytes(x, status, headers, ARRAY_LEN(headers), text);
 }
 
 void reply_text(struct http_exchange *x, int status, struct str text)
@@ -58,7 +59,7 @@ void reply_json(struct http_exchange *x, int status, struct str text)
 static void add_text(struct arena *a, struct value *obj, struct str key, struct str text)
 {
     if (text.n)
-        (void)value_add(a, obj, key, value_string(text));
+        value_put_new(a, obj, key, value_string(text));
 }
 
 static struct value causes_of(struct arena *a, const struct err_cause *first)
@@ -69,7 +70,7 @@ static struct value causes_of(struct arena *a, const struct err_cause *first)
         add_text(a, &one, STR("reason"), cause->reason);
         add_text(a, &one, STR("message"), cause->msg);
         add_text(a, &one, STR("field"), cause->field);
-        (void)value_push(a, &list, one);
+        value_put_item(a, &list, one);
     }
     return list;
 }
@@ -98,10 +99,9 @@ static struct value details_of(struct arena *a, const struct err *err)
     add_text(a, &details, STR("group"), err->about.group);
     add_text(a, &details, STR("kind"), err->about.kind);
     if (err->causes)
-        (void)value_add(a, &details, STR("causes"), causes_of(a, err->causes));
+        value_put_new(a, &details, STR("causes"), causes_of(a, err->causes));
     if (err->about.retry_after_sec)
-        (void)value_add(a, &details, STR("retryAfterSeconds"),
-                        value_int(err->about.retry_after_sec));
+        value_put_new(a, &details, STR("retryAfterSeconds"), value_int(err->about.retry_after_sec));
     return details;
 }
 
@@ -129,13 +129,13 @@ struct value reply_status(struct arena *a, const struct err *err)
     add_text(a, &status, STR("kind"), STR("Status"));
     add_text(a, &status, STR("apiVersion"), STR("v1"));
     add_text(a, &meta, STR("continue"), err->about.resume);
-    (void)value_add(a, &status, STR("metadata"), meta);
+    value_put_new(a, &status, STR("metadata"), meta);
     add_text(a, &status, STR("status"), STR("Failure"));
     add_text(a, &status, STR("message"), message_of(err));
     add_text(a, &status, STR("reason"), err_reason(err->code));
     if (has_details(err))
-        (void)value_add(a, &status, STR("details"), details_of(a, err));
-    (void)value_add(a, &status, STR("code"), value_int(err_http_status(err->code)));
+        value_put_new(a, &status, STR("details"), details_of(a, err));
+    value_put_new(a, &status, STR("code"), value_int(err_http_status(err->code)));
     return status;
 }
 

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/request.h"
 
 #include <setjmp.h>
@@ -42,7 +43,7 @@ static void versions_are_there_by_choice(void **state)
         { "/apis/extensions/v1beta1/deployments", REQUEST_FOUND, REQUEST_NO_GROUP },
         { "/apis/apps/v1beta9/deployments", REQUEST_NO_RESOURCE, REQUEST_NO_RESOURCE },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct http_request http = { .method = STR("GET"), .path = str_of(rows[i].path) };
         struct request req;
         assert_int_equal(request_parse(&arena, &http, KIND_ALL_VERSIONS, NULL, &req), rows[i].all);
@@ -87,7 +88,7 @@ static void paths_name_things(void **state)
         { "/api/v1/namespaces/a%2Fpods/b", "pods", "a", "b", "-" },
         { "/api/v1/%70ods", "pods", "-", "-", "-" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct request r;
         assert_int_equal(parse(rows[i].path, &r), REQUEST_FOUND);
         assert_string_equal(text(r.resource->plural), rows[i].plural);
@@ -134,7 +135,7 @@ static void other_paths_do_not(void **state)
         { "/api/v1/nodes/%ff", REQUEST_BAD_ENCODING },
         { "/api/v1/pods?a=%4", REQUEST_BAD_ENCODING },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct request r;
         if (parse(rows[i].path, &r) != rows[i].place)
             fail_msg("%s", rows[i].path);
@@ -202,7 +203,7 @@ static void methods_are_verbs(void **state)
         { "POST", "/api/v1/componentstatuses", 0 },
         { "GET", "/apis/authentication.k8s.io/v1/tokenreviews", 0 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct request r;
         assert_int_equal(parse(rows[i].path, &r), REQUEST_FOUND);
         const struct http_request http = { .method = str_of(rows[i].method) };

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/selection.h"
 
 #include <setjmp.h>
@@ -68,7 +69,7 @@ static void values_that_are_none_are_refused(void **state)
           "unable to parse requirement: found '=', expected: identifier" },
         { "fieldSelector=spec.x%3Dy", "field label not supported: spec.x" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_refused(rows[i].params, false, ERR_BAD_REQUEST, rows[i].words);
 }
 
@@ -109,7 +110,7 @@ static void what_contradicts_itself_is_refused(void **state)
                   "resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "
                   "\"Exact\": supported values: \"NotOlderThan\"]" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_refused(rows[i].params, rows[i].watch, ERR_INVALID, rows[i].words);
 }
 
@@ -137,7 +138,7 @@ static void a_watch_from_nowhere_begins_with_what_there_is(void **state)
         { "sendInitialEvents=false&resourceVersionMatch=NotOlderThan", false },
         { "sendInitialEvents=0&resourceVersionMatch=NotOlderThan&resourceVersion=0", false },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct request req;
         struct selection s = read_good(
             str_cstr(&arena, arena_printf(&arena, "/api/v1/pods?%s", rows[i].params)), true, &req);
@@ -197,7 +198,7 @@ static void selectors_narrow_the_keys(void **state)
         { "/api/v1/namespaces?fieldSelector=metadata.name!%3Da", "/registry/namespaces/", false },
         { "/api/v1/watch/namespaces/a/configmaps/x", "/registry/configmaps/a/x", true },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct request req;
         struct selection s = read_good(rows[i].target, true, &req);
         struct str prefix = selection_prefix(&arena, kind_stored(req.resource), &s);
@@ -256,13 +257,13 @@ static struct str stored_pod(void)
 {
     struct value pod = value_object(), meta = value_object(), labels = value_object(),
                  spec = value_object();
-    (void)value_add(&arena, &labels, STR("app"), value_string(STR("web")));
-    (void)value_add(&arena, &meta, STR("name"), value_string(STR("p")));
-    (void)value_add(&arena, &meta, STR("namespace"), value_string(STR("a")));
-    (void)value_add(&arena, &meta, STR("labels"), labels);
-    (void)value_add(&arena, &spec, STR("nodeName"), value_string(STR("n1")));
-    (void)value_add(&arena, &pod, STR("metadata"), meta);
-    (void)value_add(&arena, &pod, STR("spec"), spec);
+    value_put_new(&arena, &labels, STR("app"), value_string(STR("web")));
+    value_put_new(&arena, &meta, STR("name"), value_string(STR("p")));
+    value_put_new(&arena, &meta, STR("namespace"), value_string(STR("a")));
+    value_put_new(&arena, &meta, STR("labels"), labels);
+    value_put_new(&arena, &spec, STR("nodeName"), value_string(STR("n1")));
+    value_put_new(&arena, &pod, STR("metadata"), meta);
+    value_put_new(&arena, &pod, STR("spec"), spec);
     autobuf out = { 0 };
     stored_write(&out, NULL, &pod);
     return arena_str(&arena, buf_str(&out));
@@ -288,7 +289,7 @@ static void objects_are_matched(void **state)
         { "fieldSelector=spec.nodeName%3Dn1&labelSelector=none", 0 },
     };
     struct str pod = stored_pod();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const char *target =
             str_cstr(&arena, arena_printf(&arena, "/api/v1/pods?%s", rows[i].params));
         if (match(target, "/registry/pods/a/p", pod) != rows[i].matches)

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/banned.h"
 
 static const double bounds[] = { 0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2,
                                  3,     4,     5,    6,   8,   10,  15,  20,  30,  45,   60 };
-enum { N_BOUNDS = sizeof(bounds) / sizeof(bounds[0]), CODES_MAX = 32 };
+enum { N_BOUNDS = ARRAY_LEN(bounds), CODES_MAX = 32 };
 
 /* One sort of request in one shard. */
 struct series {
@@ -87,7 +88,7 @@ static const char *api_verb(unsigned verb)
 static const char *plain_verb(struct str method)
 {
     static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_eq(method, str_of(known[i])))
             return known[i];
     return "other";

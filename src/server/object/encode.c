@@ -4,6 +4,7 @@
 #include "api/columns/columns.h"
 #include "api/convert/convert.h"
 #include "api/codec/proto.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "merge/sorted.h"
@@ -49,17 +50,17 @@ void encode_hide(struct arena *a, const struct encoder *e, struct value *obj)
     if (e->format.managers != FORMAT_MANAGERS_HIDDEN ||
         !value_dig(obj, "metadata", "managedFields"))
         return;
-    (void)value_remove(a, value_edit(a, obj, STR("metadata")), STR("managedFields"));
+    value_drop(a, value_edit(a, obj, STR("metadata")), STR("managedFields"));
 }
 
 struct value encode_partial(struct arena *a, const struct encoder *e, const struct value *obj)
 {
     struct value partial = value_object();
     const struct value *meta = value_get(obj, STR("metadata"));
-    (void)value_add(a, &partial, STR("kind"), value_string(STR("PartialObjectMetadata")));
-    (void)value_add(a, &partial, STR("apiVersion"), value_string(meta_version(&e->format)));
+    value_put_new(a, &partial, STR("kind"), value_string(STR("PartialObjectMetadata")));
+    value_put_new(a, &partial, STR("apiVersion"), value_string(meta_version(&e->format)));
     if (meta)
-        (void)value_add(a, &partial, STR("metadata"), value_borrow(meta));
+        value_put_new(a, &partial, STR("metadata"), value_borrow(meta));
     encode_hide(a, e, &partial);
     return partial;
 }
@@ -88,14 +89,14 @@ static void hide_annotations(struct arena *a, struct value *partial)
 {
     static const struct str hidden[] = { STR("deprecated.daemonset.template.generation"),
                                          STR("deprecated.deployment.rollback.to") };
-    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {
         if (!value_get(value_dig(partial, "metadata", "annotations"), hidden[i]))
             continue;
         struct value *meta = value_edit(a, partial, STR("metadata"));
         struct value *annotations = value_edit(a, meta, STR("annotations"));
-        (void)value_remove(a, annotations, hidden[i]);
+        value_drop(a, annotations, hidden[i]);
         if (!annotations->n)
-            (void)value_remove(a, meta, STR("annotations"));
+            value_drop(a, meta, STR("annotations"));
     }
 }
 
@@ -128,11 +129,11 @@ int encode_row_of(struct arena *a, const struct encoder *e, const struct value *
             return r;
         encode_hide(a, e, &shown);
     }
-    (void)value_add(a, &row, STR("cells"), cells);
+    value_put_new(a, &row, STR("cells"), cells);
     struct value conditions = columns_conditions(a, e->stored, obj);
     if (conditions.type != VALUE_NULL)
-        (void)value_add(a, &row, STR("conditions"), conditions);
-    (void)value_add(a, &row, STR("object"), shown);
+        value_put_new(a, &row, STR("conditions"), conditions);
+    value_put_new(a, &row, STR("object"), shown);
     *ret = row;
     return 0;
 }
@@ -146,8 +147,8 @@ int encode_row(struct arena *a, const struct encoder *e, const struct value *obj
 struct value encode_table_head(struct arena *a, const struct encoder *e)
 {
     struct value table = value_object();
-    (void)value_add(a, &table, STR("kind"), value_string(STR("Table")));
-    (void)value_add(a, &table, STR("apiVersion"), value_string(meta_version(&e->format)));
+    value_put_new(a, &table, STR("kind"), value_string(STR("Table")));
+    value_put_new(a, &table, STR("apiVersion"), value_string(meta_version(&e->format)));
     return table;
 }
 
@@ -160,12 +161,12 @@ int encode_table_of(struct arena *a, const struct encoder *e, const struct value
     if (r < 0)
         return r;
     if (rev)
-        (void)value_add(a, &meta, STR("resourceVersion"), value_borrow(rev));
-    (void)value_push(a, &rows, row);
-    (void)value_add(a, &table, STR("metadata"), meta);
-    (void)value_add(a, &table, STR("columnDefinitions"),
-                    columns ? columns_definitions(a, e->stored) : value_null());
-    (void)value_add(a, &table, STR("rows"), rows);
+        value_put_new(a, &meta, STR("resourceVersion"), value_borrow(rev));
+    value_put_item(a, &rows, row);
+    value_put_new(a, &table, STR("metadata"), meta);
+    value_put_new(a, &table, STR("columnDefinitions"),
+                  columns ? columns_definitions(a, e->stored) : value_null());
+    value_put_new(a, &table, STR("rows"), rows);
     *ret = table;
     return 0;
 }

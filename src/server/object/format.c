@@ -1,5 +1,6 @@
 #include "server/object/format.h"
 
+#include "base/idiom.h"
 #include "net/accept.h"
 #include "base/banned.h"
 
@@ -12,7 +13,7 @@ static const struct {
                        { "application/vnd.kubernetes.protobuf;stream=watch", 48 } },
     [FORMAT_CBOR] = { { "application/cbor", 16 }, { "application/cbor-seq", 20 } },
 };
-enum { MEDIA_TYPES = sizeof(media_types) / sizeof(media_types[0]) };
+enum { MEDIA_TYPES = ARRAY_LEN(media_types) };
 
 struct str format_content_type(enum format_media media, bool stream)
 {
@@ -160,7 +161,7 @@ static bool take_form(const struct format_kind *kind, struct format *f)
     f->beta = str_eq(kind->version, STR("v1beta1"));
     if (!str_eq(kind->group, STR("meta.k8s.io")) || (!f->beta && !str_eq(kind->version, STR("v1"))))
         return false;
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         if (!str_eq(kind->name, forms[i].name))
             continue;
         f->as = forms[i].as;
@@ -314,7 +315,7 @@ bool format_pretty(struct str pretty, struct str user_agent)
         return str_eq(pretty, STR("1")) || str_eq(pretty, STR("true")) ||
                str_eq(pretty, STR("True")) || str_eq(pretty, STR("TRUE")) ||
                str_eq(pretty, STR("t")) || str_eq(pretty, STR("T"));
-    for (size_t i = 0; i < sizeof(people) / sizeof(people[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(people); i++)
         if (str_starts(user_agent, str_of(people[i])))
             return true;
     return false;

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/object/token.h"
 
 #include <setjmp.h>
@@ -42,7 +43,7 @@ static void what_is_written_is_read(void **state)
 {
     (void)state;
     static const struct str keys[] = { { "p1\0", 3 }, { "x", 1 }, { "ns/p\"1\xc3\xa4\0", 9 } };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         struct str key = arena_printf(&arena, STR_FMT, STR_ARG(PREFIX));
         char *start = arena_alloc(&arena, key.n + keys[i].n, 1);
         memcpy(start, key.p, key.n);
@@ -117,7 +118,7 @@ static void changed_ones_are_refused(void **state)
         { "{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":{}}",
           "json: cannot unmarshal object into Go struct field continueToken.start of type string" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         check_refused(encoded(str_of(rows[i].json)), rows[i].why);
 }
 
@@ -147,7 +148,7 @@ static void lists_grow_old(void **state)
         { { 5, 0, { "", 0 } }, false },               /* not said */
         { { TOKEN_NEWEST, 1000, { "", 0 } }, false }, /* as of now, whenever it was made */
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(token_is_old(&rows[i].token, 10 * NS_PER_SEC, 5 * NS_PER_SEC),
                          rows[i].is_old);
     static const struct str odd[] = {
@@ -156,7 +157,7 @@ static void lists_grow_old(void **state)
         STR("{\"v\":\"meta.k8s.io/v1\",\"rv\":1,\"start\":\"a\",\"t\":"
             "-5}")
     };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         struct token t;
         struct err err = ERR_INIT(&arena);
         assert_int_equal(token_read(&arena, encoded(odd[i]), PREFIX, &t, &err), 0);

@@ -4,6 +4,7 @@
 #include "api/defaults/defaults.h"
 #include "api/go/quote.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/utf8.h"
 #include "schema/schema_ownership.h"
 #include "server/custom/custom.h"
@@ -85,7 +86,7 @@ static const struct fieldset *usual_resets(struct arena *a, const struct kind_re
 
 static const struct fieldset *resets(struct arena *a, const struct kind_resource *r, struct str sub)
 {
-    for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(exceptions); i++) {
         if (!str_eq(r->group, str_of(exceptions[i].group)) ||
             !str_eq(r->plural, str_of(exceptions[i].resource)) ||
             !str_eq(sub, str_of(exceptions[i].sub)))
@@ -211,9 +212,9 @@ static void set_managers(struct arena *a, struct value *obj, const struct value 
     if (!meta)
         return;
     if (managers)
-        (void)value_set(a, meta, STR("managedFields"), value_borrow(managers));
+        value_put(a, meta, STR("managedFields"), value_borrow(managers));
     else
-        (void)value_remove(a, meta, STR("managedFields"));
+        value_drop(a, meta, STR("managedFields"));
 }
 
 void managers_update(struct call *c, const struct managed_request *req, const struct value *live,
@@ -234,7 +235,7 @@ static void show_template_generation(struct arena *a, const struct kind_type *ty
     struct value *meta = value_ensure(a, obj, STR("metadata"));
     struct value *annotations = meta ? value_ensure(a, meta, STR("annotations")) : NULL;
     if (annotations && !value_get(annotations, key))
-        (void)value_set(a, annotations, key, value_string(STR("0")));
+        value_put(a, annotations, key, value_string(STR("0")));
 }
 
 /* Managers are told what the object says in the version of the request when it comes back from the
@@ -263,7 +264,7 @@ int managers_own(struct call *c, const struct managed_request *req,
 static struct value without(struct arena *a, const struct value *obj, struct str field)
 {
     struct value rest = value_borrow(obj);
-    (void)value_remove(a, &rest, field);
+    value_drop(a, &rest, field);
     return rest;
 }
 

@@ -68,11 +68,11 @@ int registry_get(struct call *c, struct str name, struct registry_entry *ret, st
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev)
 {
     struct value *meta = value_ensure(a, obj, STR("metadata"));
-    (void)value_remove(a, meta, STR("resourceVersion"));
+    value_drop(a, meta, STR("resourceVersion"));
     if (!rev)
         return;
     struct str text = arena_printf(a, "%llu", (unsigned long long)rev);
-    (void)value_set(a, meta, STR("resourceVersion"), value_string(text));
+    value_put(a, meta, STR("resourceVersion"), value_string(text));
 }
 
 /* As the kind's table has it: fields in order, nothing else. What the server filled in comes to
@@ -175,18 +175,18 @@ static void name_if_unnamed(struct call *c, struct value *meta)
     if (value_str(value_get(meta, STR("name"))).n)
         return;
     if (base.n)
-        (void)value_set(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
+        value_put(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
     else if (registry__is(c, STR(""), STR("limitranges"))) /* the only ones without a need for it */
-        (void)value_set(c->arena, meta, STR("name"), value_string(meta_new_uid(c->arena)));
+        value_put(c->arena, meta, STR("name"), value_string(meta_new_uid(c->arena)));
 }
 
 int registry__check_scope(struct call *c, struct value *meta, struct err *err)
 {
     struct str ns = value_str(value_get(meta, STR("namespace")));
     if (!c->stored->namespaced) {
-        (void)value_remove(c->arena, meta, STR("namespace"));
+        value_drop(c->arena, meta, STR("namespace"));
     } else if (!ns.n) {
-        (void)value_set(c->arena, meta, STR("namespace"), value_string(c->req.ns));
+        value_put(c->arena, meta, STR("namespace"), value_string(c->req.ns));
     } else if (!str_eq(ns, c->req.ns)) {
         return err_set(err, ERR_BAD_REQUEST,
                        "the namespace of the provided object does not match the namespace sent on "
@@ -205,9 +205,9 @@ static int set_meta(struct call *c, struct value *obj, struct err *err)
     static const struct str gone[] = { STR("deletionTimestamp"), STR("deletionGracePeriodSeconds"),
                                        STR("selfLink"), STR("resourceVersion") };
     for (size_t i = 0; i < ARRAY_LEN(gone); i++)
-        (void)value_remove(c->arena, meta, gone[i]);
-    (void)value_set(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
-    (void)value_set(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
+        value_drop(c->arena, meta, gone[i]);
+    value_put(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
+    value_put(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
     name_if_unnamed(c, meta);
     return 0;
 }
@@ -414,8 +414,8 @@ static int try_dry(const struct creation *n, struct value *obj, struct err *err)
     struct arena *a = n->call->arena;
     int r = check_absent(n->call, obj, err);
     if (r == 0 && n->sent_rev.n)
-        (void)value_set(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
-                        value_string(n->sent_rev));
+        value_put(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
+                  value_string(n->sent_rev));
     return r;
 }
 

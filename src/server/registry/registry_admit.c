@@ -96,7 +96,7 @@ static void unite_owners(struct call *c, struct value *obj)
         json_write(&text, it);
         if (!text_set_has(&seen, buf_str(&text))) {
             (void)text_set_add(&seen, arena_str(c->arena, buf_str(&text)), it);
-            (void)value_push(c->arena, &kept, value_borrow(it));
+            value_put_item(c->arena, &kept, value_borrow(it));
         } else {
             buf_printf(&uids, "%s" STR_FMT, uids.n ? ", " : "",
                        STR_ARG(value_str(value_get(it, STR("uid")))));
@@ -105,7 +105,7 @@ static void unite_owners(struct call *c, struct value *obj)
     if (kept.n == owners->n)
         return;
     warn_of_owners(c, buf_str(&uids));
-    (void)value_set(c->arena, meta, STR("ownerReferences"), kept);
+    value_put(c->arena, meta, STR("ownerReferences"), kept);
 }
 
 /* ---- All of it ---- */

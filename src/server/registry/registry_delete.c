@@ -1,6 +1,7 @@
 /* Deleting: conditions, grace, finalizers; what is not held by anything goes at once. */
 #include "api/go/gotime.h"
 #include "api/errors.h"
+#include "base/idiom.h"
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 #include "server/registry/strategy.h"
@@ -85,15 +86,15 @@ static void set_finalizers(struct call *c, const struct delete_options *o, struc
     struct value list = value_array();
     value_each_item (it, was)
         if (!str_eq(value_str(it), orphan) && !str_eq(value_str(it), foreground))
-            (void)value_push(c->arena, &list, *it);
+            value_put_item(c->arena, &list, *it);
     if (wants_orphan)
-        (void)value_push(c->arena, &list, value_string(orphan));
+        value_put_item(c->arena, &list, value_string(orphan));
     if (wants_foreground)
-        (void)value_push(c->arena, &list, value_string(foreground));
+        value_put_item(c->arena, &list, value_string(foreground));
     if (list.n)
-        (void)value_set(c->arena, meta, STR("finalizers"), list);
+        value_put(c->arena, meta, STR("finalizers"), list);
     else
-        (void)value_remove(c->arena, meta, STR("finalizers"));
+        value_drop(c->arena, meta, STR("finalizers"));
 }
 
 /* ---- Marking ---- */
@@ -105,10 +106,10 @@ static void mark(struct call *c, struct value *obj, int64_t grace)
     char *text = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
     int64_t at = clock_wall_ns(c->api->clock) + grace * NS_PER_SEC;
     if (value_to_int(value_get(meta, STR("generation")), &generation) && generation > 0)
-        (void)value_set(c->arena, meta, STR("generation"), value_int(generation + 1));
-    (void)value_set(c->arena, meta, STR("deletionTimestamp"),
-                    value_string(clock_format(at, false, text)));
-    (void)value_set(c->arena, meta, STR("deletionGracePeriodSeconds"), value_int(grace));
+        value_put(c->arena, meta, STR("generation"), value_int(generation + 1));
+    value_put(c->arena, meta, STR("deletionTimestamp"),
+              value_string(clock_format(at, false, text)));
+    value_put(c->arena, meta, STR("deletionGracePeriodSeconds"), value_int(grace));
 }
 
 /* Already marked: the time can only become shorter, counted from the first request. */
@@ -120,9 +121,9 @@ static void shorten(struct call *c, struct value *obj, int64_t was_grace, int64_
     if (grace >= was_grace || gotime_parse(was, false, &at, NULL) < 0)
         return;
     at.sec += grace - was_grace;
-    (void)value_set(c->arena, meta, STR("deletionTimestamp"),
-                    value_string(gotime_format(c->arena, at, false)));
-    (void)value_set(c->arena, meta, STR("deletionGracePeriodSeconds"), value_int(grace));
+    value_put(c->arena, meta, STR("deletionTimestamp"),
+              value_string(gotime_format(c->arena, at, false)));
+    value_put(c->arena, meta, STR("deletionGracePeriodSeconds"), value_int(grace));
 }
 
 /* A namespace first goes into the phase Terminating, until its contents are gone. */
@@ -132,9 +133,9 @@ static bool begin_namespace(struct call *c, struct value *obj)
     const struct value *finalizers = value_dig(obj, "spec", "finalizers");
     if (value_get(meta, STR("deletionTimestamp")))
         return value_is(finalizers, VALUE_ARRAY) && finalizers->n;
-    (void)value_set(c->arena, meta, STR("deletionTimestamp"), value_string(registry__now(c)));
+    value_put(c->arena, meta, STR("deletionTimestamp"), value_string(registry__now(c)));
     struct value *status = value_ensure(c->arena, obj, STR("status"));
-    (void)value_set(c->arena, status, STR("phase"), value_string(STR("Terminating")));
+    value_put(c->arena, status, STR("phase"), value_string(STR("Terminating")));
     return true;
 }
 
@@ -190,7 +191,7 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
 static int check_may_go(struct call *c, struct str name, struct err *err)
 {
     static const struct str stay[] = { STR("default"), STR("kube-system"), STR("kube-public") };
-    for (size_t i = 0; is_namespace(c) && i < sizeof(stay) / sizeof(stay[0]); i++)
+    for (size_t i = 0; is_namespace(c) && i < ARRAY_LEN(stay); i++)
         if (str_eq(name, stay[i]))
             return error_forbidden(err, c->req.resource, name,
                                    STR("this namespace may not be deleted"));

@@ -132,9 +132,9 @@ static void carry_over(struct arena *a, struct value *meta, const struct value *
     if (only_if_absent && value_get(meta, field))
         return;
     if (was)
-        (void)value_set(a, meta, field, value_borrow(was));
+        value_put(a, meta, field, value_borrow(was));
     else
-        (void)value_remove(a, meta, field);
+        value_drop(a, meta, field);
 }
 
 /* What the server decides, whatever the client has written. */
@@ -166,7 +166,7 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     if (value_get(was, STR("deletionTimestamp")))
         carry_over(c->arena, meta, was, STR("deletionGracePeriodSeconds"), true);
     carry_over(c->arena, meta, was, STR("generation"), false);
-    (void)value_remove(c->arena, meta, STR("selfLink"));
+    value_drop(c->arena, meta, STR("selfLink"));
     registry__set_revision(c->arena, obj, now->rev);
     if (!u->as_is)
         r = apply_strategy(c, u, obj, &now->obj, ret_extra, err);

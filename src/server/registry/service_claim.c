@@ -56,19 +56,19 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     struct arena *a = cl->call->arena;
     struct value obj = value_object(), ref = value_object();
     struct value *meta = value_add(a, &obj, STR("metadata"), value_object());
-    (void)value_add(a, meta, STR("name"), value_string(address));
-    (void)value_add(a, meta, STR("uid"), value_string(meta_new_uid(a)));
-    (void)value_add(a, meta, STR("creationTimestamp"), value_string(registry__now(cl->call)));
+    value_put_new(a, meta, STR("name"), value_string(address));
+    value_put_new(a, meta, STR("uid"), value_string(meta_new_uid(a)));
+    value_put_new(a, meta, STR("creationTimestamp"), value_string(registry__now(cl->call)));
     struct value *labels = value_add(a, meta, STR("labels"), value_object());
-    (void)value_add(a, labels, STR("ipaddress.kubernetes.io/ip-family"),
-                    value_string(is_v6 ? STR("IPv6") : STR("IPv4")));
-    (void)value_add(a, labels, STR("ipaddress.kubernetes.io/managed-by"),
-                    value_string(STR("ipallocator.k8s.io")));
-    (void)value_add(a, &ref, STR("resource"), value_string(STR("services")));
-    (void)value_add(a, &ref, STR("namespace"), value_string(cl->call->req.ns));
-    (void)value_add(a, &ref, STR("name"), value_string(cl->name));
+    value_put_new(a, labels, STR("ipaddress.kubernetes.io/ip-family"),
+                  value_string(is_v6 ? STR("IPv6") : STR("IPv4")));
+    value_put_new(a, labels, STR("ipaddress.kubernetes.io/managed-by"),
+                  value_string(STR("ipallocator.k8s.io")));
+    value_put_new(a, &ref, STR("resource"), value_string(STR("services")));
+    value_put_new(a, &ref, STR("namespace"), value_string(cl->call->req.ns));
+    value_put_new(a, &ref, STR("name"), value_string(cl->name));
     struct value *spec = value_add(a, &obj, STR("spec"), value_object());
-    (void)value_add(a, spec, STR("parentRef"), ref);
+    value_put_new(a, spec, STR("parentRef"), ref);
     autobuf bytes = { 0 };
     stored_write(&bytes, NULL, &obj);
     return arena_str(a, buf_str(&bytes));

@@ -93,7 +93,7 @@ static void push(struct claim *cl, const char *field, struct str item)
     struct value *list = value_edit(a, cl->spec, str_of(field));
     if (!value_is(list, VALUE_ARRAY))
         list = value_set(a, cl->spec, str_of(field), value_array());
-    (void)value_push(a, list, value_string(item));
+    value_put_item(a, list, value_string(item));
 }
 
 static void set_nth(struct claim *cl, const char *field, size_t i, struct str item)
@@ -132,7 +132,7 @@ static void default_policy(struct claim *cl)
     struct str policy = was.n                                                   ? was
                         : is_headless(cl->spec) && !count(cl->spec, "selector") ? require_dual
                                                                                 : single_stack;
-    (void)value_set(cl->call->arena, cl->spec, STR("ipFamilyPolicy"), value_string(policy));
+    value_put(cl->call->arena, cl->spec, STR("ipFamilyPolicy"), value_string(policy));
 }
 
 static void check_reduction(struct claim *cl, struct field_errors *e, bool single)
@@ -251,7 +251,7 @@ static int allocate_address(struct claim *cl, size_t i)
     }
     set_nth(cl, "clusterIPs", i, address);
     if (i == 0)
-        (void)value_set(cl->call->arena, cl->spec, STR("clusterIP"), value_string(address));
+        value_put(cl->call->arena, cl->spec, STR("clusterIP"), value_string(address));
     return 0;
 }
 
@@ -291,9 +291,9 @@ static void copy(struct claim *cl, const char *field)
 {
     const struct value *was = value_get(cl->old_spec, str_of(field));
     if (was)
-        (void)value_set(cl->call->arena, cl->spec, str_of(field), value_borrow(was));
+        value_put(cl->call->arena, cl->spec, str_of(field), value_borrow(was));
     else
-        (void)value_remove(cl->call->arena, cl->spec, str_of(field));
+        value_drop(cl->call->arena, cl->spec, str_of(field));
 }
 
 /* Both names of the address say the same, whichever of them the client has written. */
@@ -310,7 +310,7 @@ static void normalize_addresses(struct claim *cl)
         copy(cl, "clusterIPs");
     if (str_eq(ip, old_ip) || !same(cl->spec, cl->old_spec, "clusterIPs"))
         return;
-    (void)value_remove(a, cl->spec, STR("clusterIPs"));
+    value_drop(a, cl->spec, STR("clusterIPs"));
     if (!old_ip.n || ip.n)
         push(cl, "clusterIPs", ip);
 }
@@ -351,7 +351,7 @@ static void keep_node_ports(struct claim *cl)
             if (str_eq(text(it, "name"), text(port, "name")))
                 kept = number(it, "nodePort");
         if (kept && !has_node_port(&given, kept))
-            (void)value_set(a, port, STR("nodePort"), value_int(kept));
+            value_put(a, port, STR("nodePort"), value_int(kept));
     }
 }
 
@@ -463,7 +463,7 @@ static int create_port(struct claim *cl, struct value *ports, size_t i)
     else if (node_port != earlier)
         r = claim_port(cl, i, node_port);
     if (r == 0)
-        (void)value_set(cl->call->arena, port, STR("nodePort"), value_int(node_port));
+        value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
     return r;
 }
 
@@ -483,7 +483,7 @@ static int update_port(struct claim *cl, struct value *ports, size_t i)
                    : claim_port(cl, i, node_port);
     int r = service_claim__any_port(cl, &node_port);
     if (r == 0)
-        (void)value_set(cl->call->arena, port, STR("nodePort"), value_int(node_port));
+        value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
     return r;
 }
 
@@ -527,7 +527,7 @@ static int assign_health_port(struct claim *cl)
                        "%lld: " STR_FMT,
                        (long long)port, STR_ARG(why));
     if (r == 0)
-        (void)value_set(cl->call->arena, cl->spec, STR("healthCheckNodePort"), value_int(port));
+        value_put(cl->call->arena, cl->spec, STR("healthCheckNodePort"), value_int(port));
     return r;
 }
 

@@ -1,6 +1,7 @@
 #include "server/registry/strategy.h"
 
 #include "api/defaults/defaults.h"
+#include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
@@ -66,7 +67,7 @@ unsigned strategy_flags(const struct kind_resource *r)
     if (r->type->custom)
         return STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META |
                STRATEGY_STATUS_COUNTS;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (str_eq(r->group, str_of(rows[i].group)) &&
             (!rows[i].resource || str_eq(r->plural, str_of(rows[i].resource))))
             return rows[i].flags;
@@ -89,7 +90,7 @@ bool strategy_orphans(const struct kind_resource *asked)
         { STR("batch"), STR("v1beta1"), { STR("cronjobs") } },
         { STR("batch"), STR("v2alpha1"), { STR("cronjobs") } },
     };
-    for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(old); i++) {
         if (!str_eq(asked->group, old[i].group) || !str_eq(asked->version, old[i].version))
             continue;
         for (size_t k = 0; k < 4; k++)
@@ -106,9 +107,9 @@ void strategy__keep(struct arena *a, struct value *obj, const struct value *old_
 {
     const struct value *old_value = value_get(old_obj, field);
     if (old_value)
-        (void)value_set(a, obj, field, value_borrow(old_value));
+        value_put(a, obj, field, value_borrow(old_value));
     else
-        (void)value_remove(a, obj, field);
+        value_drop(a, obj, field);
 }
 
 void strategy__keep_metadata(struct arena *a, struct value *obj, const struct value *old_obj)
@@ -140,7 +141,7 @@ void strategy__add_item(struct arena *a, struct value *obj, struct str field, st
     if (!value_is(list, VALUE_ARRAY))
         list = value_set(a, obj, field, value_array());
     if (!strategy__has_item(list, text))
-        (void)value_push(a, list, value_string(text));
+        value_put_item(a, list, value_string(text));
 }
 
 /* ---- In general ---- */
@@ -151,7 +152,7 @@ static const struct strategy_rules *find_rules(const struct kind_resource *r)
         strategy__cluster, strategy__pod, strategy__service, strategy__storage, strategy__workload,
     };
     static const struct strategy_rules none;
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++)
         for (const struct strategy_rules *rule = tables[t]; rule->resource.p; rule++)
             if (str_eq(rule->resource, r->plural) && str_eq(rule->group, r->group))
                 return rule;
@@ -174,9 +175,9 @@ void strategy_create(const struct strategy *s, struct value *obj)
     const struct strategy_rules *rules = find_rules(s->resource);
     struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
     if ((flags & STRATEGY_GENERATION) && !(flags & STRATEGY_GENERATION_LATE))
-        (void)value_set(s->arena, meta, STR("generation"), value_int(1));
+        value_put(s->arena, meta, STR("generation"), value_int(1));
     if (has_status(s) && !(flags & STRATEGY_KEEP_STATUS))
-        (void)value_remove(s->arena, obj, STR("status"));
+        value_drop(s->arena, obj, STR("status"));
     defaults_stamp(s->arena, s->resource->type, obj, s->now);
     strategy__drop_gated(s->arena, s->resource->type, obj, NULL);
     if (rules->create)
@@ -222,8 +223,8 @@ void strategy__count_generation(const struct strategy *s, struct value *obj,
         !counts_as_change(s->resource, obj, old_obj))
         return;
     (void)value_to_int(value_dig(old_obj, "metadata", "generation"), &generation);
-    (void)value_set(s->arena, value_ensure(s->arena, obj, STR("metadata")), STR("generation"),
-                    value_int(generation + 1));
+    value_put(s->arena, value_ensure(s->arena, obj, STR("metadata")), STR("generation"),
+              value_int(generation + 1));
 }
 
 static void update_all(const struct strategy *s, struct value *obj, const struct value *old_obj)
@@ -244,13 +245,13 @@ static void update_status(const struct strategy *s, struct value *obj, const str
     struct value kept = value_object();
     value_each_field (f, old_obj)
         if (!str_eq(f->key, STR("status")) && !str_eq(f->key, STR("metadata")))
-            (void)value_add(s->arena, &kept, f->key, value_borrow(&f->val));
+            value_put_new(s->arena, &kept, f->key, value_borrow(&f->val));
     const struct value *meta = value_get(obj, STR("metadata")),
                        *status = value_get(obj, STR("status"));
     if (meta)
-        (void)value_add(s->arena, &kept, STR("metadata"), value_borrow(meta));
+        value_put_new(s->arena, &kept, STR("metadata"), value_borrow(meta));
     if (status)
-        (void)value_add(s->arena, &kept, STR("status"), value_borrow(status));
+        value_put_new(s->arena, &kept, STR("status"), value_borrow(status));
     *obj = kept;
     if (flags & STRATEGY_STATUS_META)
         strategy__keep_metadata(s->arena, obj, old_obj);
@@ -275,7 +276,7 @@ void strategy_update(const struct strategy *s, struct str sub, struct value *obj
         { STR("resize"), strategy__resize },
         { STR(""), update_all },
     };
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         if (!str_eq(sub, paths[i].sub))
             continue;
         paths[i].update(s, obj, old_obj);

@@ -1,6 +1,7 @@
 /* The kinds that a cluster itself consists of: namespaces, nodes, accounts, requests for
  * certificates, addresses. */
 #include "api/names.h"
+#include "base/idiom.h"
 #include "base/map.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -10,7 +11,7 @@
 static void create_namespace(const struct strategy *s, struct value *obj)
 {
     struct value *status = value_set(s->arena, obj, STR("status"), value_object());
-    (void)value_set(s->arena, status, STR("phase"), value_string(STR("Active")));
+    value_put(s->arena, status, STR("phase"), value_string(STR("Active")));
     strategy__add_item(s->arena, value_ensure(s->arena, obj, STR("spec")), STR("finalizers"),
                        STR("kubernetes"));
 }
@@ -28,17 +29,17 @@ static void create_node(const struct strategy *s, struct value *obj)
 {
     struct value *spec = value_edit(s->arena, obj, STR("spec"));
     if (value_is(spec, VALUE_OBJECT))
-        (void)value_remove(s->arena, spec, STR("configSource"));
+        value_drop(s->arena, spec, STR("configSource"));
     struct value *status = value_edit(s->arena, obj, STR("status"));
     if (value_is(status, VALUE_OBJECT))
-        (void)value_remove(s->arena, status, STR("config"));
+        value_drop(s->arena, status, STR("config"));
 }
 
 static void update_node(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
     struct value *spec = value_edit(s->arena, obj, STR("spec"));
     if (value_is(spec, VALUE_OBJECT) && !value_dig(old_obj, "spec", "configSource"))
-        (void)value_remove(s->arena, spec, STR("configSource"));
+        value_drop(s->arena, spec, STR("configSource"));
 }
 
 static void update_node_status(const struct strategy *s, struct value *obj,
@@ -46,7 +47,7 @@ static void update_node_status(const struct strategy *s, struct value *obj,
 {
     struct value *status = value_edit(s->arena, obj, STR("status"));
     if (value_is(status, VALUE_OBJECT) && !value_dig(old_obj, "status", "config"))
-        (void)value_remove(s->arena, status, STR("config"));
+        value_drop(s->arena, status, STR("config"));
 }
 
 /* ---- ServiceAccounts, Secrets ---- */
@@ -60,7 +61,7 @@ static void clean_account(const struct strategy *s, struct value *obj)
         const struct value *name = value_get(secret, STR("name"));
         struct value clean = value_object();
         if (name)
-            (void)value_add(s->arena, &clean, STR("name"), value_borrow(name));
+            value_put_new(s->arena, &clean, STR("name"), value_borrow(name));
         *secret = clean;
     }
 }
@@ -84,18 +85,18 @@ static void create_request(const struct strategy *s, struct value *obj)
 {
     struct value *spec = value_ensure(s->arena, obj, STR("spec"));
     static const struct str said[] = { STR("username"), STR("uid"), STR("groups"), STR("extra") };
-    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
-        (void)value_remove(s->arena, spec, said[i]);
+    for (size_t i = 0; i < ARRAY_LEN(said); i++)
+        value_drop(s->arena, spec, said[i]);
     if (!s->user)
         return;
-    (void)value_set(s->arena, spec, STR("username"), value_string(s->user->name));
+    value_put(s->arena, spec, STR("username"), value_string(s->user->name));
     if (s->user->uid.n)
-        (void)value_set(s->arena, spec, STR("uid"), value_string(s->user->uid));
+        value_put(s->arena, spec, STR("uid"), value_string(s->user->uid));
     struct value groups = value_array();
     for (size_t i = 0; i < s->user->n_groups; i++)
-        (void)value_push(s->arena, &groups, value_string(s->user->groups[i]));
+        value_put_item(s->arena, &groups, value_string(s->user->groups[i]));
     if (groups.n)
-        (void)value_set(s->arena, spec, STR("groups"), groups);
+        value_put(s->arena, spec, STR("groups"), groups);
 }
 
 static void update_request(const struct strategy *s, struct value *obj, const struct value *old_obj)
@@ -166,12 +167,12 @@ static void fill_times(const struct strategy *s, struct value *conditions,
         if (condition->type != VALUE_OBJECT)
             continue;
         if (is_unset(value_get(condition, STR("lastUpdateTime"))))
-            (void)value_set(s->arena, condition, STR("lastUpdateTime"), value_string(s->now));
+            value_put(s->arena, condition, STR("lastUpdateTime"), value_string(s->now));
         if (!is_unset(value_get(condition, STR("lastTransitionTime"))))
             continue;
         const struct value *time = map_get(&times, identity(s->arena, condition));
-        (void)value_set(s->arena, condition, STR("lastTransitionTime"),
-                        time ? value_borrow(time) : value_string(s->now));
+        value_put(s->arena, condition, STR("lastTransitionTime"),
+                  time ? value_borrow(time) : value_string(s->now));
     }
     map_done(&times);
 }
@@ -207,9 +208,9 @@ void strategy__approval(const struct strategy *s, struct value *obj, const struc
     strategy__keep(s->arena, obj, old_obj, STR("status"));
     struct value *status = value_ensure(s->arena, obj, STR("status"));
     if (conditions.type == VALUE_ARRAY)
-        (void)value_set(s->arena, status, STR("conditions"), conditions);
+        value_put(s->arena, status, STR("conditions"), conditions);
     else
-        (void)value_remove(s->arena, status, STR("conditions"));
+        value_drop(s->arena, status, STR("conditions"));
 }
 
 /* ---- APIServices ---- */
@@ -219,15 +220,14 @@ static void create_api_service(const struct strategy *s, struct value *obj)
     if (value_dig(obj, "spec", "service"))
         return;
     struct value condition = value_object(), conditions = value_array();
-    (void)value_add(s->arena, &condition, STR("type"), value_string(STR("Available")));
-    (void)value_add(s->arena, &condition, STR("status"), value_string(STR("True")));
-    (void)value_add(s->arena, &condition, STR("lastTransitionTime"), value_string(s->now));
-    (void)value_add(s->arena, &condition, STR("reason"), value_string(STR("Local")));
-    (void)value_add(s->arena, &condition, STR("message"),
-                    value_string(STR("Local APIServices are always available")));
-    (void)value_push(s->arena, &conditions, condition);
-    (void)value_set(s->arena, value_ensure(s->arena, obj, STR("status")), STR("conditions"),
-                    conditions);
+    value_put_new(s->arena, &condition, STR("type"), value_string(STR("Available")));
+    value_put_new(s->arena, &condition, STR("status"), value_string(STR("True")));
+    value_put_new(s->arena, &condition, STR("lastTransitionTime"), value_string(s->now));
+    value_put_new(s->arena, &condition, STR("reason"), value_string(STR("Local")));
+    value_put_new(s->arena, &condition, STR("message"),
+                  value_string(STR("Local APIServices are always available")));
+    value_put_item(s->arena, &conditions, condition);
+    value_put(s->arena, value_ensure(s->arena, obj, STR("status")), STR("conditions"), conditions);
 }
 
 /* ---- EndpointSlices ---- */
@@ -263,8 +263,8 @@ static void drop_topology(const struct strategy *s, struct value *obj, const str
             continue;
         if (host.n && !value_get(endpoint, STR("nodeName")) && was_host(old_obj, host) &&
             name_check(NAME_SUBDOMAIN, host, &faults))
-            (void)value_set(s->arena, endpoint, STR("nodeName"), value_string(host));
-        (void)value_remove(s->arena, endpoint, STR("deprecatedTopology"));
+            value_put(s->arena, endpoint, STR("nodeName"), value_string(host));
+        value_drop(s->arena, endpoint, STR("deprecatedTopology"));
     }
 }
 

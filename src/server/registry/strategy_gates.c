@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
@@ -35,7 +36,7 @@ static const struct str gates_off[] = {
     STR("WorkloadWithJob"),
 };
 
-enum { GATES = sizeof(gates_off) / sizeof(gates_off[0]) };
+enum { GATES = ARRAY_LEN(gates_off) };
 
 /* Its place in the table, or GATES if it is on. */
 static size_t find_off(struct str gate)
@@ -181,7 +182,7 @@ static void drop_in(struct drop *d, const struct kind_type *t, struct value *obj
         if (!value_get(obj, f->name))
             continue;
         if (f->gate.n && is_unused(d, f->gate)) {
-            (void)value_remove(d->arena, obj, f->name);
+            value_drop(d->arena, obj, f->name);
             continue;
         }
         if (f->scalar != KIND_STRUCT)
@@ -190,7 +191,7 @@ static void drop_in(struct drop *d, const struct kind_type *t, struct value *obj
         bool was_empty = v->n == 0;
         drop_below(d, f, v);
         if (goes_when_empty(f) && !was_empty && v->n == 0)
-            (void)value_remove(d->arena, obj, f->name);
+            value_drop(d->arena, obj, f->name);
     }
 }
 

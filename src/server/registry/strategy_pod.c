@@ -1,6 +1,7 @@
 /* Pods: what they start with, what of them an update may change, and the two paths that change a
  * running one. */
 #include "api/pod_qos.h"
+#include "base/idiom.h"
 #include "base/map.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -29,11 +30,11 @@ static void drop_init_annotations(struct arena *a, struct value *pod)
         STR("pod.beta.kubernetes.io/init-container-statuses"),
         STR("pod.alpha.kubernetes.io/init-container-statuses"),
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (!value_get(value_dig(pod, "metadata", "annotations"), keys[i]))
             continue;
         struct value *meta = value_ensure(a, pod, STR("metadata"));
-        (void)value_remove(a, value_ensure(a, meta, STR("annotations")), keys[i]);
+        value_drop(a, value_ensure(a, meta, STR("annotations")), keys[i]);
     }
 }
 
@@ -45,14 +46,14 @@ static void add_gated_condition(const struct strategy *s, const struct value *sp
     if (!value_is(gates, VALUE_ARRAY) || !gates->n)
         return;
     struct value condition = value_object();
-    (void)value_add(a, &condition, STR("type"), value_string(STR("PodScheduled")));
-    (void)value_add(a, &condition, STR("status"), value_string(STR("False")));
-    (void)value_add(a, &condition, STR("lastTransitionTime"), value_string(s->now));
-    (void)value_add(a, &condition, STR("reason"), value_string(STR("SchedulingGated")));
-    (void)value_add(a, &condition, STR("message"),
-                    value_string(STR("Scheduling is blocked due to non-empty scheduling gates")));
+    value_put_new(a, &condition, STR("type"), value_string(STR("PodScheduled")));
+    value_put_new(a, &condition, STR("status"), value_string(STR("False")));
+    value_put_new(a, &condition, STR("lastTransitionTime"), value_string(s->now));
+    value_put_new(a, &condition, STR("reason"), value_string(STR("SchedulingGated")));
+    value_put_new(a, &condition, STR("message"),
+                  value_string(STR("Scheduling is blocked due to non-empty scheduling gates")));
     struct value *conditions = value_set(a, status, STR("conditions"), value_array());
-    (void)value_push(a, conditions, condition);
+    value_put_item(a, conditions, condition);
 }
 
 /* Adds to the selector of `term` what the pod's own labels are for the listed keys. */
@@ -69,14 +70,14 @@ static void apply_label_keys(struct arena *a, struct value *term, struct str key
         if (!label)
             continue;
         struct value expression = value_object(), values = value_array();
-        (void)value_push(a, &values, value_borrow(label));
-        (void)value_add(a, &expression, STR("key"), value_borrow(key));
-        (void)value_add(a, &expression, STR("operator"), value_string(relation));
-        (void)value_add(a, &expression, STR("values"), values);
+        value_put_item(a, &values, value_borrow(label));
+        value_put_new(a, &expression, STR("key"), value_borrow(key));
+        value_put_new(a, &expression, STR("operator"), value_string(relation));
+        value_put_new(a, &expression, STR("values"), values);
         expressions = value_edit(a, selector, STR("matchExpressions"));
         if (!value_is(expressions, VALUE_ARRAY))
             expressions = value_set(a, selector, STR("matchExpressions"), value_array());
-        (void)value_push(a, expressions, expression);
+        value_put_item(a, expressions, expression);
     }
 }
 
@@ -135,14 +136,14 @@ static struct value apparmor_field(struct arena *a, struct str annotation)
     struct value profile = value_object();
     struct str localhost = STR("localhost/");
     if (str_eq(annotation, STR("unconfined"))) {
-        (void)value_add(a, &profile, STR("type"), value_string(STR("Unconfined")));
+        value_put_new(a, &profile, STR("type"), value_string(STR("Unconfined")));
     } else if (str_eq(annotation, STR("runtime/default"))) {
-        (void)value_add(a, &profile, STR("type"), value_string(STR("RuntimeDefault")));
+        value_put_new(a, &profile, STR("type"), value_string(STR("RuntimeDefault")));
     } else if (str_starts(annotation, localhost) &&
                is_absolute_profile(str_skip(annotation, localhost.n))) {
-        (void)value_add(a, &profile, STR("type"), value_string(STR("Localhost")));
-        (void)value_add(a, &profile, STR("localhostProfile"),
-                        value_string(str_skip(annotation, localhost.n)));
+        value_put_new(a, &profile, STR("type"), value_string(STR("Localhost")));
+        value_put_new(a, &profile, STR("localhostProfile"),
+                      value_string(str_skip(annotation, localhost.n)));
     } else {
         return value_null();
     }
@@ -164,8 +165,8 @@ static void sync_apparmor(const struct strategy *s, const struct map *profiles,
     if (field.type == VALUE_OBJECT && strategy__same(&field, pod_profile))
         return;
     if (field.type == VALUE_OBJECT)
-        (void)value_set(a, value_ensure(a, container, STR("securityContext")),
-                        STR("appArmorProfile"), field);
+        value_put(a, value_ensure(a, container, STR("securityContext")), STR("appArmorProfile"),
+                  field);
     if (s->warn)
         s->warn(s->arg, arena_printf(a,
                                      "metadata.annotations[" STR_FMT STR_FMT
@@ -180,7 +181,7 @@ static void sync_containers(const struct strategy *s, const struct map *profiles
     static const struct str lists[] = { STR("initContainers"), STR("containers"),
                                         STR("ephemeralContainers") };
     const struct value *profile = value_dig(spec, "securityContext", "appArmorProfile");
-    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
         struct value *list = value_edit(s->arena, spec, lists[l]);
         for (size_t i = 0; i < count(list); i++) {
             struct value *container = value_edit_at(s->arena, list, i);
@@ -209,18 +210,17 @@ static void create_pod(const struct strategy *s, struct value *obj)
 {
     struct arena *a = s->arena;
     drop_init_annotations(a, obj);
-    (void)value_set(a, obj, STR("status"), value_object());
+    value_put(a, obj, STR("status"), value_object());
     (void)value_ensure(a, obj, STR("spec"));
     /* Both are there now, so neither moves when the other is edited. */
     struct value *status = value_ensure(a, obj, STR("status")),
                  *spec = value_ensure(a, obj, STR("spec"));
-    (void)value_set(a, status, STR("phase"), value_string(STR("Pending")));
+    value_put(a, status, STR("phase"), value_string(STR("Pending")));
     add_gated_condition(s, spec, status);
     apply_own_labels(a, spec, value_dig(obj, "metadata", "labels"));
     sync_all_apparmor(s, value_dig(obj, "metadata", "annotations"), spec);
     strategy__fill_pod_resources(a, spec);
-    (void)value_set(a, status, STR("qosClass"),
-                    value_string(pod_qos_class(value_get(obj, STR("spec")))));
+    value_put(a, status, STR("qosClass"), value_string(pod_qos_class(value_get(obj, STR("spec")))));
 }
 
 /* ---- Changes ---- */
@@ -231,7 +231,7 @@ static void keep_pod_resources(struct arena *a, struct value *obj, const struct 
     const struct value *old_resources = value_dig(old_obj, "spec", "resources");
     struct value *spec = value_ensure(a, obj, STR("spec"));
     if (old_resources && !value_get(spec, STR("resources")))
-        (void)value_set(a, spec, STR("resources"), value_borrow(old_resources));
+        value_put(a, spec, STR("resources"), value_borrow(old_resources));
 }
 
 static void update_pod(const struct strategy *s, struct value *obj, const struct value *old_obj)
@@ -304,7 +304,7 @@ static void update_pod_status(const struct strategy *s, struct value *obj,
     strategy__keep(s->arena, value_ensure(s->arena, obj, STR("metadata")),
                    value_get(old_obj, STR("metadata")), STR("ownerReferences"));
     struct value *status = value_ensure(s->arena, obj, STR("status"));
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
         keep_if_absent(s->arena, status, old_status, kept[i]);
     keep_observed_generations(s->arena, status, old_status);
 }
@@ -326,9 +326,9 @@ void strategy__ephemeral_containers(const struct strategy *s, struct value *obj,
     keep_all(a, obj, old_obj);
     struct value *spec = value_ensure(a, obj, STR("spec"));
     if (given.type == VALUE_NULL)
-        (void)value_remove(a, spec, STR("ephemeralContainers"));
+        value_drop(a, spec, STR("ephemeralContainers"));
     else
-        (void)value_set(a, spec, STR("ephemeralContainers"), given);
+        value_put(a, spec, STR("ephemeralContainers"), given);
     strategy__drop_gated(a, s->resource->type, obj, old_obj);
 }
 
@@ -354,9 +354,9 @@ static struct value resized(struct arena *a, const struct value *containers,
 static void set_list(struct arena *a, struct value *spec, struct str field, struct value list)
 {
     if (list.n)
-        (void)value_set(a, spec, field, list);
+        value_put(a, spec, field, list);
     else
-        (void)value_remove(a, spec, field);
+        value_drop(a, spec, field);
 }
 
 void strategy__resize(const struct strategy *s, struct value *obj, const struct value *old_obj)
@@ -378,7 +378,7 @@ void strategy__resize(const struct strategy *s, struct value *obj, const struct 
         set_list(a, kept, STR("containers"), new_containers);
         set_list(a, kept, STR("initContainers"), new_inits);
         if (new_own.type != VALUE_NULL)
-            (void)value_set(a, kept, STR("resources"), new_own);
+            value_put(a, kept, STR("resources"), new_own);
     }
     keep_pod_resources(a, obj, old_obj);
     strategy__fill_pod_resources(a, value_ensure(a, obj, STR("spec")));

@@ -2,6 +2,7 @@
  * containers ask for in sum. Init containers run one after the other, so the largest of them
  * counts; those that restart stay beside all that come later. */
 #include "api/quantity.h"
+#include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
@@ -24,8 +25,7 @@ static void add_list(struct arena *a, struct value *sum, const struct value *lis
     value_each_field (f, list) {
         struct str was = value_str(value_get(sum, f->key)), more = value_str(&f->val);
         if (more.n && strategy__is_pod_level(f->key) && (was.n || sum->n < RESOURCES_MAX))
-            (void)value_set(a, sum, f->key,
-                            value_string(was.n ? quantity_add(a, was, more) : more));
+            value_put(a, sum, f->key, value_string(was.n ? quantity_add(a, was, more) : more));
     }
 }
 
@@ -34,7 +34,7 @@ static void max_list(struct arena *a, struct value *most, const struct value *li
     value_each_field (f, list) {
         struct str was = value_str(value_get(most, f->key)), more = value_str(&f->val);
         if (more.n && (was.n ? quantity_cmp(more, was) > 0 : most->n < RESOURCES_MAX))
-            (void)value_set(a, most, f->key, value_string(more));
+            value_put(a, most, f->key, value_string(more));
     }
 }
 
@@ -65,7 +65,7 @@ static bool every_container_limits(const struct value *spec, struct str resource
 {
     static const struct str lists[] = { STR("initContainers"), STR("containers"),
                                         STR("ephemeralContainers") };
-    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         value_each_item (container, value_get(spec, lists[l]))
             if (!value_get(value_dig(container, "resources", "limits"), resource))
                 return false;
@@ -77,7 +77,7 @@ static void put(struct arena *a, struct value *resources, struct str what, struc
 {
     struct value *list = value_ensure(a, resources, what);
     if (list && !value_get(list, name))
-        (void)value_set(a, list, name, value_string(amount));
+        value_put(a, list, name, value_string(amount));
 }
 
 static void fill_requests(struct arena *a, struct value *resources, const struct value *sums)

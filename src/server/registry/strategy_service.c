@@ -55,7 +55,7 @@ static void drop_node_ports(struct arena *a, struct value *spec)
     for (size_t i = 0; value_is(ports, VALUE_ARRAY) && i < ports->n; i++) {
         struct value *port = value_edit_at(a, ports, i);
         if (port->type == VALUE_OBJECT)
-            (void)value_remove(a, port, STR("nodePort"));
+            value_drop(a, port, STR("nodePort"));
     }
 }
 
@@ -64,13 +64,13 @@ static void drop_node_ports(struct arena *a, struct value *spec)
 static void drop_cluster_ips(struct arena *a, struct value *spec, const struct value *old_spec)
 {
     if (same(spec, old_spec, STR("clusterIP")) && same(spec, old_spec, STR("clusterIPs"))) {
-        (void)value_remove(a, spec, STR("clusterIP"));
-        (void)value_remove(a, spec, STR("clusterIPs"));
+        value_drop(a, spec, STR("clusterIP"));
+        value_drop(a, spec, STR("clusterIPs"));
     }
     if (same(spec, old_spec, STR("ipFamilies")))
-        (void)value_remove(a, spec, STR("ipFamilies"));
+        value_drop(a, spec, STR("ipFamilies"));
     if (same(spec, old_spec, STR("ipFamilyPolicy")))
-        (void)value_remove(a, spec, STR("ipFamilyPolicy"));
+        value_drop(a, spec, STR("ipFamilyPolicy"));
 }
 
 /* A name has no traffic of its own. A policy that is none is left to be refused. */
@@ -79,7 +79,7 @@ static void drop_internal_policy(struct arena *a, struct value *spec)
     struct str field = STR("internalTrafficPolicy"), policy = value_str(value_get(spec, field));
     if (is_type(spec, "ExternalName") &&
         (str_eq(policy, STR("Cluster")) || str_eq(policy, STR("Local"))))
-        (void)value_remove(a, spec, field);
+        value_drop(a, spec, field);
 }
 
 static void create_service(const struct strategy *s, struct value *obj)
@@ -98,19 +98,18 @@ static void update_service(const struct strategy *s, struct value *obj, const st
         drop_node_ports(a, spec);
     if (needs_health_port(old_spec) && !needs_health_port(spec) &&
         same(spec, old_spec, STR("healthCheckNodePort")))
-        (void)value_remove(a, spec, STR("healthCheckNodePort"));
+        value_drop(a, spec, STR("healthCheckNodePort"));
     bool was_balanced = is_type(old_spec, "LoadBalancer"), balanced = is_type(spec, "LoadBalancer");
     if (was_balanced && !balanced && same(spec, old_spec, STR("allocateLoadBalancerNodePorts")))
-        (void)value_remove(a, spec, STR("allocateLoadBalancerNodePorts"));
+        value_drop(a, spec, STR("allocateLoadBalancerNodePorts"));
     if (was_balanced && !balanced && same(spec, old_spec, STR("loadBalancerClass")))
-        (void)value_remove(a, spec, STR("loadBalancerClass"));
+        value_drop(a, spec, STR("loadBalancerClass"));
     if (is_external(old_spec) && !is_external(spec) &&
         same(spec, old_spec, STR("externalTrafficPolicy")))
-        (void)value_remove(a, spec, STR("externalTrafficPolicy"));
+        value_drop(a, spec, STR("externalTrafficPolicy"));
     drop_internal_policy(a, spec);
     if (!balanced)
-        (void)value_set(a, value_ensure(a, obj, STR("status")), STR("loadBalancer"),
-                        value_object());
+        value_put(a, value_ensure(a, obj, STR("status")), STR("loadBalancer"), value_object());
 }
 
 const struct strategy_rules strategy__service[] = {

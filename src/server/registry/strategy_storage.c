@@ -1,4 +1,5 @@
 /* Volumes and claims. */
+#include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
@@ -7,8 +8,8 @@
 static void create_volume(const struct strategy *s, struct value *obj)
 {
     struct value *status = value_set(s->arena, obj, STR("status"), value_object());
-    (void)value_set(s->arena, status, STR("phase"), value_string(STR("Pending")));
-    (void)value_set(s->arena, status, STR("lastPhaseTransitionTime"), value_string(s->now));
+    value_put(s->arena, status, STR("phase"), value_string(STR("Pending")));
+    value_put(s->arena, status, STR("lastPhaseTransitionTime"), value_string(s->now));
 }
 
 static void update_volume_status(const struct strategy *s, struct value *obj,
@@ -23,7 +24,7 @@ static void update_volume_status(const struct strategy *s, struct value *obj,
     if (same_phase && !time)
         strategy__keep(s->arena, status, old_status, field);
     else if (!same_phase && (!time || strategy__same(time, value_get(old_status, field))))
-        (void)value_set(s->arena, status, field, value_string(s->now));
+        value_put(s->arena, status, field, value_string(s->now));
 }
 
 /* ---- PersistentVolumeClaims ---- */
@@ -41,10 +42,10 @@ static void copy_reference(struct arena *a, struct value *spec, struct str from,
     static const struct str fields[] = { STR("apiGroup"), STR("kind"), STR("name") };
     const struct value *given = value_get(spec, from);
     struct value reference = value_object();
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         if (value_get(given, fields[i]))
-            (void)value_add(a, &reference, fields[i], value_borrow(value_get(given, fields[i])));
-    (void)value_set(a, spec, to, reference);
+            value_put_new(a, &reference, fields[i], value_borrow(value_get(given, fields[i])));
+    value_put(a, spec, to, reference);
 }
 
 /* Two names of one field, of which the older one takes only what it always took. */
@@ -56,9 +57,9 @@ static void settle_data_sources(struct arena *a, struct value *obj, const struct
     bool in_use = value_get(old_spec, old_name) || value_get(old_spec, name);
     /* Sources in other namespaces are behind a gate that is off. */
     if (value_str(value_dig(spec, "dataSourceRef", "namespace")).n && !value_get(old_spec, name))
-        (void)value_remove(a, spec, name);
+        value_drop(a, spec, name);
     if (!in_use && !value_get(spec, name) && !is_claim_or_snapshot(value_get(spec, old_name)))
-        (void)value_remove(a, spec, old_name);
+        value_drop(a, spec, old_name);
     const struct value *source = value_get(spec, old_name), *ref = value_get(spec, name);
     if (source && !ref)
         copy_reference(a, spec, old_name, name);
@@ -69,7 +70,7 @@ static void settle_data_sources(struct arena *a, struct value *obj, const struct
 static void create_claim(const struct strategy *s, struct value *obj)
 {
     struct value *status = value_set(s->arena, obj, STR("status"), value_object());
-    (void)value_set(s->arena, status, STR("phase"), value_string(STR("Pending")));
+    value_put(s->arena, status, STR("phase"), value_string(STR("Pending")));
     settle_data_sources(s->arena, obj, NULL);
 }
 

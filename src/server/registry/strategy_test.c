@@ -7,6 +7,7 @@
 
 #include "api/pod_qos.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/registry/strategy.h"
 
@@ -117,7 +118,7 @@ static void quality_of_service(void **state)
     };
     const struct kind_resource *pods = resource_of("", "pods");
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value pod = read_as(&a, pods, arena_printf(&a, "{'spec':%s}", rows[i].spec).p);
@@ -403,7 +404,7 @@ static void hostile_objects(void **state)
     for (size_t v = 0; v < n_kind_versions; v++) {
         for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
             const struct kind_resource *r = &kind_versions[v].resources[i];
-            for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
+            for (size_t t = 0; t < ARRAY_LEN(texts); t++) {
                 struct arena a;
                 arena_init(&a);
                 struct strategy s = { .arena = &a,
@@ -412,7 +413,7 @@ static void hostile_objects(void **state)
                 struct value obj = read_as(&a, r, texts[t]), old_obj = read_as(&a, r, texts[0]);
                 strategy_create(&s, &obj);
                 settle(&a, r, &obj);
-                for (size_t k = 0; k < sizeof(subs) / sizeof(subs[0]); k++) {
+                for (size_t k = 0; k < ARRAY_LEN(subs); k++) {
                     struct value changed = read_as(&a, r, texts[t]);
                     strategy_update(&s, str_of(subs[k]), &changed, &old_obj);
                     settle(&a, r, &changed);
@@ -440,7 +441,7 @@ static void owners_leave_dependents_by_version(void **state)
         { "batch", "v1", "jobs", true },
         { "batch", "v2alpha1", "cronjobs", true },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_version *v =
             kind_version_find(str_of(rows[i].group), str_of(rows[i].version));
         const struct kind_resource *r = kind_resource_find(v, str_of(rows[i].plural));

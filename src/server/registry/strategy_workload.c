@@ -9,7 +9,7 @@
 static void fill_label(struct arena *a, struct value *labels, struct str key, struct str value)
 {
     if (!value_get(labels, key))
-        (void)value_set(a, labels, key, value_string(value));
+        value_put(a, labels, key, value_string(value));
 }
 
 /* By default a Job has the labels of its pods, those of the server too. Labels that came by default
@@ -45,8 +45,7 @@ static void create_job(const struct strategy *s, struct value *obj)
     struct value *selector = value_ensure(a, spec, STR("selector"));
     fill_label(a, value_ensure(a, selector, STR("matchLabels")), uid_keys[1], uid);
     if (same_labels)
-        (void)value_set(a, value_ensure(a, obj, STR("metadata")), STR("labels"),
-                        value_share(labels));
+        value_put(a, value_ensure(a, obj, STR("metadata")), STR("labels"), value_share(labels));
 }
 
 /* ---- DaemonSets ---- */
@@ -65,8 +64,8 @@ static void set_template_generation(struct arena *a, struct value *obj, int64_t 
 {
     struct value *annotations =
         value_ensure(a, value_ensure(a, obj, STR("metadata")), STR("annotations"));
-    (void)value_set(a, annotations, template_key,
-                    value_string(arena_printf(a, "%lld", (long long)generation)));
+    value_put(a, annotations, template_key,
+              value_string(arena_printf(a, "%lld", (long long)generation)));
 }
 
 static void create_daemon_set(const struct strategy *s, struct value *obj)
@@ -125,13 +124,13 @@ static void update_claim_status(const struct strategy *s, struct value *obj,
     find_given_back(s->arena, status, value_get(old_obj, STR("status")), &given_back);
     value_each_item (device, devices)
         if (!map_get(&given_back, device_key(s->arena, device)))
-            (void)value_push(s->arena, &kept, value_borrow(device));
+            value_put_item(s->arena, &kept, value_borrow(device));
     map_done(&given_back);
     struct value *edited = value_ensure(s->arena, obj, STR("status"));
     if (kept.n)
-        (void)value_set(s->arena, edited, STR("devices"), kept);
+        value_put(s->arena, edited, STR("devices"), kept);
     else
-        (void)value_remove(s->arena, edited, STR("devices"));
+        value_drop(s->arena, edited, STR("devices"));
 }
 
 /* A taint with another effect is a new one. */
@@ -144,8 +143,8 @@ static void update_taint_rule(const struct strategy *s, struct value *obj,
         !strategy__same(value_get(taint, STR("timeAdded")), value_get(old_taint, STR("timeAdded"))))
         return;
     struct value *spec = value_ensure(s->arena, obj, STR("spec"));
-    (void)value_set(s->arena, value_ensure(s->arena, spec, STR("taint")), STR("timeAdded"),
-                    value_string(s->now));
+    value_put(s->arena, value_ensure(s->arena, spec, STR("taint")), STR("timeAdded"),
+              value_string(s->now));
 }
 
 /* ---- PodPresets ---- */

@@ -17,17 +17,17 @@ static struct value store_status(struct call *c)
     struct store_stats stats;
     store_stats(c->api->store, &stats);
     struct value obj = value_object(), condition = value_object(), conditions = value_array();
-    (void)value_add(a, &obj, STR("kind"), value_string(STR("ComponentStatus")));
-    (void)value_add(a, &obj, STR("apiVersion"), value_string(STR("v1")));
+    value_put_new(a, &obj, STR("kind"), value_string(STR("ComponentStatus")));
+    value_put_new(a, &obj, STR("apiVersion"), value_string(STR("v1")));
     struct value *meta = value_add(a, &obj, STR("metadata"), value_object());
-    (void)value_add(a, meta, STR("name"), value_string(store_name));
-    (void)value_add(a, &condition, STR("type"), value_string(STR("Healthy")));
-    (void)value_add(a, &condition, STR("status"),
-                    value_string(stats.failing ? STR("False") : STR("True")));
-    (void)value_add(a, &condition, stats.failing ? STR("error") : STR("message"),
-                    value_string(stats.failing ? STR("writes fail") : STR("ok")));
-    (void)value_push(a, &conditions, condition);
-    (void)value_add(a, &obj, STR("conditions"), conditions);
+    value_put_new(a, meta, STR("name"), value_string(store_name));
+    value_put_new(a, &condition, STR("type"), value_string(STR("Healthy")));
+    value_put_new(a, &condition, STR("status"),
+                  value_string(stats.failing ? STR("False") : STR("True")));
+    value_put_new(a, &condition, stats.failing ? STR("error") : STR("message"),
+                  value_string(stats.failing ? STR("writes fail") : STR("ok")));
+    value_put_item(a, &conditions, condition);
+    value_put_new(a, &obj, STR("conditions"), conditions);
     return obj;
 }
 
@@ -57,8 +57,8 @@ static struct value item_of(struct arena *a, const struct encoder *e, struct val
     if (e->format.as == FORMAT_PARTIAL_LIST)
         return encode_partial(a, e, obj);
     struct value item = value_share(obj);
-    (void)value_remove(a, &item, STR("kind"));
-    (void)value_remove(a, &item, STR("apiVersion"));
+    value_drop(a, &item, STR("kind"));
+    value_drop(a, &item, STR("apiVersion"));
     return item;
 }
 
@@ -68,11 +68,11 @@ static struct value head_of(struct arena *a, const struct encoder *e)
     bool partial = e->format.as == FORMAT_PARTIAL_LIST;
     if (e->format.as == FORMAT_TABLE)
         return encode_table_head(a, e);
-    (void)value_add(
+    value_put_new(
         a, &head, STR("kind"),
         value_string(partial ? STR("PartialObjectMetadataList") : STR("ComponentStatusList")));
-    (void)value_add(a, &head, STR("apiVersion"),
-                    value_string(partial ? STR("meta.k8s.io/v1") : STR("v1")));
+    value_put_new(a, &head, STR("apiVersion"),
+                  value_string(partial ? STR("meta.k8s.io/v1") : STR("v1")));
     return head;
 }
 
@@ -82,11 +82,11 @@ static struct value list_of(struct arena *a, const struct encoder *e, struct val
     bool table = e->format.as == FORMAT_TABLE;
     struct value items = value_array(), list = head_of(a, e);
     if (selected)
-        (void)value_push(a, &items, item_of(a, e, obj));
-    (void)value_add(a, &list, STR("metadata"), value_object());
+        value_put_item(a, &items, item_of(a, e, obj));
+    value_put_new(a, &list, STR("metadata"), value_object());
     if (table)
-        (void)value_add(a, &list, STR("columnDefinitions"), columns_definitions(a, e->resource));
-    (void)value_add(a, &list, table ? STR("rows") : STR("items"), items);
+        value_put_new(a, &list, STR("columnDefinitions"), columns_definitions(a, e->resource));
+    value_put_new(a, &list, table ? STR("rows") : STR("items"), items);
     return list;
 }
 

@@ -10,8 +10,8 @@
 static void wipe(struct call *c, struct value *obj)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
-    (void)value_remove(c->arena, meta, STR("deletionTimestamp"));
-    (void)value_remove(c->arena, meta, STR("deletionGracePeriodSeconds"));
+    value_drop(c->arena, meta, STR("deletionTimestamp"));
+    value_drop(c->arena, meta, STR("deletionGracePeriodSeconds"));
 }
 
 /* Decode, default, convert, own the fields; the registry then admits, validates and stores. */

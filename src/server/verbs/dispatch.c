@@ -1,6 +1,7 @@
 #include "server/verbs/dispatch.h"
 
 #include "api/go/goduration.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "api/errors.h"
 #include "server/http/reply.h"
@@ -78,7 +79,7 @@ static const struct {
 
 static verb_fn *find_unstored(const struct call *c, bool *ret_waits)
 {
-    for (size_t i = 0; i < sizeof(unstored) / sizeof(unstored[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(unstored); i++) {
         if (unstored[i].verb != c->verb ||
             !str_eq(c->req.resource->plural, str_of(unstored[i].resource)))
             continue;
@@ -94,7 +95,7 @@ static verb_fn *find_verb(const struct call *c, bool *ret_waits)
     *ret_waits = false;
     if (!c->req.resource->etcd_prefix.n)
         return find_unstored(c, ret_waits);
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
         if (!(verbs[i].verb & c->verb) || !str_eq(sub, str_of(verbs[i].sub)))
             continue;
         *ret_waits = verbs[i].waits;
@@ -109,7 +110,7 @@ static verb_fn *find_verb(const struct call *c, bool *ret_waits)
 static bool is_long(const struct call *c)
 {
     static const char *const subs[] = { "attach", "exec", "proxy", "log", "portforward" };
-    for (size_t i = 0; c->req.sub && i < sizeof(subs) / sizeof(subs[0]); i++)
+    for (size_t i = 0; c->req.sub && i < ARRAY_LEN(subs); i++)
         if (str_eq(c->req.sub->name, str_of(subs[i])))
             return true;
     return c->verb == KIND_WATCH;
@@ -214,7 +215,7 @@ static void refuse_method(struct call *c)
         reply_method_not_allowed(c->x);
         return;
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eq(c->http->method, str_of(names[i].method)))
             verb = names[i].verb;
     (void)error_method(&err, c->req.resource, verb);

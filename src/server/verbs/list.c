@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "api/columns/columns.h"
+#include "base/idiom.h"
 #include "net/accept.h"
 #include "net/gzip.h"
 #include "net/loop.h"
@@ -441,7 +442,7 @@ static void run_turn(struct list *l);
 static void on_turn(struct loop *loop, struct loop_msg *m)
 {
     (void)loop;
-    struct list *l = (struct list *)((char *)m - offsetof(struct list, turn));
+    struct list *l = container_of(m, struct list, turn);
     l->turn_is_posted = false;
     run_turn(l);
 }
@@ -651,7 +652,7 @@ static void wait_for_revision(struct list *l)
 
 static void on_wait(struct loop_timer *timer)
 {
-    struct list *l = (struct list *)((char *)timer - offsetof(struct list, wait));
+    struct list *l = container_of(timer, struct list, wait);
     wait_for_revision(l);
 }
 

@@ -61,12 +61,12 @@ static struct value meta_tree(struct arena *a, const struct encoder *e,
 {
     struct value tree = value_object();
     struct str rev = arena_printf(a, "%llu", (unsigned long long)meta->rev);
-    (void)value_add(a, &tree, STR("resourceVersion"), value_string(rev));
+    value_put_new(a, &tree, STR("resourceVersion"), value_string(rev));
     bool always = e->format.as == FORMAT_OBJECT && e->stored->type->custom; /* as upstream does */
     if (meta->token.n || always)
-        (void)value_add(a, &tree, STR("continue"), value_string(meta->token));
+        value_put_new(a, &tree, STR("continue"), value_string(meta->token));
     if (meta->has_remaining)
-        (void)value_add(a, &tree, STR("remainingItemCount"), value_int((int64_t)meta->remaining));
+        value_put_new(a, &tree, STR("remainingItemCount"), value_int((int64_t)meta->remaining));
     return tree;
 }
 
@@ -77,13 +77,12 @@ static void json_frame(struct buf *out, struct arena *a, const struct encoder *e
                        const struct list_meta *meta)
 {
     struct value frame = value_object();
-    (void)value_add(a, &frame, STR("kind"), value_string(list_kind(e)));
-    (void)value_add(a, &frame, STR("apiVersion"), value_string(list_version(a, e)));
-    (void)value_add(a, &frame, STR("metadata"), meta_tree(a, e, meta));
+    value_put_new(a, &frame, STR("kind"), value_string(list_kind(e)));
+    value_put_new(a, &frame, STR("apiVersion"), value_string(list_version(a, e)));
+    value_put_new(a, &frame, STR("metadata"), meta_tree(a, e, meta));
     if (e->format.as == FORMAT_TABLE)
-        (void)value_add(a, &frame, STR("columnDefinitions"), columns_definitions(a, e->stored));
-    (void)value_add(a, &frame, items_name(e),
-                    items_are_null(e, meta) ? value_null() : value_array());
+        value_put_new(a, &frame, STR("columnDefinitions"), columns_definitions(a, e->stored));
+    value_put_new(a, &frame, items_name(e), items_are_null(e, meta) ? value_null() : value_array());
     if (e->format.pretty)
         json_write_pretty(out, &frame);
     else
@@ -133,7 +132,7 @@ static void yaml_field(struct buf *out, struct arena *a, const struct encoder *e
                        struct value v)
 {
     struct value field = value_object();
-    (void)value_add(a, &field, name, v);
+    value_put_new(a, &field, name, v);
     encode_tree(out, a, &e->format, NULL, &field);
 }
 
@@ -337,8 +336,8 @@ static int item_tree(const struct encoder *e, struct selection_subject *subject,
         encode_hide(subject->arena, e, ret);
         if (item_type(e))
             break;
-        (void)value_remove(subject->arena, ret, STR("kind"));
-        (void)value_remove(subject->arena, ret, STR("apiVersion"));
+        value_drop(subject->arena, ret, STR("kind"));
+        value_drop(subject->arena, ret, STR("apiVersion"));
         break;
     }
     return 0;
@@ -359,7 +358,7 @@ static void write_item(struct buf *out, struct arena *a, const struct encoder *e
         break;
     case FORMAT_YAML: {
         struct value one = value_array();
-        (void)value_push(a, &one, *item);
+        value_put_item(a, &one, *item);
         encode_tree(out, a, &e->format, type, &one);
         break;
     }

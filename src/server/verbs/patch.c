@@ -6,6 +6,7 @@
 #include "api/defaults/defaults.h"
 #include "api/field_errors.h"
 #include "api/typed.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
 #include "merge/merge_patch.h"
@@ -35,7 +36,7 @@ static const struct {
 
 static bool find_kind(struct str type, enum patch_kind *ret)
 {
-    for (size_t i = 0; i < sizeof(media_types) / sizeof(media_types[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(media_types); i++) {
         if (!str_eq(type, media_types[i].type))
             continue;
         *ret = media_types[i].kind;
@@ -340,8 +341,8 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
     r = heed_notes(p, &patched, &notes, err);
     if (r < 0)
         return r;
-    (void)value_set(a, ret, STR("kind"), value_string(type->name));
-    (void)value_set(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
+    value_put(a, ret, STR("kind"), value_string(type->name));
+    value_put(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
     defaults_apply(a, type, ret);
     decode_keep_reset(a, &patched, ret);
     return 0;
@@ -395,8 +396,7 @@ static int create(struct patch *p, struct value *ret, struct err *err)
     r = to_storage(p, NULL, &made, ret, err);
     if (r < 0)
         return r;
-    (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
-                       STR("resourceVersion"));
+    value_drop(c->arena, value_ensure(c->arena, ret, STR("metadata")), STR("resourceVersion"));
     return registry_create(c, p->options.dry_run, ret, err);
 }
 

@@ -1,6 +1,7 @@
 /* /scale: the replicas of any workload, as one small object that autoscalers understand. */
 #include "api/convert/convert.h"
 #include "api/field_errors.h"
+#include "base/idiom.h"
 #include "schema/schema_kind.h"
 #include "select/labels.h"
 #include "server/custom/custom_scale.h"
@@ -20,7 +21,7 @@ static struct str selector_text(struct call *c, const struct value *obj)
     struct value wrapped = value_object();
     if (given && !value_get(given, STR("matchLabels")) &&
         !value_get(given, STR("matchExpressions"))) {
-        (void)value_add(c->arena, &wrapped, STR("matchLabels"), value_borrow(given));
+        value_put_new(c->arena, &wrapped, STR("matchLabels"), value_borrow(given));
         given = &wrapped;
     }
     if (labels_from_value(c->arena, given, &selector, NULL) == 0)
@@ -32,7 +33,7 @@ static void copy(struct arena *a, struct value *to, const struct value *from, co
 {
     const struct value *v = value_get(from, str_of(name));
     if (v)
-        (void)value_add(a, to, str_of(name), value_borrow(v));
+        value_put_new(a, to, str_of(name), value_borrow(v));
 }
 
 static int read_parts(struct call *c, const struct value *obj, struct scale_parts *ret,
@@ -53,18 +54,18 @@ static struct value make(struct call *c, const struct value *obj, const struct s
                                         "creationTimestamp" };
     struct value scale = value_object(), meta = value_object(), spec = value_object(),
                  status = value_object();
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
         copy(c->arena, &meta, value_get(obj, STR("metadata")), kept[i]);
     if (parts->replicas)
-        (void)value_add(c->arena, &spec, STR("replicas"), value_int(parts->replicas));
-    (void)value_add(c->arena, &status, STR("replicas"), value_int(parts->running));
+        value_put_new(c->arena, &spec, STR("replicas"), value_int(parts->replicas));
+    value_put_new(c->arena, &status, STR("replicas"), value_int(parts->running));
     if (parts->selector.n)
-        (void)value_add(c->arena, &status, STR("selector"), value_string(parts->selector));
-    (void)value_add(c->arena, &scale, STR("kind"), value_string(STR("Scale")));
-    (void)value_add(c->arena, &scale, STR("apiVersion"), value_string(STR("autoscaling/v1")));
-    (void)value_add(c->arena, &scale, STR("metadata"), meta);
-    (void)value_add(c->arena, &scale, STR("spec"), spec);
-    (void)value_add(c->arena, &scale, STR("status"), status);
+        value_put_new(c->arena, &status, STR("selector"), value_string(parts->selector));
+    value_put_new(c->arena, &scale, STR("kind"), value_string(STR("Scale")));
+    value_put_new(c->arena, &scale, STR("apiVersion"), value_string(STR("autoscaling/v1")));
+    value_put_new(c->arena, &scale, STR("metadata"), meta);
+    value_put_new(c->arena, &scale, STR("spec"), spec);
+    value_put_new(c->arena, &scale, STR("status"), status);
     /* The old versions of workloads have a Scale of their own, which has the same fields and more
      * words for the selector. */
     struct value shown;
@@ -129,8 +130,8 @@ static int put_replicas(struct call *c, const struct value *scale, struct value 
         return custom_scale_write(c->arena, &schema_kind_of(type)->scale, replicas, obj, err);
     int r = validate(c, scale, replicas, err);
     if (r == 0)
-        (void)value_set(c->arena, value_ensure(c->arena, obj, STR("spec")), STR("replicas"),
-                        value_int(replicas));
+        value_put(c->arena, value_ensure(c->arena, obj, STR("spec")), STR("replicas"),
+                  value_int(replicas));
     return r;
 }
 
@@ -166,11 +167,11 @@ static int set_replicas(struct scaling *s, const struct value *scale,
     const struct value *uid = value_dig(scale, "metadata", "uid"),
                        *rev = value_dig(scale, "metadata", "resourceVersion");
     struct value *meta = value_ensure(a, ret, STR("metadata"));
-    (void)value_remove(a, meta, STR("resourceVersion"));
+    value_drop(a, meta, STR("resourceVersion"));
     if (uid && !s->patch)
-        (void)value_set(a, meta, STR("uid"), value_borrow(uid));
+        value_put(a, meta, STR("uid"), value_borrow(uid));
     if (rev)
-        (void)value_set(a, meta, STR("resourceVersion"), value_borrow(rev));
+        value_put(a, meta, STR("resourceVersion"), value_borrow(rev));
     managed_from_scale(a, s->parent, scale, ret);
     return 0;
 }

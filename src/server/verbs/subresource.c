@@ -32,13 +32,13 @@ void subresource_success_with(struct call *c, int code, struct str message)
     const struct http_header *headers;
     struct value status = value_object();
     autobuf bytes = { 0 };
-    (void)value_add(c->arena, &status, STR("kind"), value_string(STR("Status")));
-    (void)value_add(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
-    (void)value_add(c->arena, &status, STR("metadata"), value_object());
-    (void)value_add(c->arena, &status, STR("status"), value_string(STR("Success")));
+    value_put_new(c->arena, &status, STR("kind"), value_string(STR("Status")));
+    value_put_new(c->arena, &status, STR("apiVersion"), value_string(STR("v1")));
+    value_put_new(c->arena, &status, STR("metadata"), value_object());
+    value_put_new(c->arena, &status, STR("status"), value_string(STR("Success")));
     if (message.n)
-        (void)value_add(c->arena, &status, STR("message"), value_string(message));
-    (void)value_add(c->arena, &status, STR("code"), value_int(code));
+        value_put_new(c->arena, &status, STR("message"), value_string(message));
+    value_put_new(c->arena, &status, STR("code"), value_int(code));
     encode_tree(&bytes, c->arena, &c->format, kind_type_find(STR("meta"), STR("v1"), STR("Status")),
                 &status);
     size_t n = call_headers(c, format_content_type(c->format.media, false), &headers);
@@ -54,16 +54,16 @@ static struct value *find_condition(struct arena *a, struct value *status, struc
         if (str_eq(value_str(value_get(value_at(list, i), STR("type"))), type))
             return value_edit_at(a, list, i);
     struct value *condition = value_push(a, list, value_object());
-    (void)value_set(a, condition, STR("type"), value_string(type));
+    value_put(a, condition, STR("type"), value_string(type));
     return condition;
 }
 
 static void set_text(struct arena *a, struct value *obj, struct str field, struct str text)
 {
     if (text.n)
-        (void)value_set(a, obj, field, value_string(text));
+        value_put(a, obj, field, value_string(text));
     else
-        (void)value_remove(a, obj, field);
+        value_drop(a, obj, field);
 }
 
 void subresource_set_condition(struct call *c, struct value *status,
@@ -73,11 +73,10 @@ void subresource_set_condition(struct call *c, struct value *status,
     struct value *edited = find_condition(a, status, condition->type);
     bool same = str_eq(value_str(value_get(edited, STR("status"))), condition->status);
     if (!same || !value_str(value_get(edited, STR("lastTransitionTime"))).n)
-        (void)value_set(a, edited, STR("lastTransitionTime"), value_string(registry__now(c)));
+        value_put(a, edited, STR("lastTransitionTime"), value_string(registry__now(c)));
     set_text(a, edited, STR("status"), condition->status);
     set_text(a, edited, STR("reason"), condition->reason);
     set_text(a, edited, STR("message"), condition->message);
     if (condition->observed_generation)
-        (void)value_set(a, edited, STR("observedGeneration"),
-                        value_int(condition->observed_generation));
+        value_put(a, edited, STR("observedGeneration"), value_int(condition->observed_generation));
 }

@@ -88,11 +88,11 @@ static void merge(struct arena *a, struct value *meta, const struct value *from,
         (void)map_set(&given, f->key, (void *)(uintptr_t)&f->val);
     value_each_field (f, value_get(meta, field))
         if (!map_get(&given, f->key))
-            (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+            value_put_new(a, &merged, f->key, value_borrow(&f->val));
     value_each_field (f, value_get(from, field))
-        (void)value_add(a, &merged, f->key, value_borrow(&f->val));
+        value_put_new(a, &merged, f->key, value_borrow(&f->val));
     if (given.n)
-        (void)value_set(a, meta, field, merged);
+        value_put(a, meta, field, merged);
     map_done(&given);
 }
 
@@ -103,11 +103,11 @@ static bool set_conditions(struct arena *a, const struct value *binding, struct 
     struct str uid = value_str(value_dig(binding, "metadata", "uid")),
                rev = value_str(value_dig(binding, "metadata", "resourceVersion"));
     bool same = !uid.n || str_eq(uid, value_str(value_get(meta, STR("uid"))));
-    (void)value_remove(a, meta, STR("resourceVersion"));
+    value_drop(a, meta, STR("resourceVersion"));
     if (uid.n)
-        (void)value_set(a, meta, STR("uid"), value_string(uid));
+        value_put(a, meta, STR("uid"), value_string(uid));
     if (rev.n)
-        (void)value_set(a, meta, STR("resourceVersion"), value_string(rev));
+        value_put(a, meta, STR("resourceVersion"), value_string(rev));
     return same;
 }
 
@@ -126,10 +126,10 @@ static int bind(struct registry_update *u, const struct registry_entry *now, str
         return r;
     merge(a, meta, from, STR("annotations"));
     merge(a, meta, from, STR("labels"));
-    (void)value_set(a, value_ensure(a, ret, STR("spec")), STR("nodeName"),
-                    value_borrow(value_dig(&b->obj, "target", "name")));
+    value_put(a, value_ensure(a, ret, STR("spec")), STR("nodeName"),
+              value_borrow(value_dig(&b->obj, "target", "name")));
     struct value *status = value_ensure(a, ret, STR("status"));
-    (void)value_remove(a, status, STR("nominatedNodeName"));
+    value_drop(a, status, STR("nominatedNodeName"));
     subresource_set_condition(
         b->call, status,
         &(struct subresource_condition){ .type = STR("PodScheduled"), .status = STR("True") });

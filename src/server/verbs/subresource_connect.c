@@ -1,6 +1,7 @@
 /* Paths that lead into a running pod or to a node: log, exec, attach, portforward, proxy. There is
  * no node to go on to, so these end here, after the checks that come before. */
 #include "api/field_errors.h"
+#include "base/idiom.h"
 #include "server/registry/registry.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
@@ -77,7 +78,7 @@ static bool has_container(const struct value *pod, struct str name)
 {
     static const struct str lists[] = { STR("initContainers"), STR("containers"),
                                         STR("ephemeralContainers") };
-    for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         value_each_item (it, value_get(value_get(pod, STR("spec")), lists[l]))
             if (str_eq(value_str(value_get(it, STR("name"))), name))
                 return true;

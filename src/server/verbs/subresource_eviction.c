@@ -233,7 +233,7 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
     *ret = value_borrow(&now->obj);
     struct value *status = value_ensure(a, ret, STR("status"));
     int64_t allowed = number(status, "disruptionsAllowed") - 1;
-    (void)value_set(a, status, STR("disruptionsAllowed"), value_int(allowed));
+    value_put(a, status, STR("disruptionsAllowed"), value_int(allowed));
     if (allowed == 0)
         subresource_set_condition(
             ev->call, status,
@@ -242,8 +242,8 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
                                              .reason = STR("InsufficientPods"),
                                              .observed_generation =
                                                  number(status, "observedGeneration") });
-    (void)value_set(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
-                    value_string(registry__now(ev->call)));
+    value_put(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
+              value_string(registry__now(ev->call)));
     r = registry__settle(&ev->budgets, ret, err);
     if (r == 0)
         managers_update(&ev->budgets, managers_own_request(&ev->budgets, STR("status")), &now->obj,

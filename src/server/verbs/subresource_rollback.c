@@ -49,9 +49,9 @@ static int set_wish(struct registry_update *u, const struct registry_entry *now,
     struct value *annotations =
         value_ensure(a, value_ensure(a, ret, STR("metadata")), STR("annotations"));
     value_each_field (f, value_get(&rb->wish, STR("updatedAnnotations")))
-        (void)value_set(a, annotations, f->key, value_borrow(&f->val));
-    (void)value_set(a, annotations, STR("deprecated.deployment.rollback.to"),
-                    value_string(arena_printf(a, "%lld", (long long)revision_of(&rb->wish))));
+        value_put(a, annotations, f->key, value_borrow(&f->val));
+    value_put(a, annotations, STR("deprecated.deployment.rollback.to"),
+              value_string(arena_printf(a, "%lld", (long long)revision_of(&rb->wish))));
     int r = registry__settle(rb->deployments, ret, err);
     if (r == 0)
         managers_update(rb->deployments, managers_own_request(rb->deployments, STR("")), &now->obj,

@@ -68,9 +68,9 @@ static int take_finalizers(struct registry_update *u, const struct registry_entr
         return r;
     struct value *spec = value_set(a, ret, STR("spec"), value_object());
     if (finalizers)
-        (void)value_set(a, spec, STR("finalizers"), value_borrow(finalizers));
+        value_put(a, spec, STR("finalizers"), value_borrow(finalizers));
     if (status)
-        (void)value_set(a, ret, STR("status"), value_borrow(status));
+        value_put(a, ret, STR("status"), value_borrow(status));
     return 0;
 }
 
@@ -119,8 +119,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
     r = take_sent(&put, NULL, ret, err);
     if (r < 0)
         return r;
-    (void)value_remove(c->arena, value_ensure(c->arena, ret, STR("metadata")),
-                       STR("resourceVersion"));
+    value_drop(c->arena, value_ensure(c->arena, ret, STR("metadata")), STR("resourceVersion"));
     r = registry_create(c, options.dry_run, ret, err);
     return r < 0 ? r : 201;
 }

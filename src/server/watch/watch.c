@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "server/watch/watch_internal.h"
@@ -213,7 +214,7 @@ bool watcher_show(struct watcher *w, const struct store_event *ev)
 
 static enum store_watch_verdict on_event(struct store_watch *watch, const struct store_event *ev)
 {
-    struct watcher *w = (struct watcher *)((char *)watch - offsetof(struct watcher, watch));
+    struct watcher *w = container_of(watch, struct watcher, watch);
     if (room(w) == 0)
         return STORE_WATCH_FULL;
     if (w->sel.is_single && !str_eq(ev->now.key, w->prefix))
@@ -233,7 +234,7 @@ static void set_too_old(struct watcher *w, uint64_t rev, struct err *err)
 
 static void on_expired(struct store_watch *watch)
 {
-    struct watcher *w = (struct watcher *)((char *)watch - offsetof(struct watcher, watch));
+    struct watcher *w = container_of(watch, struct watcher, watch);
     struct err err = ERR_INIT(w->c->arena);
     set_too_old(w, store_watch_rev(watch), &err);
     watcher_fail(w, &err);
@@ -300,7 +301,7 @@ static void wait_for_revision(struct watcher *w);
 
 static void on_timer(struct loop_timer *timer)
 {
-    struct watcher *w = (struct watcher *)((char *)timer - offsetof(struct watcher, timer));
+    struct watcher *w = container_of(timer, struct watcher, timer);
     int64_t now = loop_now_ns(w->hub->loop);
     if (now >= w->deadline_ns) {
         watcher_end(w);
@@ -332,7 +333,7 @@ static void start_clock(struct watcher *w)
 static void on_turn(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct watcher *w = (struct watcher *)((char *)m - offsetof(struct watcher, turn));
+    struct watcher *w = container_of(m, struct watcher, turn);
     w->turn_is_posted = false;
     if (w->has_ended)
         release_watcher(w);
@@ -572,8 +573,7 @@ static bool begin_answer(struct watcher *w)
     struct call *c = w->c;
     if (ws_wanted(c->http)) {
         const struct ws_handler handler = { w, NULL, on_ws_room, on_ws_close };
-        w->ws =
-            ws_accept(c->x, ws_protocols, sizeof(ws_protocols) / sizeof(ws_protocols[0]), &handler);
+        w->ws = ws_accept(c->x, ws_protocols, ARRAY_LEN(ws_protocols), &handler);
         return w->ws;
     }
     const struct http_header *headers;

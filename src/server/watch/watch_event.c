@@ -149,15 +149,15 @@ int watch_event_bookmark(struct buf *out, struct arena *a, const struct encoder 
 {
     struct value bare = value_object(), meta = value_object(), marks = value_object(), obj;
     struct str version = arena_printf(a, "%llu", (unsigned long long)rev);
-    (void)value_add(a, &meta, STR("resourceVersion"), value_string(version));
+    value_put_new(a, &meta, STR("resourceVersion"), value_string(version));
     if (initial_end) {
-        (void)value_add(a, &marks, STR("k8s.io/initial-events-end"), value_string(STR("true")));
-        (void)value_add(a, &meta, STR("annotations"), marks);
+        value_put_new(a, &marks, STR("k8s.io/initial-events-end"), value_string(STR("true")));
+        value_put_new(a, &meta, STR("annotations"), marks);
     }
     const struct kind_type *t = e->format.as == FORMAT_OBJECT ? e->resource->type : e->stored->type;
-    (void)value_add(a, &bare, STR("kind"), value_string(t->name));
-    (void)value_add(a, &bare, STR("apiVersion"), value_string(convert_api_version(a, t)));
-    (void)value_add(a, &bare, STR("metadata"), meta);
+    value_put_new(a, &bare, STR("kind"), value_string(t->name));
+    value_put_new(a, &bare, STR("apiVersion"), value_string(convert_api_version(a, t)));
+    value_put_new(a, &bare, STR("metadata"), meta);
     /* Fields that a Go struct cannot leave out are there in a bookmark, too. */
     int r = typed_read(a, t, &bare, NULL, &obj, err);
     if (r < 0)

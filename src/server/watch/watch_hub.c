@@ -4,6 +4,7 @@
  * the next: the trees that selectors look at and the bytes of each form stay until another event
  * comes. Bytes of a large object stay as long as any watch has to send them, so that thousands of
  * clients that do not read hold it once. */
+#include "base/idiom.h"
 #include "server/watch/watch.h"
 
 #include <assert.h>
@@ -193,7 +194,7 @@ static bool is_over(struct watch_hub *hub)
 static void on_poll(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, poll));
+    struct watch_hub *hub = container_of(m, struct watch_hub, poll);
     atomic_store(&hub->poll_is_posted, false);
     if (!is_over(hub) && store_feed_poll(hub->feed))
         post_poll(hub);
@@ -202,7 +203,7 @@ static void on_poll(struct loop *l, struct loop_msg *m)
 static void on_close(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, close));
+    struct watch_hub *hub = container_of(m, struct watch_hub, close);
     atomic_store(&hub->close_is_posted, false);
     if (is_over(hub))
         return;
@@ -215,7 +216,7 @@ static void on_close(struct loop *l, struct loop_msg *m)
 static void on_look(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, look));
+    struct watch_hub *hub = container_of(m, struct watch_hub, look);
     atomic_store(&hub->look_is_posted, false);
     if (is_over(hub))
         return;
@@ -233,7 +234,7 @@ static void on_look(struct loop *l, struct loop_msg *m)
 static void on_launch(struct loop *l, struct loop_msg *m)
 {
     (void)l;
-    struct watch_hub *hub = (struct watch_hub *)((char *)m - offsetof(struct watch_hub, launch));
+    struct watch_hub *hub = container_of(m, struct watch_hub, launch);
     atomic_store(&hub->launch_is_posted, false);
     if (!is_over(hub))
         watch_flights_launch(hub);

@@ -55,13 +55,13 @@ static struct str shown_versions(struct field_errors *e, const struct value *ver
     value_each_item (it, versions) {
         struct value version = value_clone(e->arena, it);
         if (s->has_schema)
-            (void)value_remove(e->arena, &version, STR("schema"));
+            value_drop(e->arena, &version, STR("schema"));
         if (s->has_subresources)
-            (void)value_remove(e->arena, &version, STR("subresources"));
+            value_drop(e->arena, &version, STR("subresources"));
         if (s->has_columns)
-            (void)value_remove(e->arena, &version, STR("additionalPrinterColumns"));
+            value_drop(e->arena, &version, STR("additionalPrinterColumns"));
         if (s->has_fields)
-            (void)value_remove(e->arena, &version, STR("selectableFields"));
+            value_drop(e->arena, &version, STR("selectableFields"));
         value_push(e->arena, &shown, version);
     }
     return inner_json(e, STR("apiextensions.k8s.io/v1"), STR("CustomResourceDefinitionVersion"),

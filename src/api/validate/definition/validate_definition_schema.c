@@ -3,6 +3,7 @@
 #include "api/text_set.h"
 #include "api/validate/definition/validate_definition.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/banned.h"
 
@@ -186,7 +187,7 @@ static void check_standard(struct field_errors *e, const struct field_path *path
     if (schema_has_default(s) && place->no_default)
         fault_forbidden(e, path_at(path, "default"), "must not be set %s" STR_FMT,
                         place->no_default, STR_ARG(place->no_default_of));
-    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(unsupported); i++) {
         const struct value *v = value_get(s, unsupported[i]);
         struct field_path at = field_child(path, unsupported[i]);
         bool empty_map = value_is(v, VALUE_OBJECT) && !v->n && (i == 2 || i == 3);

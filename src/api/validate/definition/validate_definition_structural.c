@@ -1,6 +1,7 @@
 /* Structural schemas: their skeleton can be read without looking into allOf and the like, which
  * only narrow it. */
 #include "api/validate/definition/validate_definition.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/banned.h"
 
@@ -68,7 +69,7 @@ static void check_nested(struct field_errors *e, const struct field_path *path,
         check_nested(e, path_at(path, "items"), schema_items(v), false, depth + 1);
     value_each_field (f, value_get(v, STR("properties")))
         check_nested(e, path_key(path_at(path, "properties"), f->key), &f->val, false, depth + 1);
-    for (size_t i = 0; i < sizeof(skeleton) / sizeof(skeleton[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(skeleton); i++) {
         struct field_path at = field_child(path, skeleton[i].name);
         if (!schema_is_unset(value_get(v, skeleton[i].name)))
             fault_forbidden(e, &at, "%s", skeleton[i].why);

@@ -2,6 +2,7 @@
  * ReplicationController, from which they come. */
 #include "api/inner.h"
 #include "api/validate/kinds/validate_workload.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC     path_root("spec")
@@ -125,7 +126,7 @@ static void check_deployment_status(struct field_errors *e, const struct value *
     static const struct str parts[] = { STR("updatedReplicas"), STR("readyReplicas"),
                                         STR("availableReplicas") };
     check_counts(e, STATUS, status, VALUES(counts));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
     check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
                   "readyReplicas");
@@ -182,7 +183,7 @@ static void check_replicas_status(struct field_errors *e, const struct value *st
     static const struct str parts[] = { STR("fullyLabeledReplicas"), STR("readyReplicas"),
                                         STR("availableReplicas") };
     check_counts(e, STATUS, status, counts, n);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
     check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
                   "readyReplicas");

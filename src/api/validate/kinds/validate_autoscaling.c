@@ -2,6 +2,7 @@
 #include "api/quantity.h"
 #include "api/validate/validate_common.h"
 #include "api/validate/validate_resource_list.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC path_root("spec")
@@ -170,7 +171,7 @@ static const struct {
     { STR("resource"), STR("Resource"), check_resource },
     { STR("containerResource"), STR("ContainerResource"), check_container },
 };
-enum { N_SOURCES = sizeof(sources) / sizeof(sources[0]) };
+enum { N_SOURCES = ARRAY_LEN(sources) };
 
 static void check_metric(struct field_errors *e, const struct field_path *path,
                          const struct value *metric, unsigned flags)

@@ -4,6 +4,7 @@
 #include "api/go/cron.h"
 #include "api/inner.h"
 #include "api/go/time_zone.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC     path_root("spec")
@@ -35,7 +36,7 @@ static bool is_generated(const struct value *selector, struct str uid, struct st
         { STR("job-name"), value_string(name) },
     };
     struct value labels = value_object();
-    labels.n = sizeof(fields) / sizeof(fields[0]);
+    labels.n = ARRAY_LEN(fields);
     labels.fields = fields;
     return selector_matches(selector, &labels);
 }
@@ -121,9 +122,9 @@ static void take(struct arena *a, struct value *to, const struct value *from, st
 {
     const struct value *v = value_get(from, field);
     if (v)
-        (void)value_set(a, to, field, value_borrow(v));
+        value_put(a, to, field, value_borrow(v));
     else
-        (void)value_remove(a, to, field);
+        value_drop(a, to, field);
 }
 
 static void take_affinity(struct arena *a, struct value *pod, const struct value *new_pod)
@@ -134,7 +135,7 @@ static void take_affinity(struct arena *a, struct value *pod, const struct value
         return;
     take(a, old_affinity, affinity, STR("nodeAffinity"));
     if (!affinity && !old_affinity->n)
-        (void)value_remove(a, pod, STR("affinity"));
+        value_drop(a, pod, STR("affinity"));
 }
 
 static void take_resources(struct arena *a, struct value *pod, const struct value *new_pod,

@@ -245,7 +245,7 @@ static struct value of_type(struct arena *a, const struct value *conditions, con
     struct value list = value_array();
     value_each_item (it, conditions)
         if (has_type(it, type))
-            (void)value_push(a, &list, value_borrow(it));
+            value_put_item(a, &list, value_borrow(it));
     return list;
 }
 

@@ -2,6 +2,7 @@
  * by two sets of names there, and its faults by the core group's: these rules take either form. */
 #include "api/inner.h"
 #include "api/validate/validate_common.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 enum { SHORT_MAX = 128, NOTE_MAX = 1024 };
@@ -135,7 +136,7 @@ static void update_event(struct field_errors *e, const struct value *obj,
     check_event(e, obj, path_root("reportingController"));
     if (!is_same(series, member(old_obj, "series")))
         check_series(e, series);
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
         const struct value *v = either(obj, kept[i].core, kept[i].events);
         bool controller = str_eq(kept[i].events, STR("reportingController"));
         struct field_path path = { .name = controller ? kept[i].events : kept[i].core };

@@ -5,6 +5,7 @@
 #include "api/inner.h"
 #include "api/text_set.h"
 #include "api/validate/validate_parts.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/banned.h"
 
@@ -46,14 +47,14 @@ static void check_mandatory(struct field_errors *e, const struct value *obj, str
     const struct value *spec = value_get(obj, STR("spec"));
     struct str name = name_of(obj);
     bool level = str_eq(kind, STR("PriorityLevelConfiguration")) && str_eq(name, STR("exempt"));
-    for (size_t i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(mandatory); i++) {
         struct value want, have;
         if (!str_eq(mandatory[i].name, name) || !str_eq(mandatory[i].kind, kind) ||
             json_read(e->arena, mandatory[i].spec, NULL, &want, NULL) < 0)
             continue;
         have = spec ? value_clone(e->arena, spec) : value_object();
         if (level && have.type == VALUE_OBJECT)
-            (void)value_remove(e->arena, &have, STR("exempt"));
+            value_drop(e->arena, &have, STR("exempt"));
         if (!is_same(&have, &want))
             field_error(e, FIELD_INVALID, path_root("spec"),
                         inner_json(e, VERSION, spec_type, spec),

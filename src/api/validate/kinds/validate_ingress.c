@@ -2,6 +2,7 @@
 #include "api/validate/declared.h"
 #include "api/ip.h"
 #include "api/validate/validate_parts.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define GROUP STR("networking.k8s.io")
@@ -73,10 +74,10 @@ static void check_url_path(struct field_errors *e, const struct field_path *path
     static const struct str suffixes[] = { STR("/.."), STR("/.") };
     if (!str_starts(text, STR("/")))
         fault_text(e, path, text, "must be an absolute path");
-    for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(sequences); i++)
         if (contains(text, sequences[i]))
             fault_text(e, path, text, "must not contain '" STR_FMT "'", STR_ARG(sequences[i]));
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
         if (str_ends(text, suffixes[i]))
             fault_text(e, path, text, "cannot end with '" STR_FMT "'", STR_ARG(suffixes[i]));
 }

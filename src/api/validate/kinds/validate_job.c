@@ -2,6 +2,7 @@
 #include "api/inner.h"
 #include "api/validate/kinds/validate_batch.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 enum {
@@ -259,7 +260,7 @@ static void check_counts_of_job(struct field_errors *e, const struct field_path 
     };
     static const struct str modes[] = { STR("NonIndexed"), STR("Indexed") };
     const struct value *managed = member(spec, "managedBy"), *mode = member(spec, "completionMode");
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
         check_optional_count(e, path, spec, counts[i]);
     if (managed) {
         (void)check_domain_path(e, path_at(path, "managedBy"), value_str(managed));

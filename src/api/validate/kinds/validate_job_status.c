@@ -3,6 +3,7 @@
 #include "api/go/gotime.h"
 #include "api/inner.h"
 #include "api/validate/kinds/validate_batch.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define STATUS path_root("status")
@@ -189,7 +190,7 @@ static void check_one_way(struct field_errors *e, const struct value *job,
                           const struct value *old_job)
 {
     static const struct str terminal[] = { STR("Failed"), STR("Complete"), STR("FailureTarget") };
-    for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(terminal); i++)
         if (job_has_condition(old_job, terminal[i], STR("True")) &&
             !job_has_condition(job, terminal[i], STR("True")))
             field_error(e, FIELD_INVALID, path_at(STATUS, "conditions"), STR(""),

@@ -5,6 +5,7 @@
 #include "api/validate/validate_parts.h"
 #include "api/validate/validate_resource_list.h"
 #include "api/validate/validate_volume.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define BETA_CLASS STR("volume.beta.kubernetes.io/storage-class")
@@ -43,7 +44,7 @@ static struct value source_of(struct arena *a, const struct value *spec, const s
     const struct value *old_csi = member(old, "csi");
     struct value *csi = value_edit(a, &source, STR("csi"));
     if (csi && old_csi && !member(old_csi, "controllerExpandSecretRef"))
-        (void)value_remove(a, csi, STR("controllerExpandSecretRef"));
+        value_drop(a, csi, STR("controllerExpandSecretRef"));
     return source;
 }
 
@@ -71,7 +72,7 @@ static struct str renamed_label(struct str key)
         { STR("failure-domain.beta.kubernetes.io/zone"), STR("topology.kubernetes.io/zone") },
         { STR("beta.kubernetes.io/instance-type"), STR("node.kubernetes.io/instance-type") },
     };
-    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++)
         if (str_eq(labels[i].beta, key))
             return labels[i].now;
     return key;
@@ -168,7 +169,7 @@ static void warn_of_volume(struct validate_warnings *w, const struct value *obj,
     size_t i = 0;
     value_each_item (term, value_dig(spec, "nodeAffinity", "required", "nodeSelectorTerms"))
         warn_of_node_term(w, path_item(terms, i++), term, false);
-    for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (i = 0; i < ARRAY_LEN(sources); i++) {
         struct field_path at = field_child(path, sources[i].shown);
         if (validate__member(spec, sources[i].name))
             warn_at(w, &at, "%s", sources[i].why);
@@ -206,7 +207,7 @@ static void copy_member(struct arena *a, struct value *to, const struct value *f
     if (v)
         value_set(a, to, key, value_clone(a, v));
     else
-        (void)value_remove(a, to, key);
+        value_drop(a, to, key);
 }
 
 /* What may change of a claim is made the same in both; see update_claim(). */
@@ -225,7 +226,7 @@ static void mask_changes(struct arena *a, const struct value *obj, const struct 
                      (!beta || str_eq(value_str(beta), value_str(old_beta)));
     bool from_nothing = class_set && !old_set && (!old_beta || str_eq(class, value_str(old_beta)));
     if (from_beta || from_nothing)
-        (void)value_remove(a, spec, STR("storageClassName"));
+        value_drop(a, spec, STR("storageClassName"));
     if (!str_eq(value_str(value_dig(obj, "status", "phase")), STR("Bound")))
         return;
     struct value *resources = value_edit(a, spec, STR("resources"));

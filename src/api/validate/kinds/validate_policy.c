@@ -4,6 +4,7 @@
 #include "api/validate/validate_parts.h"
 #include "api/validate/pod/validate_pod.h"
 #include "api/validate/validate_resource_list.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC path_root("spec")
@@ -62,7 +63,7 @@ static void update_budget_sub(struct field_errors *e, struct str sub, const stru
         return;
     }
     (void)check_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
         struct field_path at = field_child(path, counts[i]);
         (void)check_nonnegative(e, &at, validate__int(value_get(status, counts[i])));
     }

@@ -3,6 +3,7 @@
 #include "api/quantity.h"
 #include "api/text_set.h"
 #include "api/validate/validate_resource_list.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC path_root("spec")
@@ -114,7 +115,7 @@ static void check_resources(struct field_errors *e, const struct field_path *pat
     bool of_pod = str_eq(text_of(limit, "type"), STR("Pod"));
     autoset seen;
     text_set_init(&seen);
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         bool is_default = i == 2 || i == 3;
         value_each_field (f, of_pod && is_default ? NULL : value_get(limit, str_of(lists[i]))) {
             if (!text_set_add(&seen, f->key, f))
@@ -400,7 +401,7 @@ static void warn_quota(struct validate_warnings *w, const struct value *obj,
         { STR("requests.ephemeral-storage"), STR(""), STR("limits.ephemeral-storage") },
     };
     const struct value *hard = value_get(member(obj, "spec"), STR("hard"));
-    for (size_t i = 0; !old_obj && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    for (size_t i = 0; !old_obj && i < ARRAY_LEN(pairs); i++) {
         struct str name = map_member(hard, pairs[i].request) ? pairs[i].request : pairs[i].bare;
         struct str request = value_str(map_member(hard, name)),
                    limit = value_str(map_member(hard, pairs[i].limit));

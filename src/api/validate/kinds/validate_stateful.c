@@ -4,6 +4,7 @@
 #include "api/validate/validate_claim.h"
 #include "api/validate/validate_parts.h"
 #include "api/validate/kinds/validate_workload.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC     path_root("spec")
@@ -70,9 +71,9 @@ static void check_policies(struct field_errors *e, const struct value *spec)
 static struct value claim_volume(struct arena *a, struct str name)
 {
     struct value volume = value_object(), claim = value_object();
-    (void)value_add(a, &claim, STR("claimName"), value_string(name));
-    (void)value_add(a, &volume, STR("name"), value_string(name));
-    (void)value_add(a, &volume, STR("persistentVolumeClaim"), claim);
+    value_put_new(a, &claim, STR("claimName"), value_string(name));
+    value_put_new(a, &volume, STR("name"), value_string(name));
+    value_put_new(a, &volume, STR("persistentVolumeClaim"), claim);
     return volume;
 }
 
@@ -85,12 +86,12 @@ static void set_volumes(struct arena *a, struct value *pod, const struct value *
     value_each_item (it, claims) {
         struct str name = text_of(member(it, "metadata"), "name");
         if (text_set_add(&names, name, it))
-            (void)value_push(a, &volumes, claim_volume(a, name));
+            value_put_item(a, &volumes, claim_volume(a, name));
     }
     value_each_item (it, value_get(pod, STR("volumes")))
         if (!text_set_has(&names, text_of(it, "name")))
-            (void)value_push(a, &volumes, value_borrow(it));
-    (void)value_set(a, pod, STR("volumes"), volumes);
+            value_put_item(a, &volumes, value_borrow(it));
+    value_put(a, pod, STR("volumes"), volumes);
 }
 
 /* As its pods will be: the controller sets their names and their claims. */
@@ -105,8 +106,8 @@ static struct value template_of_pods(struct arena *a, const struct value *spec)
     struct value *pod = value_ensure(a, &copy, STR("spec"));
     if (!pod)
         return copy;
-    (void)value_remove(a, pod, STR("hostname"));
-    (void)value_remove(a, pod, STR("subdomain"));
+    value_drop(a, pod, STR("hostname"));
+    value_drop(a, pod, STR("subdomain"));
     if (validate__count(claims))
         set_volumes(a, pod, claims);
     return copy;
@@ -211,7 +212,7 @@ static void update_sub(struct field_errors *e, struct str sub, const struct valu
         return;
     }
     check_counts(e, STATUS, status, VALUES(counts));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
     check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
                   "status.readyReplicas");

@@ -315,7 +315,7 @@ static void create_csi_node(struct field_errors *e, const struct value *obj)
 static struct value without_allocatable(struct arena *a, const struct value *driver)
 {
     struct value copy = value_clone(a, driver);
-    (void)value_remove(a, &copy, STR("allocatable"));
+    value_drop(a, &copy, STR("allocatable"));
     return copy;
 }
 

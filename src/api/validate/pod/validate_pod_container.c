@@ -1,6 +1,7 @@
 /* Containers of all three sorts: ports, mounts, devices, restart and resize policies. */
 #include "api/validate/pod/validate_pod.h"
 #include "api/validate/validate_resource_list.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Ports ---- */
@@ -360,7 +361,7 @@ static void check_init_handlers(struct field_errors *e, const struct field_path 
         check_probes(e, path, container, scope);
         return;
     }
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         struct field_path at = field_child(path, fields[i]);
         if (validate__member(container, fields[i]))
             fault_forbidden(e, &at,
@@ -420,7 +421,7 @@ static void check_ephemeral_fields(struct field_errors *e, const struct field_pa
         STR("restartPolicy"),  STR("restartPolicyRules"), STR("livenessProbe"),
         STR("readinessProbe"), STR("startupProbe"),       STR("lifecycle"),
     };
-    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
         struct field_path at = field_child(path, forbidden[i]);
         if (!is_zero(value_get(container, forbidden[i])))
             fault_forbidden(e, &at, "cannot be set for an Ephemeral Container");

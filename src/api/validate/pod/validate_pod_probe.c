@@ -1,5 +1,6 @@
 /* Probes and lifecycle handlers. */
 #include "api/validate/pod/validate_pod.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static void check_http(struct field_errors *e, const struct field_path *path,
@@ -72,7 +73,7 @@ static void check_handler(struct field_errors *e, const struct field_path *path,
         { STR("sleep"), NULL, false, true },
     };
     size_t n = 0;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (!(is_probe ? kinds[i].in_probes : kinds[i].in_lifecycles))
             continue;
         const struct value *v = validate__member(handler, kinds[i].name);

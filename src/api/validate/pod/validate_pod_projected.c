@@ -2,6 +2,7 @@
 #include "api/inner.h"
 #include "api/validate/pod/validate_pod.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/banned.h"
 
@@ -169,7 +170,7 @@ static void check_certificate(struct projection *p, const struct field_path *pat
     (void)check_one_of(e, path_at(path, "keyType"), text_of(v, "keyType"), VALUES(key_types));
     check_expiration(p, path_at(path, "maxExpirationSeconds"), v);
     size_t n = 0;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         struct str file = value_str(value_get(v, files[i]));
         struct field_path at = field_child(path, files[i]);
         if (!file.n)
@@ -199,7 +200,7 @@ static void check_projection(struct projection *p, const struct field_path *path
         { STR("podCertificate"), check_certificate },
     };
     size_t n = 0;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         const struct value *v = validate__member(source, kinds[i].name);
         struct field_path at = field_child(path, kinds[i].name);
         if (!v)

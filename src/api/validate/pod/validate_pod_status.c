@@ -62,8 +62,8 @@ static void fault_ips(struct field_errors *e, const struct field_path *path,
     struct value shown = value_array();
     value_each_item (it, list) {
         struct value one = value_object();
-        (void)value_add(e->arena, &one, STR("IP"), value_string(text_of(it, "ip")));
-        (void)value_push(e->arena, &shown, one);
+        value_put_new(e->arena, &one, STR("IP"), value_string(text_of(it, "ip")));
+        value_put_item(e->arena, &shown, one);
     }
     fault_value(e, path, validate__count(list) ? &shown : NULL, "%s", why);
 }

@@ -1,5 +1,6 @@
 /* Pods: what is refused, in upstream's words, and what may change. */
 #include "api/validate/validate_check_test.h"
+#include "base/idiom.h"
 
 #define META "'metadata':{'name':'p','namespace':'n','uid':'u','resourceVersion':'1'}"
 #define POD                                                                                      \
@@ -390,7 +391,7 @@ static void warnings_are_given_once(void **state)
     };
     struct validate_warnings w = { .arena = &a };
     validate_warn(&w, r, &obj, NULL);
-    assert_int_equal(w.n, sizeof(want) / sizeof(want[0]));
+    assert_int_equal(w.n, ARRAY_LEN(want));
     for (size_t i = 0; i < w.n; i++)
         assert_string_equal(str_cstr(&a, w.texts[i]), want[i]);
     arena_done(&a);

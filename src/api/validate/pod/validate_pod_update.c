@@ -4,6 +4,7 @@
 #include "api/quantity.h"
 #include "api/validate/pod/validate_pod.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC path_root("spec")
@@ -20,9 +21,9 @@ static void take_old(struct munged *m, struct value *to, const struct value *fro
 {
     const struct value *old_val = value_get(from, field);
     if (old_val)
-        (void)value_set(m->arena, to, field, value_borrow(old_val));
+        value_put(m->arena, to, field, value_borrow(old_val));
     else
-        (void)value_remove(m->arena, to, field);
+        value_drop(m->arena, to, field);
 }
 
 /* Each container's field from the old container in the same place. */
@@ -75,7 +76,7 @@ static bool check_deadline(struct field_errors *e, const struct value *spec,
 static bool tolerates_the_same(const struct value *a, const struct value *b)
 {
     static const struct str fields[] = { STR("key"), STR("operator"), STR("value"), STR("effect") };
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         if (!str_eq(value_str(value_get(a, fields[i])), value_str(value_get(b, fields[i]))))
             return false;
     return true;
@@ -194,7 +195,7 @@ static void munge_gated(struct field_errors *e, struct munged *m)
         return;
     check_node_affinity_grows(e, nodes, old_nodes);
     if (!old_affinity && !member(affinity, "podAffinity") && !member(affinity, "podAntiAffinity"))
-        (void)value_remove(m->arena, &m->spec, STR("affinity"));
+        value_drop(m->arena, &m->spec, STR("affinity"));
     else if (affinity || old_nodes)
         take_old(m, value_ensure(m->arena, &m->spec, STR("affinity")), old_affinity,
                  STR("nodeAffinity"));
@@ -208,7 +209,7 @@ static void check_nothing_else(struct field_errors *e, const struct value *spec,
     struct munged m = { .arena = e->arena, .old_spec = old_spec, .spec = value_borrow(spec) };
     take_old_of_each(&m, STR("containers"), STR("image"));
     take_old_of_each(&m, STR("initContainers"), STR("image"));
-    for (size_t i = 0; i < sizeof(mutable) / sizeof(mutable[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(mutable); i++)
         take_old(&m, &m.spec, old_spec, mutable[i]);
     if (int_of(old_spec, "terminationGracePeriodSeconds") < 0 &&
         int_of(spec, "terminationGracePeriodSeconds") == 1)
@@ -300,7 +301,7 @@ static void take_old_amounts(struct munged *m, struct value *resources,
     for (size_t i = 0; amounts && i < 2; i++)
         take_old(m, amounts, old_list, mutable[i]);
     if (amounts && !amounts->n)
-        (void)value_remove(m->arena, resources, list);
+        value_drop(m->arena, resources, list);
 }
 
 static void take_old_resources(struct munged *m, struct value *owner, const struct value *old_owner)

@@ -6,6 +6,7 @@
 #include "api/validate/pod/validate_pod.h"
 #include "api/validate/validate_volume.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 struct volume {
@@ -403,7 +404,7 @@ static void check_volume_source(struct field_errors *e, const struct value *v,
 {
     bool is_first = true;
     size_t left = validate__count(v);
-    for (size_t i = 0; left && i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (size_t i = 0; left && i < ARRAY_LEN(sources); i++) {
         const struct value *source = value_get(v, sources[i].name);
         if (!source)
             continue;

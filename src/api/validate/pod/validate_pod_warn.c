@@ -4,6 +4,7 @@
 #include "api/validate/validate_parts.h"
 #include "api/validate/pod/validate_pod.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static struct str quoted(struct validate_warnings *w, struct str text)
@@ -108,7 +109,7 @@ static void warn_of_annotations(struct validate_warnings *w, const struct field_
         { STR("security.alpha.kubernetes.io/unsafe-sysctls"),
           "non-functional in v1.11+; use the \"sysctls\" field instead" },
     };
-    for (size_t i = 0; annotations && i < sizeof(deprecated) / sizeof(deprecated[0]); i++)
+    for (size_t i = 0; annotations && i < ARRAY_LEN(deprecated); i++)
         if (map_member(annotations, deprecated[i].key))
             warn_at(w, path_key(path_at(meta_path, "annotations"), deprecated[i].key), "%s",
                     deprecated[i].words);
@@ -191,7 +192,7 @@ static void warn_of_volumes(struct validate_warnings *w, const struct field_path
     size_t i = 0;
     value_each_item (it, volumes) {
         const struct field_path *at = path_item(path, i++);
-        for (size_t k = 0; k < sizeof(deprecated) / sizeof(deprecated[0]); k++) {
+        for (size_t k = 0; k < ARRAY_LEN(deprecated); k++) {
             struct str shown = deprecated[k].shown.n ? deprecated[k].shown : deprecated[k].name;
             struct field_path source = field_child(at, shown);
             if (validate__member(it, deprecated[k].name))
