@@ -7,7 +7,7 @@
 static bool is_security_level(struct str text)
 {
     static const struct str levels[] = { STR("privileged"), STR("baseline"), STR("restricted") };
-    return is_one_of(text, VALUES(levels));
+    return validate_is_one_of(text, VALUES(levels));
 }
 
 /* "latest" or "v1.N" */

@@ -52,7 +52,7 @@ static unsigned width_of(const struct ip *ip)
     return ip->is_v4 ? 32 : 128;
 }
 
-bool cidr_parse(struct str text, struct cidr *ret)
+bool ip_cidr_parse(struct str text, struct cidr *ret)
 {
     *ret = (struct cidr){ 0 };
     struct str bits = text;
@@ -105,7 +105,7 @@ struct str ip_format(const struct ip *ip, char out[IP_TEXT_MAX])
     return (struct str){ out, format_v6(b, out, IP_TEXT_MAX) };
 }
 
-struct str cidr_format(const struct cidr *c, char out[IP_TEXT_MAX])
+struct str ip_cidr_format(const struct cidr *c, char out[IP_TEXT_MAX])
 {
     struct ip first = c->ip;
     for (unsigned i = c->bits; i < width_of(&c->ip); i++)
@@ -116,7 +116,7 @@ struct str cidr_format(const struct cidr *c, char out[IP_TEXT_MAX])
     return (struct str){ out, at };
 }
 
-bool cidr_has(const struct cidr *c, const struct ip *ip)
+bool ip_cidr_has(const struct cidr *c, const struct ip *ip)
 {
     if (c->ip.is_v4 != ip->is_v4)
         return false;

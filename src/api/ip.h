@@ -21,11 +21,11 @@ struct cidr {
 enum { IP_TEXT_MAX = 64 };
 
 bool ip_parse(struct str text, struct ip *ret);
-bool cidr_parse(struct str text, struct cidr *ret);
+bool ip_cidr_parse(struct str text, struct cidr *ret);
 
 /* The canonical text (RFC 5952; a mapped address as the IPv4 one), in `out`. */
 struct str ip_format(const struct ip *ip, char out[IP_TEXT_MAX]);
 /* The same of a block, without the bits beyond its prefix. */
-struct str cidr_format(const struct cidr *c, char out[IP_TEXT_MAX]);
+struct str ip_cidr_format(const struct cidr *c, char out[IP_TEXT_MAX]);
 /* Whether the block has the address; of different families never. */
-bool cidr_has(const struct cidr *c, const struct ip *ip);
+bool ip_cidr_has(const struct cidr *c, const struct ip *ip);

@@ -83,12 +83,12 @@ static void blocks_have_one_text(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cidr c = { 0 };
         char out[IP_TEXT_MAX];
-        bool good = cidr_parse(str_of(rows[i].text), &c);
+        bool good = ip_cidr_parse(str_of(rows[i].text), &c);
         if (good != (rows[i].want != NULL))
             fail_msg("%s: %s", rows[i].text, good ? "taken" : "refused");
         if (!good)
             continue;
-        struct str text = cidr_format(&c, out);
+        struct str text = ip_cidr_format(&c, out);
         if (!str_eq(text, str_of(rows[i].want)))
             fail_msg("%s: " STR_FMT, rows[i].text, STR_ARG(text));
         assert_int_equal(c.has_zeros, rows[i].zeros);
@@ -116,8 +116,8 @@ static void blocks_have_addresses(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct cidr c;
         struct ip ip;
-        assert_true(cidr_parse(str_of(rows[i].block), &c) && ip_parse(str_of(rows[i].ip), &ip));
-        if (cidr_has(&c, &ip) != rows[i].want)
+        assert_true(ip_cidr_parse(str_of(rows[i].block), &c) && ip_parse(str_of(rows[i].ip), &ip));
+        if (ip_cidr_has(&c, &ip) != rows[i].want)
             fail_msg("%s, %s", rows[i].block, rows[i].ip);
     }
 }

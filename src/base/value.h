@@ -77,9 +77,14 @@ static inline bool value_is(const struct value *v, enum value_type type)
 {
     return v && v->type == type;
 }
+static inline bool value_is_true(const struct value *v)
+{
+    return value_is(v, VALUE_BOOL) && v->b;
+}
 const struct value *value_get(const struct value *obj, struct str key); /* first of that name */
 const struct value *value_at(const struct value *arr, size_t i);
-struct str value_str(const struct value *v);              /* text of a string, else empty */
+struct str value_str(const struct value *v); /* text of a string, else empty */
+#define value_text(obj, lit) value_str(value_get((obj), STR(lit)))
 bool value_to_int(const struct value *v, int64_t *ret);   /* an INT, else false */
 bool value_to_double(const struct value *v, double *ret); /* INT or NUMBER */
 /* value_dig(v, "metadata", "name"): value_get along a path of literals. */

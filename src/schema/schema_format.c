@@ -41,7 +41,7 @@ static bool is_cidr(struct arena *a, struct str text)
 {
     (void)a;
     struct cidr c;
-    return cidr_parse(text, &c);
+    return ip_cidr_parse(text, &c);
 }
 
 /* Six, eight or twenty bytes in pairs of digits behind ':' or '-', or in fours behind '.'. */

@@ -299,7 +299,7 @@ static int load_definitions(struct api *api, struct err *err)
     api->custom = custom_kinds_new(api->store);
     api->on_kinds_changed = watch_hubs_look;
     int r = custom_kinds_load(api->custom, err);
-    return r < 0 ? r : definition_resume(api, err);
+    return r < 0 ? r : custom_definition_resume(api, err);
 }
 
 int server_start(const struct server_options *opt, struct server **ret, struct err *err)

@@ -39,8 +39,8 @@ static const struct columns_rule *const rule_lists[] = {
 
 static void print_default(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, columns_date(row->arena, row_at(row, "metadata", "creationTimestamp")));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_date(row->arena, row_at(row, "metadata", "creationTimestamp")));
 }
 
 static bool is_kind(const struct kind_resource *r, struct str group, struct str kind)

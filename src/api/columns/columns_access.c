@@ -12,36 +12,36 @@ static void print_binding(struct row *row)
         struct str name = value_str(value_get(subject, STR("name")));
         struct str namespace = value_str(value_get(subject, STR("namespace")));
         if (str_eq(kind, STR("ServiceAccount")))
-            texts_add(&accounts, columns_cat(a, namespace, STR("/"), name));
+            columns_texts_add(&accounts, columns_cat(a, namespace, STR("/"), name));
         else if (str_eq(kind, STR("User")))
-            texts_add(&users, name);
+            columns_texts_add(&users, name);
         else if (str_eq(kind, STR("Group")))
-            texts_add(&groups, name);
+            columns_texts_add(&groups, name);
     }
-    row_add_name(row);
-    row_add(row, columns_cat(a, row_text(row, "roleRef", "kind"), STR("/"),
-                             row_text(row, "roleRef", "name")));
-    row_add_age(row);
-    row_add(row, texts_join(&users, STR(", ")));
-    row_add(row, texts_join(&groups, STR(", ")));
-    row_add(row, texts_join(&accounts, STR(", ")));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_cat(a, row_text(row, "roleRef", "kind"), STR("/"),
+                                     row_text(row, "roleRef", "name")));
+    columns_row_add_age(row);
+    columns_row_add(row, columns_texts_join(&users, STR(", ")));
+    columns_row_add(row, columns_texts_join(&groups, STR(", ")));
+    columns_row_add(row, columns_texts_join(&accounts, STR(", ")));
 }
 
 static void print_pod_security(struct row *row)
 {
     struct texts capabilities = { row->arena }, volumes = { row->arena };
     bool privileged = columns_bool(row_at(row, "spec", "privileged"));
-    texts_add_all(&capabilities, row_at(row, "spec", "allowedCapabilities"));
-    texts_add_all(&volumes, row_at(row, "spec", "volumes"));
-    row_add_name(row);
-    row_add(row, privileged ? STR("true") : STR("false"));
-    row_add(row, texts_join(&capabilities, STR(",")));
-    row_add(row, row_text(row, "spec", "seLinux", "rule"));
-    row_add(row, row_text(row, "spec", "runAsUser", "rule"));
-    row_add(row, row_text(row, "spec", "fsGroup", "rule"));
-    row_add(row, row_text(row, "spec", "supplementalGroups", "rule"));
-    row_add_bool(row, columns_bool(row_at(row, "spec", "readOnlyRootFilesystem")));
-    row_add(row, texts_join(&volumes, STR(",")));
+    columns_texts_add_all(&capabilities, row_at(row, "spec", "allowedCapabilities"));
+    columns_texts_add_all(&volumes, row_at(row, "spec", "volumes"));
+    columns_row_add_name(row);
+    columns_row_add(row, privileged ? STR("true") : STR("false"));
+    columns_row_add(row, columns_texts_join(&capabilities, STR(",")));
+    columns_row_add(row, row_text(row, "spec", "seLinux", "rule"));
+    columns_row_add(row, row_text(row, "spec", "runAsUser", "rule"));
+    columns_row_add(row, row_text(row, "spec", "fsGroup", "rule"));
+    columns_row_add(row, row_text(row, "spec", "supplementalGroups", "rule"));
+    columns_row_add_bool(row, columns_bool(row_at(row, "spec", "readOnlyRootFilesystem")));
+    columns_row_add(row, columns_texts_join(&volumes, STR(",")));
 }
 
 /* A denial outweighs an approval; failure and issue are said besides. */
@@ -60,20 +60,20 @@ static struct str signing_condition(struct row *row)
 static void print_signing_request(struct row *row)
 {
     const struct value *seconds = row_at(row, "spec", "expirationSeconds");
-    row_add_name(row);
-    row_add_age(row);
-    row_add(row, columns_or(row_text(row, "spec", "signerName"), STR("<none>")));
-    row_add(row, row_text(row, "spec", "username"));
-    row_add(row, columns_is_set(seconds)
-                     ? columns_duration(row->arena, columns_int32(seconds) * NS_PER_SEC)
-                     : STR("<none>"));
-    row_add(row, signing_condition(row));
+    columns_row_add_name(row);
+    columns_row_add_age(row);
+    columns_row_add(row, columns_or(row_text(row, "spec", "signerName"), STR("<none>")));
+    columns_row_add(row, row_text(row, "spec", "username"));
+    columns_row_add(row, columns_is_set(seconds)
+                             ? columns_duration(row->arena, columns_int32(seconds) * NS_PER_SEC)
+                             : STR("<none>"));
+    columns_row_add(row, signing_condition(row));
 }
 
 static void print_trust_bundle(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, columns_or(row_text(row, "spec", "signerName"), STR("<none>")));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_or(row_text(row, "spec", "signerName"), STR("<none>")));
 }
 
 static void print_pod_certificate(struct row *row)
@@ -85,13 +85,14 @@ static void print_pod_certificate(struct row *row)
             str_eq(type, STR("Failed")))
             state = type;
     }
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "podName"));
-    row_add(row, row_text(row, "spec", "serviceAccountName"));
-    row_add(row, row_text(row, "spec", "nodeName"));
-    row_add(row, row_text(row, "spec", "signerName"));
-    row_add(row, state);
-    row_add(row, columns_labels(row->arena, row_at(row, "spec", "unverifiedUserAnnotations")));
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "podName"));
+    columns_row_add(row, row_text(row, "spec", "serviceAccountName"));
+    columns_row_add(row, row_text(row, "spec", "nodeName"));
+    columns_row_add(row, row_text(row, "spec", "signerName"));
+    columns_row_add(row, state);
+    columns_row_add(row,
+                    columns_labels(row->arena, row_at(row, "spec", "unverifiedUserAnnotations")));
 }
 
 #define RBAC         STR("rbac.authorization.k8s.io")

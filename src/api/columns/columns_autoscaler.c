@@ -118,17 +118,18 @@ static struct str old_metrics(struct row *row)
     struct texts list = { row->arena };
     size_t n = columns_count(specs);
     for (size_t i = 0; i < n && i < METRICS_SHOWN; i++)
-        texts_add(&list, metric_text(row->arena, value_at(specs, i), value_at(statuses, i), true));
+        columns_texts_add(&list,
+                          metric_text(row->arena, value_at(specs, i), value_at(statuses, i), true));
     /* States are matched by place, and the processor's is the last one. */
     if (columns_is_set(cpu_goal) || !n) {
         const struct value *at_place = value_at(statuses, n);
         struct reading now = read_metric(at_place, RESOURCE, true, true);
         const struct value *have = statuses ? now.utilization : n ? NULL : cpu_now;
-        texts_add(&list,
-                  cpu_text(row->arena, cpu_goal, percent(row->arena, have, STR("<unknown>"))));
+        columns_texts_add(
+            &list, cpu_text(row->arena, cpu_goal, percent(row->arena, have, STR("<unknown>"))));
         n++;
     }
-    return texts_join_some(&list, METRICS_SHOWN, n, STR(", "));
+    return columns_texts_join_some(&list, METRICS_SHOWN, n, STR(", "));
 }
 
 /* The first beta of version 2 has the list, under the older names. */
@@ -141,23 +142,24 @@ static struct str metrics(struct row *row)
     if (!value_is(specs, VALUE_ARRAY) || !specs->n)
         return STR("<none>");
     for (size_t i = 0; i < specs->n && i < METRICS_SHOWN; i++)
-        texts_add(&list, metric_text(row->arena, value_at(specs, i), value_at(statuses, i), old));
-    return texts_join_some(&list, METRICS_SHOWN, specs->n, STR(", "));
+        columns_texts_add(&list,
+                          metric_text(row->arena, value_at(specs, i), value_at(statuses, i), old));
+    return columns_texts_join_some(&list, METRICS_SHOWN, specs->n, STR(", "));
 }
 
 static void print_autoscaler(struct row *row)
 {
     const struct value *min = row_at(row, "spec", "minReplicas");
     bool old = str_eq(row->resource->version, STR("v1"));
-    row_add_name(row);
-    row_add(row, columns_cat(row->arena, row_text(row, "spec", "scaleTargetRef", "kind"), STR("/"),
-                             row_text(row, "spec", "scaleTargetRef", "name")));
-    row_add(row, old ? old_metrics(row) : metrics(row));
-    row_add(row,
-            columns_is_set(min) ? columns_number(row->arena, columns_int(min)) : STR("<unset>"));
-    row_add_int(row, row_int(row, "spec", "maxReplicas"));
-    row_add_int(row, row_int(row, "status", "currentReplicas"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, columns_cat(row->arena, row_text(row, "spec", "scaleTargetRef", "kind"),
+                                     STR("/"), row_text(row, "spec", "scaleTargetRef", "name")));
+    columns_row_add(row, old ? old_metrics(row) : metrics(row));
+    columns_row_add(row, columns_is_set(min) ? columns_number(row->arena, columns_int(min))
+                                             : STR("<unset>"));
+    columns_row_add_int(row, row_int(row, "spec", "maxReplicas"));
+    columns_row_add_int(row, row_int(row, "status", "currentReplicas"));
+    columns_row_add_age(row);
 }
 
 const struct columns_rule columns_autoscaler_rules[] = {

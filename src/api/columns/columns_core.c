@@ -8,31 +8,31 @@
 
 static void print_namespace(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "status", "phase"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "status", "phase"));
+    columns_row_add_age(row);
 }
 
 static void print_config_map(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, (int64_t)(columns_count(row_at(row, "data")) +
-                               columns_count(row_at(row, "binaryData"))));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_int(row, (int64_t)(columns_count(row_at(row, "data")) +
+                                       columns_count(row_at(row, "binaryData"))));
+    columns_row_add_age(row);
 }
 
 static void print_secret(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "type"));
-    row_add_int(row, (int64_t)columns_count(row_at(row, "data")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "type"));
+    columns_row_add_int(row, (int64_t)columns_count(row_at(row, "data")));
+    columns_row_add_age(row);
 }
 
 static void print_name_and_age(struct row *row)
 {
-    row_add_name(row);
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_age(row);
 }
 
 /* ---- Nodes ---- */
@@ -63,11 +63,11 @@ static struct str node_roles(struct row *row)
         else if (str_eq(label->key, STR("kubernetes.io/role")))
             role = value_str(&label->val);
         if (role.n)
-            texts_add(&roles, role);
+            columns_texts_add(&roles, role);
     }
-    texts_sort(&roles);
-    texts_drop_repeats(&roles);
-    return columns_or(texts_join(&roles, STR(",")), STR("<none>"));
+    columns_texts_sort(&roles);
+    columns_texts_drop_repeats(&roles);
+    return columns_or(columns_texts_join(&roles, STR(",")), STR("<none>"));
 }
 
 static struct str node_address(struct row *row, struct str type)
@@ -86,16 +86,16 @@ static void print_node(struct row *row)
     kernel = columns_or(kernel, unknown);
     if (architecture.n)
         kernel = columns_cat(row->arena, kernel, STR(" ("), architecture, STR(")"));
-    row_add_name(row);
-    row_add(row, node_status(row));
-    row_add(row, node_roles(row));
-    row_add_age(row);
-    row_add(row, value_str(value_get(machine, STR("kubeletVersion"))));
-    row_add(row, node_address(row, STR("InternalIP")));
-    row_add(row, node_address(row, STR("ExternalIP")));
-    row_add(row, columns_or(value_str(value_get(machine, STR("osImage"))), unknown));
-    row_add(row, kernel);
-    row_add(row, columns_or(runtime, unknown));
+    columns_row_add_name(row);
+    columns_row_add(row, node_status(row));
+    columns_row_add(row, node_roles(row));
+    columns_row_add_age(row);
+    columns_row_add(row, value_str(value_get(machine, STR("kubeletVersion"))));
+    columns_row_add(row, node_address(row, STR("InternalIP")));
+    columns_row_add(row, node_address(row, STR("ExternalIP")));
+    columns_row_add(row, columns_or(value_str(value_get(machine, STR("osImage"))), unknown));
+    columns_row_add(row, kernel);
+    columns_row_add(row, columns_or(runtime, unknown));
 }
 
 /* ---- Events ---- */
@@ -147,16 +147,16 @@ static void add_event(struct row *row, const struct event_fields *f)
     } else if (!count) {
         count = 1; /* newer reporters do not count what happened once */
     }
-    row_add(row, last);
-    row_add(row, row_text(row, "type"));
-    row_add(row, row_text(row, "reason"));
-    row_add(row, event_object(row, f));
-    row_add(row, row_text(row, f->object, "fieldPath"));
-    row_add(row, event_source(row, f));
-    row_add(row, columns_trim(row_text(row, f->message)));
-    row_add(row, first);
-    row_add_int(row, count);
-    row_add_name(row);
+    columns_row_add(row, last);
+    columns_row_add(row, row_text(row, "type"));
+    columns_row_add(row, row_text(row, "reason"));
+    columns_row_add(row, event_object(row, f));
+    columns_row_add(row, row_text(row, f->object, "fieldPath"));
+    columns_row_add(row, event_source(row, f));
+    columns_row_add(row, columns_trim(row_text(row, f->message)));
+    columns_row_add(row, first);
+    columns_row_add_int(row, count);
+    columns_row_add_name(row);
 }
 
 static void print_core_event(struct row *row)
@@ -174,12 +174,12 @@ static void print_new_event(struct row *row)
 static void print_component_status(struct row *row)
 {
     const struct value *healthy = columns_of_type(row_at(row, "conditions"), STR("Healthy"));
-    row_add_name(row);
-    row_add(row, !healthy                   ? STR("Unknown")
-                 : columns_is_true(healthy) ? STR("Healthy")
-                                            : STR("Unhealthy"));
-    row_add(row, value_str(value_get(healthy, STR("message"))));
-    row_add(row, value_str(value_get(healthy, STR("error"))));
+    columns_row_add_name(row);
+    columns_row_add(row, !healthy                   ? STR("Unknown")
+                         : columns_is_true(healthy) ? STR("Healthy")
+                                                    : STR("Unhealthy"));
+    columns_row_add(row, value_str(value_get(healthy, STR("message"))));
+    columns_row_add(row, value_str(value_get(healthy, STR("error"))));
 }
 
 static int compare_fields(const void *a, const void *b)
@@ -209,45 +209,45 @@ static void print_quota(struct row *row)
             columns_cat(a, sorted[i]->key, STR(": "),
                         columns_quantity(a, map_get(&used_of, sorted[i]->key), STR("0")), STR("/"),
                         columns_quantity(a, &sorted[i]->val, STR("0")));
-        texts_add(str_starts(sorted[i]->key, STR("limits.")) ? &limits : &requests, text);
+        columns_texts_add(str_starts(sorted[i]->key, STR("limits.")) ? &limits : &requests, text);
     }
     map_done(&used_of);
-    row_add_name(row);
-    row_add(row, texts_join(&requests, STR(", ")));
-    row_add(row, texts_join(&limits, STR(", ")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, columns_texts_join(&requests, STR(", ")));
+    columns_row_add(row, columns_texts_join(&limits, STR(", ")));
+    columns_row_add_age(row);
 }
 
 static void print_lease(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "holderIdentity"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "holderIdentity"));
+    columns_row_add_age(row);
 }
 
 static void print_lease_candidate(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "leaseName"));
-    row_add(row, row_text(row, "spec", "binaryVersion"));
-    row_add(row, row_text(row, "spec", "emulationVersion"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "leaseName"));
+    columns_row_add(row, row_text(row, "spec", "binaryVersion"));
+    columns_row_add(row, row_text(row, "spec", "emulationVersion"));
+    columns_row_add_age(row);
 }
 
 static void print_priority_class(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, row_int(row, "value"));
-    row_add_bool(row, columns_bool(row_at(row, "globalDefault")));
-    row_add_age(row);
-    row_add(row, row_text(row, "preemptionPolicy"));
+    columns_row_add_name(row);
+    columns_row_add_int(row, row_int(row, "value"));
+    columns_row_add_bool(row, columns_bool(row_at(row, "globalDefault")));
+    columns_row_add_age(row);
+    columns_row_add(row, row_text(row, "preemptionPolicy"));
 }
 
 static void print_runtime_class(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "handler"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "handler"));
+    columns_row_add_age(row);
 }
 
 /* ---- Devices ---- */
@@ -258,36 +258,36 @@ static void print_resource_claim(struct row *row)
     bool allocated = columns_is_set(row_at(row, "status", "allocation"));
     struct texts states = { row->arena };
     if (deleted)
-        texts_add(&states, STR("deleted"));
+        columns_texts_add(&states, STR("deleted"));
     if (allocated)
-        texts_add(&states, STR("allocated"));
+        columns_texts_add(&states, STR("allocated"));
     else if (!deleted)
-        texts_add(&states, STR("pending"));
+        columns_texts_add(&states, STR("pending"));
     if (allocated && columns_count(row_at(row, "status", "reservedFor")))
-        texts_add(&states, STR("reserved"));
-    row_add_name(row);
-    row_add(row, texts_join(&states, STR(",")));
-    row_add_age(row);
+        columns_texts_add(&states, STR("reserved"));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_texts_join(&states, STR(",")));
+    columns_row_add_age(row);
 }
 
 static void print_resource_slice(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "nodeName"));
-    row_add(row, row_text(row, "spec", "driver"));
-    row_add(row, row_text(row, "spec", "pool", "name"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "nodeName"));
+    columns_row_add(row, row_text(row, "spec", "driver"));
+    columns_row_add(row, row_text(row, "spec", "pool", "name"));
+    columns_row_add_age(row);
 }
 
 static void print_device_taint(struct row *row)
 {
     const struct value *added = row_at(row, "spec", "taint", "timeAdded");
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "taint", "key"));
-    row_add(row, row_text(row, "spec", "taint", "value"));
-    row_add(row, row_text(row, "spec", "taint", "effect"));
-    row_add(row, columns_is_set(added) ? columns_age(row, added) : STR(""));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "taint", "key"));
+    columns_row_add(row, row_text(row, "spec", "taint", "value"));
+    columns_row_add(row, row_text(row, "spec", "taint", "effect"));
+    columns_row_add(row, columns_is_set(added) ? columns_age(row, added) : STR(""));
+    columns_row_add_age(row);
 }
 
 const struct columns_rule columns_core_rules[] = {

@@ -16,28 +16,28 @@ static struct str served_versions(struct row *row)
             continue;
         if (columns_bool(value_get(version, STR("storage"))))
             name = columns_cat(row->arena, name, STR("(storage)"));
-        texts_add(&list, name);
+        columns_texts_add(&list, name);
     }
-    texts_sort(&list);
-    return texts_join(&list, STR(","));
+    columns_texts_sort(&list);
+    return columns_texts_join(&list, STR(","));
 }
 
 static void print_definition(struct row *row)
 {
     struct texts short_names = { row->arena };
     bool established = false;
-    texts_add_all(&short_names, row_at(row, "spec", "names", "shortNames"));
+    columns_texts_add_all(&short_names, row_at(row, "spec", "names", "shortNames"));
     value_each_item (c, row_at(row, "status", "conditions"))
         established |=
             columns_is_true(c) && str_eq(value_str(value_get(c, STR("type"))), STR("Established"));
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "scope"));
-    row_add(row, served_versions(row));
-    row_add(row, columns_date(row->arena, row_at(row, "metadata", "creationTimestamp")));
-    row_add(row, row_text(row, "spec", "group"));
-    row_add(row, row_text(row, "spec", "names", "kind"));
-    row_add(row, texts_join(&short_names, STR(",")));
-    row_add_bool(row, established);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "scope"));
+    columns_row_add(row, served_versions(row));
+    columns_row_add(row, columns_date(row->arena, row_at(row, "metadata", "creationTimestamp")));
+    columns_row_add(row, row_text(row, "spec", "group"));
+    columns_row_add(row, row_text(row, "spec", "names", "kind"));
+    columns_row_add(row, columns_texts_join(&short_names, STR(",")));
+    columns_row_add_bool(row, established);
 }
 
 /* "False (ServiceNotFound)": a reason is given only when it is not available. */
@@ -57,34 +57,36 @@ static struct str availability(struct row *row)
 static void print_api_service(struct row *row)
 {
     const struct value *service = row_at(row, "spec", "service");
-    row_add_name(row);
-    row_add(row, columns_is_set(service)
-                     ? columns_cat(row->arena, value_str(value_get(service, STR("namespace"))),
-                                   STR("/"), value_str(value_get(service, STR("name"))))
-                     : STR("Local"));
-    row_add(row, availability(row));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row,
+                    columns_is_set(service)
+                        ? columns_cat(row->arena, value_str(value_get(service, STR("namespace"))),
+                                      STR("/"), value_str(value_get(service, STR("name"))))
+                        : STR("Local"));
+    columns_row_add(row, availability(row));
+    columns_row_add_age(row);
 }
 
 /* ---- Admission ---- */
 
 static void print_webhooks(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, (int64_t)columns_count(row_at(row, "webhooks")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_int(row, (int64_t)columns_count(row_at(row, "webhooks")));
+    columns_row_add_age(row);
 }
 
 static void add_policy(struct row *row, const char *rules)
 {
     const struct value *kind = row_at(row, "spec", "paramKind");
-    row_add_name(row);
-    row_add_int(row, (int64_t)columns_count(row_at(row, "spec", rules)));
-    row_add(row, columns_is_set(kind)
-                     ? columns_cat(row->arena, value_str(value_get(kind, STR("apiVersion"))),
-                                   STR("/"), value_str(value_get(kind, STR("kind"))))
-                     : STR("<unset>"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_int(row, (int64_t)columns_count(row_at(row, "spec", rules)));
+    columns_row_add(row,
+                    columns_is_set(kind)
+                        ? columns_cat(row->arena, value_str(value_get(kind, STR("apiVersion"))),
+                                      STR("/"), value_str(value_get(kind, STR("kind"))))
+                        : STR("<unset>"));
+    columns_row_add_age(row);
 }
 
 static void print_validating_policy(struct row *row)
@@ -132,13 +134,13 @@ static struct str selector_struct(struct arena *a, const struct value *selector)
     buf_str_add(&out, STR(",MatchExpressions:[]LabelSelectorRequirement{"));
     value_each_item (e, value_get(selector, STR("matchExpressions"))) {
         struct texts values = { a };
-        texts_add_all(&values, value_get(e, STR("values")));
+        columns_texts_add_all(&values, value_get(e, STR("values")));
         buf_str_add(&out, STR("LabelSelectorRequirement{Key:"));
         buf_str_add(&out, value_str(value_get(e, STR("key"))));
         buf_str_add(&out, STR(",Operator:"));
         buf_str_add(&out, value_str(value_get(e, STR("operator"))));
         buf_str_add(&out, STR(",Values:["));
-        buf_str_add(&out, texts_join(&values, STR(" ")));
+        buf_str_add(&out, columns_texts_join(&values, STR(" ")));
         buf_str_add(&out, STR("],},"));
     }
     buf_str_add(&out, STR("},}"));
@@ -159,10 +161,10 @@ static struct str parameters(struct row *row)
 
 static void print_policy_binding(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "policyName"));
-    row_add(row, parameters(row));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "policyName"));
+    columns_row_add(row, parameters(row));
+    columns_row_add_age(row);
 }
 
 /* ---- Flow control ---- */
@@ -172,34 +174,34 @@ static void print_flow_schema(struct row *row)
     const struct value *method = row_at(row, "spec", "distinguisherMethod");
     const struct value *dangling =
         columns_of_type(row_at(row, "status", "conditions"), STR("Dangling"));
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "priorityLevelConfiguration", "name"));
-    row_add_int(row, row_int(row, "spec", "matchingPrecedence"));
-    row_add(row,
-            columns_is_set(method) ? value_str(value_get(method, STR("type"))) : STR("<none>"));
-    row_add_age(row);
-    row_add(row, dangling ? value_str(value_get(dangling, STR("status"))) : STR("?"));
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "priorityLevelConfiguration", "name"));
+    columns_row_add_int(row, row_int(row, "spec", "matchingPrecedence"));
+    columns_row_add(row, columns_is_set(method) ? value_str(value_get(method, STR("type")))
+                                                : STR("<none>"));
+    columns_row_add_age(row);
+    columns_row_add(row, dangling ? value_str(value_get(dangling, STR("status"))) : STR("?"));
 }
 
 static void add_number_or_none(struct row *row, const struct value *of, struct str field)
 {
     if (columns_is_set(of))
-        row_add_int(row, columns_int(value_get(of, field)));
+        columns_row_add_int(row, columns_int(value_get(of, field)));
     else
-        row_add(row, STR("<none>"));
+        columns_row_add(row, STR("<none>"));
 }
 
 static void print_priority_level(struct row *row)
 {
     const struct value *limited = row_at(row, "spec", "limited");
     const struct value *queuing = value_dig(limited, "limitResponse", "queuing");
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "type"));
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "type"));
     add_number_or_none(row, limited, STR("nominalConcurrencyShares"));
     add_number_or_none(row, queuing, STR("queues"));
     add_number_or_none(row, queuing, STR("handSize"));
     add_number_or_none(row, queuing, STR("queueLengthLimit"));
-    row_add_age(row);
+    columns_row_add_age(row);
 }
 
 static void print_storage_migration(struct row *row)
@@ -211,10 +213,11 @@ static void print_storage_migration(struct row *row)
                                    str_eq(type, STR("Succeeded"))))
             status = type;
     }
-    row_add_name(row);
-    row_add(row, columns_with_group(row->arena, row_text(row, "spec", "resource", "resource"),
-                                    row_text(row, "spec", "resource", "group")));
-    row_add(row, status);
+    columns_row_add_name(row);
+    columns_row_add(row,
+                    columns_with_group(row->arena, row_text(row, "spec", "resource", "resource"),
+                                       row_text(row, "spec", "resource", "group")));
+    columns_row_add(row, status);
 }
 
 #define ADMISSION STR("admissionregistration.k8s.io")

@@ -34,13 +34,13 @@ struct str columns_help(struct str kind, struct str column);
 #define row_int(row, ...)  columns_int(row_at(row, __VA_ARGS__))
 
 /* Adding cells, from left to right. */
-void row_add(struct row *row, struct str text);
-void row_add_int(struct row *row, int64_t n);
-void row_add_bool(struct row *row, bool b);
-void row_add_name(struct row *row);
-void row_add_age(struct row *row);
+void columns_row_add(struct row *row, struct str text);
+void columns_row_add_int(struct row *row, int64_t n);
+void columns_row_add_bool(struct row *row, bool b);
+void columns_row_add_name(struct row *row);
+void columns_row_add_age(struct row *row);
 /* Two cells: the names and the images of the containers of a pod's spec. */
-void row_add_containers(struct row *row, const struct value *pod_spec);
+void columns_row_add_containers(struct row *row, const struct value *pod_spec);
 
 /* Neither absent nor null: a pointer that is set. */
 static inline bool columns_is_set(const struct value *v)
@@ -95,10 +95,11 @@ struct texts {
     struct str *list;
     size_t n, cap;
 };
-void texts_add(struct texts *t, struct str s);
-void texts_add_all(struct texts *t, const struct value *strings);
-void texts_sort(struct texts *t);
-void texts_drop_repeats(struct texts *t); /* of a sorted list */
-struct str texts_join(const struct texts *t, struct str separator);
+void columns_texts_add(struct texts *t, struct str s);
+void columns_texts_add_all(struct texts *t, const struct value *strings);
+void columns_texts_sort(struct texts *t);
+void columns_texts_drop_repeats(struct texts *t); /* of a sorted list */
+struct str columns_texts_join(const struct texts *t, struct str separator);
 /* The first `max`, and how many more there are when `count` is larger: "a,b + 3 more...". */
-struct str texts_join_some(const struct texts *t, size_t max, size_t count, struct str separator);
+struct str columns_texts_join_some(const struct texts *t, size_t max, size_t count,
+                                   struct str separator);

@@ -12,10 +12,10 @@ static struct texts ingress_points(struct row *row)
         struct str ip = value_str(value_get(point, STR("ip")));
         struct str text = columns_or(ip, value_str(value_get(point, STR("hostname"))));
         if (text.n)
-            texts_add(&points, text);
+            columns_texts_add(&points, text);
     }
-    texts_sort(&points);
-    texts_drop_repeats(&points);
+    columns_texts_sort(&points);
+    columns_texts_drop_repeats(&points);
     return points;
 }
 
@@ -32,8 +32,8 @@ static struct str external_ip(struct row *row)
     } else if (!str_eq(type, STR("ClusterIP")) && !str_eq(type, STR("NodePort"))) {
         return STR("<unknown>");
     }
-    texts_add_all(&ips, row_at(row, "spec", "externalIPs"));
-    return columns_or(texts_join(&ips, STR(",")), when_none);
+    columns_texts_add_all(&ips, row_at(row, "spec", "externalIPs"));
+    return columns_or(columns_texts_join(&ips, STR(",")), when_none);
 }
 
 /* "80/TCP", or "80:30080/TCP". */
@@ -53,14 +53,14 @@ static void print_service(struct row *row)
     struct str ip = columns_or(first, row_text(row, "spec", "clusterIP"));
     struct texts ports = { row->arena };
     value_each_item (port, row_at(row, "spec", "ports"))
-        texts_add(&ports, port_text(row->arena, port));
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "type"));
-    row_add(row, columns_or(ip, STR("<none>")));
-    row_add(row, external_ip(row));
-    row_add(row, columns_or(texts_join(&ports, STR(",")), STR("<none>")));
-    row_add_age(row);
-    row_add(row, columns_labels(row->arena, row_at(row, "spec", "selector")));
+        columns_texts_add(&ports, port_text(row->arena, port));
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "type"));
+    columns_row_add(row, columns_or(ip, STR("<none>")));
+    columns_row_add(row, external_ip(row));
+    columns_row_add(row, columns_or(columns_texts_join(&ports, STR(",")), STR("<none>")));
+    columns_row_add_age(row);
+    columns_row_add(row, columns_labels(row->arena, row_at(row, "spec", "selector")));
 }
 
 /* An IPv6 address stands in brackets before its port. */
@@ -80,7 +80,7 @@ static void add_endpoints(struct texts *list, const struct value *addresses,
         if (list->n == NAMES_SHOWN)
             return;
         struct str ip = value_str(value_get(address, STR("ip")));
-        texts_add(list, port ? host_port(list->arena, ip, number) : ip);
+        columns_texts_add(list, port ? host_port(list->arena, ip, number) : ip);
     }
 }
 
@@ -101,10 +101,11 @@ static void print_endpoints(struct row *row)
             add_endpoints(&list, addresses, port);
         }
     }
-    row_add_name(row);
-    row_add(row, columns_count(subsets) ? texts_join_some(&list, NAMES_SHOWN, count, STR(","))
-                                        : STR("<none>"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, columns_count(subsets)
+                             ? columns_texts_join_some(&list, NAMES_SHOWN, count, STR(","))
+                             : STR("<none>"));
+    columns_row_add_age(row);
 }
 
 static struct str slice_ports(struct row *row)
@@ -116,11 +117,12 @@ static struct str slice_ports(struct row *row)
         const struct value *name = value_get(port, STR("name"));
         if (list.n == NAMES_SHOWN)
             break;
-        texts_add(&list, columns_is_set(number) ? columns_number(row->arena, columns_int(number))
-                         : columns_is_set(name) ? value_str(name)
-                                                : STR("*"));
+        columns_texts_add(&list, columns_is_set(number)
+                                     ? columns_number(row->arena, columns_int(number))
+                                 : columns_is_set(name) ? value_str(name)
+                                                        : STR("*"));
     }
-    struct str text = texts_join_some(&list, NAMES_SHOWN, columns_count(ports), STR(","));
+    struct str text = columns_texts_join_some(&list, NAMES_SHOWN, columns_count(ports), STR(","));
     return columns_or(text, STR("<unset>"));
 }
 
@@ -134,19 +136,19 @@ static struct str slice_endpoints(struct row *row)
         value_each_item (address, addresses) {
             if (list.n == NAMES_SHOWN)
                 break;
-            texts_add(&list, value_str(address));
+            columns_texts_add(&list, value_str(address));
         }
     }
-    return columns_or(texts_join_some(&list, NAMES_SHOWN, count, STR(",")), STR("<unset>"));
+    return columns_or(columns_texts_join_some(&list, NAMES_SHOWN, count, STR(",")), STR("<unset>"));
 }
 
 static void print_endpoint_slice(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "addressType"));
-    row_add(row, slice_ports(row));
-    row_add(row, slice_endpoints(row));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "addressType"));
+    columns_row_add(row, slice_ports(row));
+    columns_row_add(row, slice_endpoints(row));
+    columns_row_add_age(row);
 }
 
 /* Rules without a host are for all hosts. They do not fill the list, but count as those left out:
@@ -160,23 +162,24 @@ static struct str ingress_hosts(struct row *row)
         struct str host = value_str(value_get(rule, STR("host")));
         more |= hosts.n == NAMES_SHOWN;
         if (!more && host.n)
-            texts_add(&hosts, host);
+            columns_texts_add(&hosts, host);
     }
     if (!hosts.n)
         return STR("*");
-    return texts_join_some(&hosts, NAMES_SHOWN, more ? columns_count(rules) : hosts.n, STR(","));
+    return columns_texts_join_some(&hosts, NAMES_SHOWN, more ? columns_count(rules) : hosts.n,
+                                   STR(","));
 }
 
 static void print_ingress(struct row *row)
 {
     const struct value *class = row_at(row, "spec", "ingressClassName");
     struct texts addresses = ingress_points(row);
-    row_add_name(row);
-    row_add(row, columns_is_set(class) ? value_str(class) : STR("<none>"));
-    row_add(row, ingress_hosts(row));
-    row_add(row, texts_join(&addresses, STR(",")));
-    row_add(row, columns_count(row_at(row, "spec", "tls")) ? STR("80, 443") : STR("80"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, columns_is_set(class) ? value_str(class) : STR("<none>"));
+    columns_row_add(row, ingress_hosts(row));
+    columns_row_add(row, columns_texts_join(&addresses, STR(",")));
+    columns_row_add(row, columns_count(row_at(row, "spec", "tls")) ? STR("80, 443") : STR("80"));
+    columns_row_add_age(row);
 }
 
 static struct str class_parameters(struct row *row)
@@ -195,28 +198,29 @@ static void print_ingress_class(struct row *row)
 {
     struct str is_default =
         row_text(row, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class");
-    row_add(row, columns_cat(row->arena, row_text(row, "metadata", "name"),
-                             str_eq(is_default, STR("true")) ? STR(" (default)") : STR("")));
-    row_add(row, row_text(row, "spec", "controller"));
-    row_add(row, class_parameters(row));
-    row_add_age(row);
+    columns_row_add(row,
+                    columns_cat(row->arena, row_text(row, "metadata", "name"),
+                                str_eq(is_default, STR("true")) ? STR(" (default)") : STR("")));
+    columns_row_add(row, row_text(row, "spec", "controller"));
+    columns_row_add(row, class_parameters(row));
+    columns_row_add_age(row);
 }
 
 static void print_network_policy(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, columns_selector(row->arena, row_at(row, "spec", "podSelector"), STR("<none>"),
-                                  STR("<error>")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, columns_selector(row->arena, row_at(row, "spec", "podSelector"),
+                                          STR("<none>"), STR("<error>")));
+    columns_row_add_age(row);
 }
 
 static void print_service_cidr(struct row *row)
 {
     struct texts ranges = { row->arena };
-    texts_add_all(&ranges, row_at(row, "spec", "cidrs"));
-    row_add_name(row);
-    row_add(row, texts_join(&ranges, STR(",")));
-    row_add_age(row);
+    columns_texts_add_all(&ranges, row_at(row, "spec", "cidrs"));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_texts_join(&ranges, STR(",")));
+    columns_row_add_age(row);
 }
 
 static struct str parent(struct row *row)
@@ -237,9 +241,9 @@ static struct str parent(struct row *row)
 /* Upstream sends the age, too, although it defines no column for it. */
 static void print_ip_address(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, parent(row));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, parent(row));
+    columns_row_add_age(row);
 }
 
 const struct columns_rule columns_network_rules[] = {

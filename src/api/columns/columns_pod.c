@@ -208,23 +208,23 @@ static void print_pod(struct row *row)
     find_reason(&p);
     map_done(&p.init_containers);
 
-    row_add_name(row);
-    row_add(row, columns_cat(row->arena, columns_number(row->arena, p.ready), STR("/"),
-                             columns_number(row->arena, p.total)));
-    row_add(row, p.reason);
-    row_add(row, restarts_text(&p));
-    row_add_age(row);
-    row_add(row, address(p.status));
-    row_add(row, columns_or(row_text(row, "spec", "nodeName"), STR("<none>")));
-    row_add(row, columns_or(row_text(row, "status", "nominatedNodeName"), STR("<none>")));
-    row_add(row, readiness_gates(row));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_cat(row->arena, columns_number(row->arena, p.ready), STR("/"),
+                                     columns_number(row->arena, p.total)));
+    columns_row_add(row, p.reason);
+    columns_row_add(row, restarts_text(&p));
+    columns_row_add_age(row);
+    columns_row_add(row, address(p.status));
+    columns_row_add(row, columns_or(row_text(row, "spec", "nodeName"), STR("<none>")));
+    columns_row_add(row, columns_or(row_text(row, "status", "nominatedNodeName"), STR("<none>")));
+    columns_row_add(row, readiness_gates(row));
 }
 
 static void print_pod_template(struct row *row)
 {
-    row_add_name(row);
-    row_add_containers(row, row_at(row, "template", "spec"));
-    row_add(row, columns_labels(row->arena, row_at(row, "template", "metadata", "labels")));
+    columns_row_add_name(row);
+    columns_row_add_containers(row, row_at(row, "template", "spec"));
+    columns_row_add(row, columns_labels(row->arena, row_at(row, "template", "metadata", "labels")));
 }
 
 const struct columns_rule columns_pod_rules[] = {

@@ -25,9 +25,9 @@ static struct str access_modes(struct arena *a, const struct value *modes)
         value_each_item (mode, modes)
             has |= str_eq(value_str(mode), rows[i].mode);
         if (has)
-            texts_add(&list, rows[i].abbreviation);
+            columns_texts_add(&list, rows[i].abbreviation);
     }
-    return texts_join(&list, STR(","));
+    return columns_texts_join(&list, STR(","));
 }
 
 /* The annotation that was there before the field. */
@@ -49,20 +49,20 @@ static void print_volume(struct row *row)
 {
     const struct value *claim = row_at(row, "spec", "claimRef");
     struct arena *a = row->arena;
-    row_add_name(row);
-    row_add(row, columns_quantity(a, row_at(row, "spec", "capacity", "storage"), STR("0")));
-    row_add(row, access_modes(a, row_at(row, "spec", "accessModes")));
-    row_add(row, row_text(row, "spec", "persistentVolumeReclaimPolicy"));
-    row_add(row, phase(row));
-    row_add(row, columns_is_set(claim)
-                     ? columns_cat(a, value_str(value_get(claim, STR("namespace"))), STR("/"),
-                                   value_str(value_get(claim, STR("name"))))
-                     : STR(""));
-    row_add(row, storage_class(row));
-    row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
-    row_add(row, row_text(row, "status", "reason"));
-    row_add_age(row);
-    row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
+    columns_row_add_name(row);
+    columns_row_add(row, columns_quantity(a, row_at(row, "spec", "capacity", "storage"), STR("0")));
+    columns_row_add(row, access_modes(a, row_at(row, "spec", "accessModes")));
+    columns_row_add(row, row_text(row, "spec", "persistentVolumeReclaimPolicy"));
+    columns_row_add(row, phase(row));
+    columns_row_add(row, columns_is_set(claim)
+                             ? columns_cat(a, value_str(value_get(claim, STR("namespace"))),
+                                           STR("/"), value_str(value_get(claim, STR("name"))))
+                             : STR(""));
+    columns_row_add(row, storage_class(row));
+    columns_row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
+    columns_row_add(row, row_text(row, "status", "reason"));
+    columns_row_add_age(row);
+    columns_row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
 }
 
 /* What it got is shown once it has a volume; what it asked for is not. */
@@ -74,66 +74,66 @@ static void print_claim(struct row *row)
             columns_quantity(row->arena, row_at(row, "status", "capacity", "storage"), STR("0"));
         modes = access_modes(row->arena, row_at(row, "status", "accessModes"));
     }
-    row_add_name(row);
-    row_add(row, phase(row));
-    row_add(row, volume);
-    row_add(row, capacity);
-    row_add(row, modes);
-    row_add(row, storage_class(row));
-    row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
-    row_add_age(row);
-    row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
+    columns_row_add_name(row);
+    columns_row_add(row, phase(row));
+    columns_row_add(row, volume);
+    columns_row_add(row, capacity);
+    columns_row_add(row, modes);
+    columns_row_add(row, storage_class(row));
+    columns_row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
+    columns_row_add_age(row);
+    columns_row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
 }
 
 static void print_storage_class(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "provisioner"));
-    row_add(row, set_or(row_at(row, "reclaimPolicy"), STR("Delete")));
-    row_add(row, set_or(row_at(row, "volumeBindingMode"), STR("Immediate")));
-    row_add_bool(row, columns_bool(row_at(row, "allowVolumeExpansion")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "provisioner"));
+    columns_row_add(row, set_or(row_at(row, "reclaimPolicy"), STR("Delete")));
+    columns_row_add(row, set_or(row_at(row, "volumeBindingMode"), STR("Immediate")));
+    columns_row_add_bool(row, columns_bool(row_at(row, "allowVolumeExpansion")));
+    columns_row_add_age(row);
 }
 
 static void print_volume_attributes_class(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "driverName"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "driverName"));
+    columns_row_add_age(row);
 }
 
 static void print_volume_attachment(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "attacher"));
-    row_add(row, row_text(row, "spec", "source", "persistentVolumeName"));
-    row_add(row, row_text(row, "spec", "nodeName"));
-    row_add_bool(row, columns_bool(row_at(row, "status", "attached")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "attacher"));
+    columns_row_add(row, row_text(row, "spec", "source", "persistentVolumeName"));
+    columns_row_add(row, row_text(row, "spec", "nodeName"));
+    columns_row_add_bool(row, columns_bool(row_at(row, "status", "attached")));
+    columns_row_add_age(row);
 }
 
 static void print_csi_driver(struct row *row)
 {
     const struct value *attach = row_at(row, "spec", "attachRequired");
     struct texts modes = { row->arena }, audiences = { row->arena };
-    texts_add_all(&modes, row_at(row, "spec", "volumeLifecycleModes"));
+    columns_texts_add_all(&modes, row_at(row, "spec", "volumeLifecycleModes"));
     value_each_item (request, row_at(row, "spec", "tokenRequests"))
-        texts_add(&audiences, value_str(value_get(request, STR("audience"))));
-    row_add_name(row);
-    row_add_bool(row, !columns_is_set(attach) || columns_bool(attach));
-    row_add_bool(row, columns_bool(row_at(row, "spec", "podInfoOnMount")));
-    row_add_bool(row, columns_bool(row_at(row, "spec", "storageCapacity")));
-    row_add(row, audiences.n ? texts_join(&audiences, STR(",")) : STR("<unset>"));
-    row_add_bool(row, columns_bool(row_at(row, "spec", "requiresRepublish")));
-    row_add(row, columns_or(texts_join(&modes, STR(",")), STR("<none>")));
-    row_add_age(row);
+        columns_texts_add(&audiences, value_str(value_get(request, STR("audience"))));
+    columns_row_add_name(row);
+    columns_row_add_bool(row, !columns_is_set(attach) || columns_bool(attach));
+    columns_row_add_bool(row, columns_bool(row_at(row, "spec", "podInfoOnMount")));
+    columns_row_add_bool(row, columns_bool(row_at(row, "spec", "storageCapacity")));
+    columns_row_add(row, audiences.n ? columns_texts_join(&audiences, STR(",")) : STR("<unset>"));
+    columns_row_add_bool(row, columns_bool(row_at(row, "spec", "requiresRepublish")));
+    columns_row_add(row, columns_or(columns_texts_join(&modes, STR(",")), STR("<none>")));
+    columns_row_add_age(row);
 }
 
 static void print_csi_node(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, (int64_t)columns_count(row_at(row, "spec", "drivers")));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_int(row, (int64_t)columns_count(row_at(row, "spec", "drivers")));
+    columns_row_add_age(row);
 }
 
 const struct columns_rule columns_storage_rules[] = {

@@ -12,40 +12,40 @@
 
 /* ---- Cells ---- */
 
-void row_add(struct row *row, struct str text)
+void columns_row_add(struct row *row, struct str text)
 {
     value_push(row->arena, &row->cells, value_string(columns_or(text, STR(""))));
 }
 
-void row_add_int(struct row *row, int64_t n)
+void columns_row_add_int(struct row *row, int64_t n)
 {
     value_push(row->arena, &row->cells, value_int(n));
 }
 
-void row_add_bool(struct row *row, bool b)
+void columns_row_add_bool(struct row *row, bool b)
 {
     value_push(row->arena, &row->cells, value_bool(b));
 }
 
-void row_add_name(struct row *row)
+void columns_row_add_name(struct row *row)
 {
-    row_add(row, row_text(row, "metadata", "name"));
+    columns_row_add(row, row_text(row, "metadata", "name"));
 }
 
-void row_add_age(struct row *row)
+void columns_row_add_age(struct row *row)
 {
-    row_add(row, columns_age(row, row_at(row, "metadata", "creationTimestamp")));
+    columns_row_add(row, columns_age(row, row_at(row, "metadata", "creationTimestamp")));
 }
 
-void row_add_containers(struct row *row, const struct value *pod_spec)
+void columns_row_add_containers(struct row *row, const struct value *pod_spec)
 {
     struct texts names = { row->arena }, images = { row->arena };
     value_each_item (container, value_get(pod_spec, STR("containers"))) {
-        texts_add(&names, value_str(value_get(container, STR("name"))));
-        texts_add(&images, value_str(value_get(container, STR("image"))));
+        columns_texts_add(&names, value_str(value_get(container, STR("name"))));
+        columns_texts_add(&images, value_str(value_get(container, STR("image"))));
     }
-    row_add(row, texts_join(&names, STR(",")));
-    row_add(row, texts_join(&images, STR(",")));
+    columns_row_add(row, columns_texts_join(&names, STR(",")));
+    columns_row_add(row, columns_texts_join(&images, STR(",")));
 }
 
 /* ---- Fields ---- */
@@ -238,7 +238,7 @@ struct str columns_date(struct arena *a, const struct value *time)
 
 /* ---- Lists of texts ---- */
 
-void texts_add(struct texts *t, struct str s)
+void columns_texts_add(struct texts *t, struct str s)
 {
     if (t->n == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 4;
@@ -249,10 +249,10 @@ void texts_add(struct texts *t, struct str s)
     t->list[t->n++] = s;
 }
 
-void texts_add_all(struct texts *t, const struct value *strings)
+void columns_texts_add_all(struct texts *t, const struct value *strings)
 {
     value_each_item (s, strings)
-        texts_add(t, value_str(s));
+        columns_texts_add(t, value_str(s));
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -260,13 +260,13 @@ static int compare_texts(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-void texts_sort(struct texts *t)
+void columns_texts_sort(struct texts *t)
 {
     if (t->n)
         qsort(t->list, t->n, sizeof(*t->list), compare_texts);
 }
 
-void texts_drop_repeats(struct texts *t)
+void columns_texts_drop_repeats(struct texts *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -275,7 +275,7 @@ void texts_drop_repeats(struct texts *t)
     t->n = kept;
 }
 
-struct str texts_join(const struct texts *t, struct str separator)
+struct str columns_texts_join(const struct texts *t, struct str separator)
 {
     autobuf out = { 0 };
     for (size_t i = 0; i < t->n; i++) {
@@ -286,10 +286,11 @@ struct str texts_join(const struct texts *t, struct str separator)
     return arena_str(t->arena, buf_str(&out));
 }
 
-struct str texts_join_some(const struct texts *t, size_t max, size_t count, struct str separator)
+struct str columns_texts_join_some(const struct texts *t, size_t max, size_t count,
+                                   struct str separator)
 {
     struct texts first = { .list = t->list, .arena = t->arena, .n = t->n < max ? t->n : max };
-    struct str text = texts_join(&first, separator);
+    struct str text = columns_texts_join(&first, separator);
     if (count <= max)
         return text;
     return columns_cat(t->arena, text, STR(" + "), columns_number(t->arena, (int64_t)(count - max)),
@@ -302,9 +303,9 @@ struct str columns_labels(struct arena *a, const struct value *map)
 {
     struct texts pairs = { a };
     value_each_field (label, map)
-        texts_add(&pairs, columns_cat(a, label->key, STR("="), value_str(&label->val)));
-    texts_sort(&pairs);
-    return columns_or(texts_join(&pairs, STR(",")), STR("<none>"));
+        columns_texts_add(&pairs, columns_cat(a, label->key, STR("="), value_str(&label->val)));
+    columns_texts_sort(&pairs);
+    return columns_or(columns_texts_join(&pairs, STR(",")), STR("<none>"));
 }
 
 /* One condition of a selector: ordered by key, and as written where keys repeat. */
@@ -327,10 +328,10 @@ static bool values_text(struct arena *a, const struct value *values, bool wanted
     value_each_item (v, values) {
         if (!label_value_check(value_str(v), NULL))
             return false;
-        texts_add(&list, value_str(v));
+        columns_texts_add(&list, value_str(v));
     }
-    texts_sort(&list);
-    *ret = texts_join(&list, STR(","));
+    columns_texts_sort(&list);
+    *ret = columns_texts_join(&list, STR(","));
     return wanted == (list.n > 0);
 }
 
@@ -387,6 +388,6 @@ struct str columns_selector(struct arena *a, const struct value *selector, struc
     if (n)
         qsort(list, n, sizeof(*list), compare_requirements);
     for (size_t i = 0; i < n; i++)
-        texts_add(&texts, list[i].text);
-    return columns_or(texts_join(&texts, STR(",")), when_empty);
+        columns_texts_add(&texts, list[i].text);
+    return columns_or(columns_texts_join(&texts, STR(",")), when_empty);
 }

@@ -12,23 +12,23 @@ static struct str ratio(struct row *row, int64_t n, int64_t of)
 
 static void add_selector(struct row *row, const struct value *selector)
 {
-    row_add(row, columns_selector(row->arena, selector, STR("<none>"), STR("<error>")));
+    columns_row_add(row, columns_selector(row->arena, selector, STR("<none>"), STR("<error>")));
 }
 
 static void add_replicas(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, row_int(row, "spec", "replicas"));
-    row_add_int(row, row_int(row, "status", "replicas"));
-    row_add_int(row, row_int(row, "status", "readyReplicas"));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "template", "spec"));
+    columns_row_add_name(row);
+    columns_row_add_int(row, row_int(row, "spec", "replicas"));
+    columns_row_add_int(row, row_int(row, "status", "replicas"));
+    columns_row_add_int(row, row_int(row, "status", "readyReplicas"));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "template", "spec"));
 }
 
 static void print_replication_controller(struct row *row)
 {
     add_replicas(row);
-    row_add(row, columns_labels(row->arena, row_at(row, "spec", "selector")));
+    columns_row_add(row, columns_labels(row->arena, row_at(row, "spec", "selector")));
 }
 
 static void print_replica_set(struct row *row)
@@ -39,38 +39,38 @@ static void print_replica_set(struct row *row)
 
 static void print_deployment(struct row *row)
 {
-    row_add_name(row);
-    row_add(row,
-            ratio(row, row_int(row, "status", "readyReplicas"), row_int(row, "spec", "replicas")));
-    row_add_int(row, row_int(row, "status", "updatedReplicas"));
-    row_add_int(row, row_int(row, "status", "availableReplicas"));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "template", "spec"));
-    row_add(row, columns_selector(row->arena, row_at(row, "spec", "selector"), STR(""),
-                                  STR("<invalid>")));
+    columns_row_add_name(row);
+    columns_row_add(
+        row, ratio(row, row_int(row, "status", "readyReplicas"), row_int(row, "spec", "replicas")));
+    columns_row_add_int(row, row_int(row, "status", "updatedReplicas"));
+    columns_row_add_int(row, row_int(row, "status", "availableReplicas"));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "template", "spec"));
+    columns_row_add(row, columns_selector(row->arena, row_at(row, "spec", "selector"), STR(""),
+                                          STR("<invalid>")));
 }
 
 static void print_stateful_set(struct row *row)
 {
-    row_add_name(row);
-    row_add(row,
-            ratio(row, row_int(row, "status", "readyReplicas"), row_int(row, "spec", "replicas")));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "template", "spec"));
+    columns_row_add_name(row);
+    columns_row_add(
+        row, ratio(row, row_int(row, "status", "readyReplicas"), row_int(row, "spec", "replicas")));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "template", "spec"));
 }
 
 static void print_daemon_set(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, row_int(row, "status", "desiredNumberScheduled"));
-    row_add_int(row, row_int(row, "status", "currentNumberScheduled"));
-    row_add_int(row, row_int(row, "status", "numberReady"));
-    row_add_int(row, row_int(row, "status", "updatedNumberScheduled"));
-    row_add_int(row, row_int(row, "status", "numberAvailable"));
-    row_add(row,
-            columns_labels(row->arena, row_at(row, "spec", "template", "spec", "nodeSelector")));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "template", "spec"));
+    columns_row_add_name(row);
+    columns_row_add_int(row, row_int(row, "status", "desiredNumberScheduled"));
+    columns_row_add_int(row, row_int(row, "status", "currentNumberScheduled"));
+    columns_row_add_int(row, row_int(row, "status", "numberReady"));
+    columns_row_add_int(row, row_int(row, "status", "updatedNumberScheduled"));
+    columns_row_add_int(row, row_int(row, "status", "numberAvailable"));
+    columns_row_add(
+        row, columns_labels(row->arena, row_at(row, "spec", "template", "spec", "nodeSelector")));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "template", "spec"));
     add_selector(row, row_at(row, "spec", "selector"));
 }
 
@@ -117,12 +117,12 @@ static struct str job_duration(struct row *row)
 
 static void print_job(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, job_status(row));
-    row_add(row, job_completions(row));
-    row_add(row, job_duration(row));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "template", "spec"));
+    columns_row_add_name(row);
+    columns_row_add(row, job_status(row));
+    columns_row_add(row, job_completions(row));
+    columns_row_add(row, job_duration(row));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "template", "spec"));
     add_selector(row, row_at(row, "spec", "selector"));
 }
 
@@ -131,16 +131,16 @@ static void print_cron_job(struct row *row)
     const struct value *zone = row_at(row, "spec", "timeZone");
     const struct value *suspend = row_at(row, "spec", "suspend");
     const struct value *last = row_at(row, "status", "lastScheduleTime");
-    row_add_name(row);
-    row_add(row, row_text(row, "spec", "schedule"));
-    row_add(row, columns_is_set(zone) ? value_str(zone) : STR("<none>"));
-    row_add(row, !columns_is_set(suspend) ? STR("<unset>")
-                 : columns_bool(suspend)  ? STR("True")
-                                          : STR("False"));
-    row_add_int(row, (int64_t)columns_count(row_at(row, "status", "active")));
-    row_add(row, columns_is_set(last) ? columns_age(row, last) : STR("<none>"));
-    row_add_age(row);
-    row_add_containers(row, row_at(row, "spec", "jobTemplate", "spec", "template", "spec"));
+    columns_row_add_name(row);
+    columns_row_add(row, row_text(row, "spec", "schedule"));
+    columns_row_add(row, columns_is_set(zone) ? value_str(zone) : STR("<none>"));
+    columns_row_add(row, !columns_is_set(suspend) ? STR("<unset>")
+                         : columns_bool(suspend)  ? STR("True")
+                                                  : STR("False"));
+    columns_row_add_int(row, (int64_t)columns_count(row_at(row, "status", "active")));
+    columns_row_add(row, columns_is_set(last) ? columns_age(row, last) : STR("<none>"));
+    columns_row_add_age(row);
+    columns_row_add_containers(row, row_at(row, "spec", "jobTemplate", "spec", "template", "spec"));
     add_selector(row, row_at(row, "spec", "jobTemplate", "spec", "selector"));
 }
 
@@ -166,32 +166,33 @@ static struct str controller(struct row *row)
 
 static void print_controller_revision(struct row *row)
 {
-    row_add_name(row);
-    row_add(row, controller(row));
-    row_add_int(row, row_int(row, "revision"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add(row, controller(row));
+    columns_row_add_int(row, row_int(row, "revision"));
+    columns_row_add_age(row);
 }
 
 static void add_bound(struct row *row, const struct value *bound)
 {
-    row_add(row, columns_is_set(bound) ? columns_int_or_string(row->arena, bound) : STR("N/A"));
+    columns_row_add(row,
+                    columns_is_set(bound) ? columns_int_or_string(row->arena, bound) : STR("N/A"));
 }
 
 static void print_disruption_budget(struct row *row)
 {
-    row_add_name(row);
+    columns_row_add_name(row);
     add_bound(row, row_at(row, "spec", "minAvailable"));
     add_bound(row, row_at(row, "spec", "maxUnavailable"));
-    row_add_int(row, row_int(row, "status", "disruptionsAllowed"));
-    row_add_age(row);
+    columns_row_add_int(row, row_int(row, "status", "disruptionsAllowed"));
+    columns_row_add_age(row);
 }
 
 static void print_scale(struct row *row)
 {
-    row_add_name(row);
-    row_add_int(row, row_int(row, "spec", "replicas"));
-    row_add_int(row, row_int(row, "status", "replicas"));
-    row_add_age(row);
+    columns_row_add_name(row);
+    columns_row_add_int(row, row_int(row, "spec", "replicas"));
+    columns_row_add_int(row, row_int(row, "status", "replicas"));
+    columns_row_add_age(row);
 }
 
 const struct columns_rule columns_workload_rules[] = {

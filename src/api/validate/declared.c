@@ -311,7 +311,7 @@ static void check_map(struct field_errors *e, const struct field_path *path,
                       const struct value *old_map)
 {
     value_each_field (entry, map) {
-        const struct value *old = map_member(old_map, entry->key);
+        const struct value *old = validate_map_member(old_map, entry->key);
         if (f->format && !old)
             declared_check_format(e, path, f->format, entry->key);
         struct field_path at = field_key(path, entry->key);

@@ -11,11 +11,11 @@ static void check_access_modes(struct field_errors *e, const struct field_path *
                                         STR("ReadWriteOnce"), STR("ReadWriteOncePod") };
     bool alone = false, shared = false;
     value_each_item (it, modes) {
-        (void)check_one_of(e, path, value_str(it), VALUES(known));
+        (void)validate_one_of(e, path, value_str(it), VALUES(known));
         if (str_eq(value_str(it), STR("ReadWriteOncePod")))
             alone = true;
         else
-            shared = shared || is_one_of(value_str(it), VALUES(known));
+            shared = shared || validate_is_one_of(value_str(it), VALUES(known));
     }
     if (alone && shared)
         fault_forbidden(e, path, "may not use ReadWriteOncePod with other access modes");
@@ -24,17 +24,17 @@ static void check_access_modes(struct field_errors *e, const struct field_path *
 static void check_data_source(struct field_errors *e, const struct field_path *path,
                               const struct value *source, unsigned flags)
 {
-    struct str group = text_of(source, "apiGroup"), kind = text_of(source, "kind");
-    (void)check_required(e, path_at(path, "name"), text_of(source, "name"));
-    (void)check_required(e, path_at(path, "kind"), kind);
+    struct str group = value_text(source, "apiGroup"), kind = value_text(source, "kind");
+    (void)validate_required(e, path_at(path, "name"), value_text(source, "name"));
+    (void)validate_required(e, path_at(path, "kind"), kind);
     if (!group.n && !str_eq(kind, STR("PersistentVolumeClaim")))
         fault_text(e, path, kind,
                    "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
     if (group.n && !(flags & CLAIM_ANY_API_GROUP))
-        (void)check_name(e, path_at(path, "apiGroup"), NAME_SUBDOMAIN, group);
-    struct str ns = text_of(source, "namespace");
+        (void)validate_name(e, path_at(path, "apiGroup"), NAME_SUBDOMAIN, group);
+    struct str ns = value_text(source, "namespace");
     if (ns.n)
-        (void)check_name(e, path_at(path, "namespace"), NAME_LABEL, ns);
+        (void)validate_name(e, path_at(path, "namespace"), NAME_LABEL, ns);
 }
 
 /* The older field and the newer one must tell the same. Upstream shows an empty struct. */
@@ -43,11 +43,12 @@ static void check_data_sources(struct field_errors *e, const struct field_path *
 {
     if (!source || !ref)
         return;
-    bool same = str_eq(text_of(source, "name"), text_of(ref, "name")) &&
-                str_eq(text_of(source, "kind"), text_of(ref, "kind")) &&
-                is_same(member(source, "apiGroup"), member(ref, "apiGroup"));
+    bool same =
+        str_eq(value_text(source, "name"), value_text(ref, "name")) &&
+        str_eq(value_text(source, "kind"), value_text(ref, "kind")) &&
+        validate_is_same(validate_member(source, "apiGroup"), validate_member(ref, "apiGroup"));
     struct value empty = value_object();
-    if (text_of(ref, "namespace").n)
+    if (value_text(ref, "namespace").n)
         fault_value(e, path, &empty,
                     "may not be specified when dataSourceRef.namespace is specified");
     else if (!same)
@@ -61,42 +62,43 @@ static void check_storage(struct field_errors *e, const struct field_path *path,
         value_get(value_dig(spec, "resources", "requests"), STR("storage"));
     if (!storage)
         fault_required(e, path, "");
-    else if (check_positive_quantity(e, path, value_str(storage)))
-        (void)check_resource_quantity(e, path, STR("storage"), value_str(storage));
+    else if (validate_positive_quantity(e, path, value_str(storage)))
+        (void)validate_resource_quantity(e, path, STR("storage"), value_str(storage));
 }
 
-void check_claim_spec(struct field_errors *e, const struct field_path *path,
-                      const struct value *spec, unsigned flags)
+void validate_claim_spec(struct field_errors *e, const struct field_path *path,
+                         const struct value *spec, unsigned flags)
 {
     static const struct str volume_modes[] = { STR("Block"), STR("Filesystem") };
     const struct value *modes = value_get(spec, STR("accessModes")),
-                       *source = member(spec, "dataSource"), *ref = member(spec, "dataSourceRef"),
-                       *volume_mode = member(spec, "volumeMode");
+                       *source = validate_member(spec, "dataSource"),
+                       *ref = validate_member(spec, "dataSourceRef"),
+                       *volume_mode = validate_member(spec, "volumeMode");
     if (!validate__count(modes))
         fault_required(e, path_at(path, "accessModes"), "at least 1 access mode is required");
-    (void)check_label_selector(e, path_at(path, "selector"), member(spec, "selector"),
-                               flags & CLAIM_ANY_SELECTOR_VALUES ? SELECTOR_ANY_VALUES : 0);
+    (void)validate_label_selector(e, path_at(path, "selector"), validate_member(spec, "selector"),
+                                  flags & CLAIM_ANY_SELECTOR_VALUES ? SELECTOR_ANY_VALUES : 0);
     check_access_modes(e, path_at(path, "accessModes"), modes);
     check_storage(e, path_key(path_at(path, "resources"), STR("storage")), spec);
-    struct str storage_class = text_of(spec, "storageClassName"),
-               attributes_class = text_of(spec, "volumeAttributesClassName");
+    struct str storage_class = value_text(spec, "storageClassName"),
+               attributes_class = value_text(spec, "volumeAttributesClassName");
     if (storage_class.n)
-        (void)check_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, storage_class);
+        (void)validate_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, storage_class);
     if (volume_mode)
-        (void)check_one_of(e, path_at(path, "volumeMode"), value_str(volume_mode),
-                           VALUES(volume_modes));
+        (void)validate_one_of(e, path_at(path, "volumeMode"), value_str(volume_mode),
+                              VALUES(volume_modes));
     if (source)
         check_data_source(e, path_at(path, "dataSource"), source, flags);
     if (ref)
         check_data_source(e, path_at(path, "dataSourceRef"), ref, flags);
     check_data_sources(e, path, source, ref);
     if (attributes_class.n)
-        (void)check_name(e, path_at(path, "volumeAttributesClassName"), NAME_SUBDOMAIN,
-                         attributes_class);
+        (void)validate_name(e, path_at(path, "volumeAttributesClassName"), NAME_SUBDOMAIN,
+                            attributes_class);
 }
 
-void check_claim_template(struct field_errors *e, const struct field_path *path,
-                          const struct value *template)
+void validate_claim_template(struct field_errors *e, const struct field_path *path,
+                             const struct value *template)
 {
     static const struct str forbidden[] = {
         STR("name"),
@@ -113,14 +115,15 @@ void check_claim_template(struct field_errors *e, const struct field_path *path,
         STR("managedFields"),
     };
     const struct field_path *meta_path = path_at(path, "metadata");
-    const struct value *meta = member(template, "metadata");
-    (void)check_annotations(e, path_at(meta_path, "annotations"), member(meta, "annotations"));
-    (void)check_labels(e, path_at(meta_path, "labels"), member(meta, "labels"));
+    const struct value *meta = validate_member(template, "metadata");
+    (void)validate_annotations(e, path_at(meta_path, "annotations"),
+                               validate_member(meta, "annotations"));
+    (void)validate_labels(e, path_at(meta_path, "labels"), validate_member(meta, "labels"));
     for (size_t i = 0; meta && i < ARRAY_LEN(forbidden); i++) {
         struct field_path at = field_child(meta_path, forbidden[i]);
         const struct value *v = validate__member(meta, forbidden[i]);
         if (v && (v->type == VALUE_INT ? v->i != 0 : v->n != 0))
             fault_forbidden(e, &at, "cannot be set");
     }
-    check_claim_spec(e, path_at(path, "spec"), member(template, "spec"), 0);
+    validate_claim_spec(e, path_at(path, "spec"), validate_member(template, "spec"), 0);
 }

@@ -8,7 +8,7 @@
 
 /* ---- Reading ---- */
 
-const struct value *map_member(const struct value *map, struct str key)
+const struct value *validate_map_member(const struct value *map, struct str key)
 {
     enum { FEW = 16 };
     if (!value_is(map, VALUE_OBJECT) || map->n <= FEW)
@@ -27,115 +27,39 @@ const struct value *map_member(const struct value *map, struct str key)
     return NULL;
 }
 
-/* ---- Faults ---- */
-
-static __attribute__((format(printf, 5, 0))) void
-note(struct field_errors *e, enum field_error_type type, const struct field_path *path,
-     struct str shown, const char *fmt, va_list ap)
-{
-    struct str why = arena_vprintf(e->arena, fmt, ap);
-    field_error(e, type, path, shown, STR_FMT, STR_ARG(why));
-}
-
-bool fault_text(struct field_errors *e, const struct field_path *path, struct str text,
-                const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    note(e, FIELD_INVALID, path, field_quoted(e, text), fmt, ap);
-    va_end(ap);
-    return false;
-}
-
-bool fault_int(struct field_errors *e, const struct field_path *path, int64_t n, const char *fmt,
-               ...)
-{
-    struct value shown = value_int(n);
-    va_list ap;
-    va_start(ap, fmt);
-    note(e, FIELD_INVALID, path, field_json(e, &shown), fmt, ap);
-    va_end(ap);
-    return false;
-}
-
-bool fault_value(struct field_errors *e, const struct field_path *path, const struct value *v,
-                 const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    note(e, FIELD_INVALID, path, field_json(e, v), fmt, ap);
-    va_end(ap);
-    return false;
-}
-
-bool fault_required(struct field_errors *e, const struct field_path *path, const char *why)
-{
-    field_required(e, path, why);
-    return false;
-}
-
-bool fault_forbidden(struct field_errors *e, const struct field_path *path, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    note(e, FIELD_FORBIDDEN, path, STR(""), fmt, ap);
-    va_end(ap);
-    return false;
-}
-
-bool fault_duplicate(struct field_errors *e, const struct field_path *path, struct str text)
-{
-    field_error(e, FIELD_DUPLICATE, path, field_quoted(e, text), "%s", "");
-    return false;
-}
-
-bool fault_not_found(struct field_errors *e, const struct field_path *path, struct str text)
-{
-    field_error(e, FIELD_NOT_FOUND, path, field_quoted(e, text), "%s", "");
-    return false;
-}
-
-bool fault_too_many(struct field_errors *e, const struct field_path *path, size_t n, size_t max)
-{
-    struct value shown = value_int((int64_t)n);
-    field_error(e, FIELD_TOO_MANY, path, field_json(e, &shown), "must have at most %zu item%s", max,
-                max == 1 ? "" : "s");
-    return false;
-}
-
 /* ---- Numbers ---- */
 
-bool check_nonnegative(struct field_errors *e, const struct field_path *path, int64_t n)
+bool validate_nonnegative(struct field_errors *e, const struct field_path *path, int64_t n)
 {
     return n >= 0 || fault_int(e, path, n, "must be greater than or equal to 0");
 }
 
-bool check_positive(struct field_errors *e, const struct field_path *path, int64_t n)
+bool validate_positive(struct field_errors *e, const struct field_path *path, int64_t n)
 {
     return n > 0 || fault_int(e, path, n, "must be greater than zero");
 }
 
-bool check_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
-                   int64_t high)
+bool validate_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
+                      int64_t high)
 {
     return (n >= low && n <= high) ||
            fault_int(e, path, n, "must be between %ld and %ld, inclusive", (long)low, (long)high);
 }
 
-bool check_port(struct field_errors *e, const struct field_path *path, int64_t port)
+bool validate_port(struct field_errors *e, const struct field_path *path, int64_t port)
 {
-    return check_between(e, path, port, 1, 65535);
+    return validate_between(e, path, port, 1, 65535);
 }
 
-bool check_id(struct field_errors *e, const struct field_path *path, int64_t id)
+bool validate_id(struct field_errors *e, const struct field_path *path, int64_t id)
 {
-    return check_between(e, path, id, 0, INT32_MAX);
+    return validate_between(e, path, id, 0, INT32_MAX);
 }
 
 /* ---- Texts ---- */
 
-bool check_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
-                struct str name)
+bool validate_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                   struct str name)
 {
     struct name_faults f;
     f.n = 0;
@@ -146,18 +70,18 @@ bool check_name(struct field_errors *e, const struct field_path *path, enum name
     return false;
 }
 
-bool check_required(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_required(struct field_errors *e, const struct field_path *path, struct str text)
 {
     return text.n || fault_required(e, path, "");
 }
 
-bool check_required_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
-                         struct str name)
+bool validate_required_name(struct field_errors *e, const struct field_path *path,
+                            enum name_rule rule, struct str name)
 {
-    return check_required(e, path, name) && check_name(e, path, rule, name);
+    return validate_required(e, path, name) && validate_name(e, path, rule, name);
 }
 
-bool is_one_of(struct str text, const struct str *values, size_t n)
+bool validate_is_one_of(struct str text, const struct str *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (str_eq(text, values[i]))
@@ -165,10 +89,10 @@ bool is_one_of(struct str text, const struct str *values, size_t n)
     return false;
 }
 
-bool check_one_of(struct field_errors *e, const struct field_path *path, struct str text,
-                  const struct str *values, size_t n)
+bool validate_one_of(struct field_errors *e, const struct field_path *path, struct str text,
+                     const struct str *values, size_t n)
 {
-    if (is_one_of(text, values, n))
+    if (validate_is_one_of(text, values, n))
         return true;
     struct value shown = value_string(text);
     field_not_supported(e, path, field_json(e, &shown), values, n);
@@ -180,7 +104,7 @@ static bool is_port_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-bool check_port_name(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_port_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     size_t before = e->n;
     bool chars = name.n > 0, letter = false, dashes = false;
@@ -203,12 +127,12 @@ bool check_port_name(struct field_errors *e, const struct field_path *path, stru
     return e->n == before;
 }
 
-bool check_port_or_name(struct field_errors *e, const struct field_path *path,
-                        const struct value *port)
+bool validate_port_or_name(struct field_errors *e, const struct field_path *path,
+                           const struct value *port)
 {
     if (value_is(port, VALUE_STRING))
-        return check_port_name(e, path, value_str(port));
-    return check_port(e, path, validate__int(port));
+        return validate_port_name(e, path, value_str(port));
+    return validate_port(e, path, validate__int(port));
 }
 
 static bool is_alnum(char c)
@@ -216,7 +140,7 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-bool check_header_name(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_header_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     bool good = name.n > 0;
     for (size_t i = 0; i < name.n; i++)
@@ -227,7 +151,7 @@ bool check_header_name(struct field_errors *e, const struct field_path *path, st
                               "'[-A-Za-z0-9]+')");
 }
 
-bool check_env_name(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_env_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     if (!name.n)
         return fault_text(e, path, name, "environment variable name must be non-empty");
@@ -239,7 +163,7 @@ bool check_env_name(struct field_errors *e, const struct field_path *path, struc
     return true;
 }
 
-bool check_domain_path(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_domain_path(struct field_errors *e, const struct field_path *path, struct str text)
 {
     if (!text.n)
         return fault_required(e, path, "");
@@ -248,7 +172,7 @@ bool check_domain_path(struct field_errors *e, const struct field_path *path, st
     if (!host.n || !rest.n)
         return fault_text(e, path, text,
                           "must be a domain-prefixed path (such as \"acme.io/foo\")");
-    bool good = check_name(e, path, NAME_SUBDOMAIN, host);
+    bool good = validate_name(e, path, NAME_SUBDOMAIN, host);
     for (size_t i = 0; i < rest.n; i++)
         if (!is_alnum(rest.p[i]) && str_find(STR("/-._~%!$&'()*+,;=:"), rest.p[i]) < 0)
             return fault_text(e, path, rest,
@@ -270,7 +194,7 @@ static bool check_joined(struct field_errors *e, const struct field_path *path, 
     return fault_text(e, path, name, STR_FMT, STR_ARG(buf_str(&why)));
 }
 
-bool check_domain_name(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_domain_name(struct field_errors *e, const struct field_path *path, struct str text)
 {
     if (!text.n)
         return fault_required(e, path, "");
@@ -306,7 +230,7 @@ static bool check_dotted(struct field_errors *e, const struct field_path *path, 
     return true;
 }
 
-bool check_signer_name(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_signer_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     enum { SIGNER_MAX = 2 * NAME_SUBDOMAIN_MAX + NAME_LABEL_MAX + 2 };
     if (!name.n)
@@ -330,7 +254,8 @@ bool check_signer_name(struct field_errors *e, const struct field_path *path, st
     return e->n == before;
 }
 
-bool check_wildcard_domain(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_wildcard_domain(struct field_errors *e, const struct field_path *path,
+                              struct str text)
 {
     struct name_faults f = { 0 };
     size_t before = e->n;
@@ -347,7 +272,7 @@ bool check_wildcard_domain(struct field_errors *e, const struct field_path *path
     return e->n == before;
 }
 
-bool check_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text)
 {
     struct str rest = text;
     while (rest.n)
@@ -356,12 +281,13 @@ bool check_no_backsteps(struct field_errors *e, const struct field_path *path, s
     return true;
 }
 
-bool check_descending_path(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_descending_path(struct field_errors *e, const struct field_path *path,
+                              struct str text)
 {
     bool good = true;
     if (str_starts(text, STR("/")))
         good = fault_text(e, path, text, "must be a relative path");
-    return check_no_backsteps(e, path, text) && good;
+    return validate_no_backsteps(e, path, text) && good;
 }
 
 /* ---- Addresses ---- */
@@ -387,8 +313,8 @@ static bool parse_ip(struct field_errors *e, const struct field_path *path, stru
     return true;
 }
 
-bool check_ip_legacy(struct field_errors *e, const struct field_path *path, struct str ip,
-                     const struct value *old_values)
+bool validate_ip_legacy(struct field_errors *e, const struct field_path *path, struct str ip,
+                        const struct value *old_values)
 {
     struct ip parsed;
     return is_listed(old_values, ip) || parse_ip(e, path, ip, &parsed);
@@ -402,7 +328,7 @@ static bool check_canonical(struct field_errors *e, const struct field_path *pat
                       STR_ARG(canonical));
 }
 
-bool check_ip(struct field_errors *e, const struct field_path *path, struct str ip)
+bool validate_ip(struct field_errors *e, const struct field_path *path, struct str ip)
 {
     struct ip parsed;
     char text[IP_TEXT_MAX];
@@ -412,7 +338,7 @@ bool check_ip(struct field_errors *e, const struct field_path *path, struct str 
 static bool parse_cidr(struct field_errors *e, const struct field_path *path, struct str text,
                        struct cidr *ret)
 {
-    if (!cidr_parse(text, ret))
+    if (!ip_cidr_parse(text, ret))
         return fault_text(e, path, text,
                           "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
     if (ret->has_zeros)
@@ -424,32 +350,33 @@ static bool parse_cidr(struct field_errors *e, const struct field_path *path, st
     return true;
 }
 
-bool check_cidr_legacy(struct field_errors *e, const struct field_path *path, struct str cidr,
-                       const struct value *old_values)
+bool validate_cidr_legacy(struct field_errors *e, const struct field_path *path, struct str cidr,
+                          const struct value *old_values)
 {
     struct cidr parsed;
     return is_listed(old_values, cidr) || parse_cidr(e, path, cidr, &parsed);
 }
 
-bool check_cidr(struct field_errors *e, const struct field_path *path, struct str cidr)
+bool validate_cidr(struct field_errors *e, const struct field_path *path, struct str cidr)
 {
     struct cidr parsed;
     char text[IP_TEXT_MAX];
     return parse_cidr(e, path, cidr, &parsed) &&
-           check_canonical(e, path, cidr, cidr_format(&parsed, text));
+           check_canonical(e, path, cidr, ip_cidr_format(&parsed, text));
 }
 
 /* ---- Labels and selectors ---- */
 
-bool check_labels(struct field_errors *e, const struct field_path *path, const struct value *labels)
+bool validate_labels(struct field_errors *e, const struct field_path *path,
+                     const struct value *labels)
 {
     size_t before = e->n;
     meta_check_labels(e, path, labels);
     return e->n == before;
 }
 
-bool check_annotations(struct field_errors *e, const struct field_path *path,
-                       const struct value *annotations)
+bool validate_annotations(struct field_errors *e, const struct field_path *path,
+                          const struct value *annotations)
 {
     size_t before = e->n;
     if (validate__count(annotations))
@@ -463,10 +390,10 @@ static enum expression_operator operator_of(const struct value *expression)
 {
     static const struct str with[] = { STR("In"), STR("NotIn") };
     static const struct str without[] = { STR("Exists"), STR("DoesNotExist") };
-    struct str text = text_of(expression, "operator");
-    if (is_one_of(text, VALUES(with)))
+    struct str text = value_text(expression, "operator");
+    if (validate_is_one_of(text, VALUES(with)))
         return OPERATOR_WITH_VALUES;
-    return is_one_of(text, VALUES(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
+    return validate_is_one_of(text, VALUES(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
 }
 
 static void check_expression(struct field_errors *e, const struct field_path *path,
@@ -474,26 +401,26 @@ static void check_expression(struct field_errors *e, const struct field_path *pa
 {
     enum expression_operator op = operator_of(expression);
     const struct field_path *values = path_at(path, "values");
-    if (op == OPERATOR_WITH_VALUES && !count_of(expression, "values"))
+    if (op == OPERATOR_WITH_VALUES && !validate_count(expression, "values"))
         fault_required(e, values, "must be specified when `operator` is 'In' or 'NotIn'");
-    if (op == OPERATOR_WITHOUT && count_of(expression, "values"))
+    if (op == OPERATOR_WITHOUT && validate_count(expression, "values"))
         fault_forbidden(e, values,
                         "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
     if (op == OPERATOR_UNKNOWN)
-        fault_text(e, path_at(path, "operator"), text_of(expression, "operator"),
+        fault_text(e, path_at(path, "operator"), value_text(expression, "operator"),
                    "not a valid selector operator");
-    (void)check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(expression, "key"));
+    (void)validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(expression, "key"));
     size_t i = 0;
     if (!(flags & SELECTOR_ANY_VALUES))
         value_each_item (it, value_get(expression, STR("values")))
-            (void)check_name(e, path_item(values, i++), NAME_LABEL_VALUE, value_str(it));
+            (void)validate_name(e, path_item(values, i++), NAME_LABEL_VALUE, value_str(it));
 }
 
-bool check_label_selector(struct field_errors *e, const struct field_path *path,
-                          const struct value *selector, unsigned flags)
+bool validate_label_selector(struct field_errors *e, const struct field_path *path,
+                             const struct value *selector, unsigned flags)
 {
     size_t before = e->n, i = 0;
-    (void)check_labels(e, path_at(path, "matchLabels"), value_get(selector, STR("matchLabels")));
+    (void)validate_labels(e, path_at(path, "matchLabels"), value_get(selector, STR("matchLabels")));
     const struct field_path *expressions = path_at(path, "matchExpressions");
     value_each_item (it, value_get(selector, STR("matchExpressions")))
         check_expression(e, path_item(expressions, i++), it, flags);
@@ -517,14 +444,14 @@ static bool has_good_values(const struct value *expression)
 
 static bool is_expression(const struct value *expression, unsigned flags)
 {
-    size_t n = count_of(expression, "values");
+    size_t n = validate_count(expression, "values");
     enum expression_operator op = operator_of(expression);
     return (op == OPERATOR_WITH_VALUES ? n > 0 : op == OPERATOR_WITHOUT && n == 0) &&
-           is_name(NAME_QUALIFIED, text_of(expression, "key")) &&
+           is_name(NAME_QUALIFIED, value_text(expression, "key")) &&
            ((flags & SELECTOR_ANY_VALUES) || has_good_values(expression));
 }
 
-bool is_label_selector(const struct value *selector, unsigned flags)
+bool validate_is_label_selector(const struct value *selector, unsigned flags)
 {
     value_each_field (f, value_get(selector, STR("matchLabels")))
         if (!is_name(NAME_QUALIFIED, f->key) || !is_name(NAME_LABEL_VALUE, value_str(&f->val)))
@@ -535,7 +462,7 @@ bool is_label_selector(const struct value *selector, unsigned flags)
     return true;
 }
 
-bool selector_has_bad_value(const struct value *selector)
+bool validate_selector_has_bad_value(const struct value *selector)
 {
     value_each_item (it, value_get(selector, STR("matchExpressions")))
         if (!has_good_values(it))
@@ -545,8 +472,8 @@ bool selector_has_bad_value(const struct value *selector)
 
 static bool expression_matches(const struct value *expression, const struct value *labels)
 {
-    const struct value *label = map_member(labels, text_of(expression, "key"));
-    struct str op = text_of(expression, "operator");
+    const struct value *label = validate_map_member(labels, value_text(expression, "key"));
+    struct str op = value_text(expression, "operator");
     if (str_eq(op, STR("Exists")))
         return label != NULL;
     if (str_eq(op, STR("DoesNotExist")))
@@ -555,12 +482,12 @@ static bool expression_matches(const struct value *expression, const struct valu
     return str_eq(op, STR("In")) ? listed : !listed;
 }
 
-bool selector_matches(const struct value *selector, const struct value *labels)
+bool validate_selector_matches(const struct value *selector, const struct value *labels)
 {
     if (!selector)
         return false;
     value_each_field (f, value_get(selector, STR("matchLabels"))) {
-        const struct value *label = map_member(labels, f->key);
+        const struct value *label = validate_map_member(labels, f->key);
         if (!label || !str_eq(value_str(label), value_str(&f->val)))
             return false;
     }
@@ -570,10 +497,10 @@ bool selector_matches(const struct value *selector, const struct value *labels)
     return true;
 }
 
-bool selector_is_empty(const struct value *selector)
+bool validate_selector_is_empty(const struct value *selector)
 {
-    return selector && !count_of(selector, "matchLabels") &&
-           !count_of(selector, "matchExpressions");
+    return selector && !validate_count(selector, "matchLabels") &&
+           !validate_count(selector, "matchExpressions");
 }
 
 /* ---- Quantities ---- */
@@ -583,15 +510,15 @@ static int sign_of(struct str quantity)
     return quantity.n ? quantity_sign(quantity) : 0;
 }
 
-bool check_nonnegative_quantity(struct field_errors *e, const struct field_path *path,
-                                struct str quantity)
+bool validate_nonnegative_quantity(struct field_errors *e, const struct field_path *path,
+                                   struct str quantity)
 {
     return sign_of(quantity) >= 0 ||
            fault_text(e, path, quantity, "must be greater than or equal to 0");
 }
 
-bool check_positive_quantity(struct field_errors *e, const struct field_path *path,
-                             struct str quantity)
+bool validate_positive_quantity(struct field_errors *e, const struct field_path *path,
+                                struct str quantity)
 {
     return sign_of(quantity) > 0 ||
            fault_text(e, path, quantity.n ? quantity : STR("0"), "must be greater than zero");
@@ -599,7 +526,7 @@ bool check_positive_quantity(struct field_errors *e, const struct field_path *pa
 
 /* ---- Numbers or percentages ---- */
 
-bool is_percent(const struct value *v)
+bool validate_is_percent(const struct value *v)
 {
     struct str text = value_str(v);
     if (text.n < 2 || text.p[text.n - 1] != '%')
@@ -610,32 +537,32 @@ bool is_percent(const struct value *v)
     return true;
 }
 
-int64_t int_or_percent(const struct value *v)
+int64_t validate_amount(const struct value *v)
 {
     struct str text = value_str(v);
     int64_t n = 0;
     if (value_is(v, VALUE_STRING))
-        (void)(is_percent(v) && str_to_i64(str_take(text, text.n - 1), &n));
+        (void)(validate_is_percent(v) && str_to_i64(str_take(text, text.n - 1), &n));
     else
         n = validate__int(v);
     return n;
 }
 
-bool check_int_or_percent(struct field_errors *e, const struct field_path *path,
-                          const struct value *v)
+bool validate_int_or_percent(struct field_errors *e, const struct field_path *path,
+                             const struct value *v)
 {
     if (!value_is(v, VALUE_STRING))
-        return check_nonnegative(e, path, validate__int(v));
-    return is_percent(v) ||
+        return validate_nonnegative(e, path, validate__int(v));
+    return validate_is_percent(v) ||
            fault_value(e, path, v,
                        "a valid percent string must be a numeric string followed by an ending "
                        "'%%' (e.g. '1%%',  or '93%%', regex used for validation is '[0-9]+%%')");
 }
 
-bool check_not_over_100_percent(struct field_errors *e, const struct field_path *path,
-                                const struct value *v)
+bool validate_not_over_100_percent(struct field_errors *e, const struct field_path *path,
+                                   const struct value *v)
 {
-    return !is_percent(v) || int_or_percent(v) <= 100 ||
+    return !validate_is_percent(v) || validate_amount(v) <= 100 ||
            fault_value(e, path, v, "must not be greater than 100%%");
 }
 
@@ -647,15 +574,16 @@ static bool is_empty(const struct value *v)
            ((v->type == VALUE_ARRAY || v->type == VALUE_OBJECT) && !v->n);
 }
 
-bool is_same(const struct value *a, const struct value *b)
+bool validate_is_same(const struct value *a, const struct value *b)
 {
     if (is_empty(a) || is_empty(b))
         return is_empty(a) && is_empty(b);
     return value_eq(a, b);
 }
 
-bool check_immutable(struct field_errors *e, const struct field_path *path,
-                     const struct value *new_val, const struct value *old_val)
+bool validate_immutable(struct field_errors *e, const struct field_path *path,
+                        const struct value *new_val, const struct value *old_val)
 {
-    return is_same(new_val, old_val) || fault_value(e, path, new_val, "field is immutable");
+    return validate_is_same(new_val, old_val) ||
+           fault_value(e, path, new_val, "field is immutable");
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "api/names.h"
+#include "api/validate/fault.h"
 #include "api/validate/validate_internal.h"
 
 /* ---- Reading ---- */
@@ -30,17 +31,11 @@ static inline size_t validate__count(const struct value *v)
 }
 /* The entry of a map whose keys are sorted, as those of a read object are; NULL without one. Maps
  * that outsiders made large are searched in steps. */
-const struct value *map_member(const struct value *map, struct str key);
+const struct value *validate_map_member(const struct value *map, struct str key);
 
-#define member(obj, lit)   validate__member((obj), STR(lit))
-#define text_of(obj, lit)  value_str(value_get((obj), STR(lit)))
-#define int_of(obj, lit)   validate__int(value_get((obj), STR(lit)))
-#define count_of(obj, lit) validate__count(value_get((obj), STR(lit))) /* items or fields */
-
-static inline bool is_true(const struct value *v)
-{
-    return value_is(v, VALUE_BOOL) && v->b;
-}
+#define validate_member(obj, lit) validate__member((obj), STR(lit))
+#define validate_int(obj, lit)    validate__int(value_get((obj), STR(lit)))
+#define validate_count(obj, lit)  validate__count(value_get((obj), STR(lit))) /* items or fields */
 
 /* ---- Paths: on the stack of the block that names them ---- */
 
@@ -53,120 +48,102 @@ static inline bool is_true(const struct value *v)
 /* The outermost field. */
 #define path_root(lit) (&(const struct field_path){ .name = STR(lit) })
 
-/* ---- Faults; each returns false, for `return fault_...` in a check ---- */
-
-bool fault_text(struct field_errors *e, const struct field_path *path, struct str text,
-                const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
-bool fault_int(struct field_errors *e, const struct field_path *path, int64_t n, const char *fmt,
-               ...) __attribute__((format(printf, 4, 5), cold));
-/* Shows the value as JSON; of a NULL "null". */
-bool fault_value(struct field_errors *e, const struct field_path *path, const struct value *v,
-                 const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
-bool fault_required(struct field_errors *e, const struct field_path *path, const char *why)
-    __attribute__((cold));
-bool fault_forbidden(struct field_errors *e, const struct field_path *path, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4), cold));
-bool fault_duplicate(struct field_errors *e, const struct field_path *path, struct str text)
-    __attribute__((cold));
-bool fault_not_found(struct field_errors *e, const struct field_path *path, struct str text)
-    __attribute__((cold));
-bool fault_too_many(struct field_errors *e, const struct field_path *path, size_t n, size_t max)
-    __attribute__((cold));
-
 /* ---- Numbers ---- */
 
-bool check_nonnegative(struct field_errors *e, const struct field_path *path, int64_t n);
-bool check_positive(struct field_errors *e, const struct field_path *path, int64_t n);
+bool validate_nonnegative(struct field_errors *e, const struct field_path *path, int64_t n);
+bool validate_positive(struct field_errors *e, const struct field_path *path, int64_t n);
 /* "must be between LOW and HIGH, inclusive" */
-bool check_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
-                   int64_t high);
-bool check_port(struct field_errors *e, const struct field_path *path, int64_t port);
+bool validate_between(struct field_errors *e, const struct field_path *path, int64_t n, int64_t low,
+                      int64_t high);
+bool validate_port(struct field_errors *e, const struct field_path *path, int64_t port);
 /* A user or group. */
-bool check_id(struct field_errors *e, const struct field_path *path, int64_t id);
+bool validate_id(struct field_errors *e, const struct field_path *path, int64_t id);
 
 /* ---- Texts ---- */
 
-bool check_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
-                struct str name);
+bool validate_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
+                   struct str name);
 /* Required, and then a name. */
-bool check_required_name(struct field_errors *e, const struct field_path *path, enum name_rule rule,
-                         struct str name);
-bool check_required(struct field_errors *e, const struct field_path *path, struct str text);
+bool validate_required_name(struct field_errors *e, const struct field_path *path,
+                            enum name_rule rule, struct str name);
+bool validate_required(struct field_errors *e, const struct field_path *path, struct str text);
 /* One of a few values, listed in the order of the message; shown as JSON. */
-bool check_one_of(struct field_errors *e, const struct field_path *path, struct str text,
-                  const struct str *values, size_t n);
-bool is_one_of(struct str text, const struct str *values, size_t n);
+bool validate_one_of(struct field_errors *e, const struct field_path *path, struct str text,
+                     const struct str *values, size_t n);
+bool validate_is_one_of(struct str text, const struct str *values, size_t n);
 #define VALUES(array) (array), sizeof(array) / sizeof((array)[0])
-bool check_port_name(struct field_errors *e, const struct field_path *path, struct str name);
+bool validate_port_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* A number or the name of a port. */
-bool check_port_or_name(struct field_errors *e, const struct field_path *path,
-                        const struct value *port);
-bool check_header_name(struct field_errors *e, const struct field_path *path, struct str name);
-bool check_env_name(struct field_errors *e, const struct field_path *path, struct str name);
+bool validate_port_or_name(struct field_errors *e, const struct field_path *path,
+                           const struct value *port);
+bool validate_header_name(struct field_errors *e, const struct field_path *path, struct str name);
+bool validate_env_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* "acme.io/foo" */
-bool check_domain_path(struct field_errors *e, const struct field_path *path, struct str text);
+bool validate_domain_path(struct field_errors *e, const struct field_path *path, struct str text);
 /* "example.com/signer-name" */
-bool check_signer_name(struct field_errors *e, const struct field_path *path, struct str name);
+bool validate_signer_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* A domain of at least two labels; a dot may end it. */
-bool check_domain_name(struct field_errors *e, const struct field_path *path, struct str text);
-bool check_wildcard_domain(struct field_errors *e, const struct field_path *path, struct str text);
+bool validate_domain_name(struct field_errors *e, const struct field_path *path, struct str text);
+bool validate_wildcard_domain(struct field_errors *e, const struct field_path *path,
+                              struct str text);
 /* A path below something: relative, and never up. */
-bool check_descending_path(struct field_errors *e, const struct field_path *path, struct str text);
-bool check_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text);
+bool validate_descending_path(struct field_errors *e, const struct field_path *path,
+                              struct str text);
+bool validate_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text);
 
 /* ---- Addresses ---- */
 
 /* Of fields that may have an unusual but clear form; a value among `old_values` (a list, or NULL)
  * is taken as it is. */
-bool check_ip_legacy(struct field_errors *e, const struct field_path *path, struct str ip,
-                     const struct value *old_values);
-bool check_cidr_legacy(struct field_errors *e, const struct field_path *path, struct str cidr,
-                       const struct value *old_values);
+bool validate_ip_legacy(struct field_errors *e, const struct field_path *path, struct str ip,
+                        const struct value *old_values);
+bool validate_cidr_legacy(struct field_errors *e, const struct field_path *path, struct str cidr,
+                          const struct value *old_values);
 /* Of newer fields: canonical too. */
-bool check_ip(struct field_errors *e, const struct field_path *path, struct str ip);
-bool check_cidr(struct field_errors *e, const struct field_path *path, struct str cidr);
+bool validate_ip(struct field_errors *e, const struct field_path *path, struct str ip);
+bool validate_cidr(struct field_errors *e, const struct field_path *path, struct str cidr);
 
 /* ---- Labels and selectors ---- */
 
-bool check_labels(struct field_errors *e, const struct field_path *path,
-                  const struct value *labels);
-bool check_annotations(struct field_errors *e, const struct field_path *path,
-                       const struct value *annotations);
+bool validate_labels(struct field_errors *e, const struct field_path *path,
+                     const struct value *labels);
+bool validate_annotations(struct field_errors *e, const struct field_path *path,
+                          const struct value *annotations);
 enum { SELECTOR_ANY_VALUES = 1 }; /* label values are not looked at: an old object had bad ones */
-bool check_label_selector(struct field_errors *e, const struct field_path *path,
-                          const struct value *selector, unsigned flags);
-/* Whether check_label_selector() would say nothing. */
-bool is_label_selector(const struct value *selector, unsigned flags);
+bool validate_label_selector(struct field_errors *e, const struct field_path *path,
+                             const struct value *selector, unsigned flags);
+/* Whether validate_label_selector() would say nothing. */
+bool validate_is_label_selector(const struct value *selector, unsigned flags);
 /* Whether an expression of the selector has a value that is no label value. */
-bool selector_has_bad_value(const struct value *selector);
+bool validate_selector_has_bad_value(const struct value *selector);
 /* Whether the labels are selected; by an absent selector none, by an empty one all. Selectors that
  * are not valid select nothing. */
-bool selector_matches(const struct value *selector, const struct value *labels);
-bool selector_is_empty(const struct value *selector); /* there, but asks for nothing */
+bool validate_selector_matches(const struct value *selector, const struct value *labels);
+bool validate_selector_is_empty(const struct value *selector); /* there, but asks for nothing */
 
 /* ---- Quantities ---- */
 
-bool check_nonnegative_quantity(struct field_errors *e, const struct field_path *path,
+bool validate_nonnegative_quantity(struct field_errors *e, const struct field_path *path,
+                                   struct str quantity);
+bool validate_positive_quantity(struct field_errors *e, const struct field_path *path,
                                 struct str quantity);
-bool check_positive_quantity(struct field_errors *e, const struct field_path *path,
-                             struct str quantity);
 
 /* ---- Numbers or percentages ---- */
 
 /* A number that is not negative, or a percentage. */
-bool check_int_or_percent(struct field_errors *e, const struct field_path *path,
-                          const struct value *v);
+bool validate_int_or_percent(struct field_errors *e, const struct field_path *path,
+                             const struct value *v);
 /* At most "100%"; says nothing of numbers and of what is no percentage. */
-bool check_not_over_100_percent(struct field_errors *e, const struct field_path *path,
-                                const struct value *v);
+bool validate_not_over_100_percent(struct field_errors *e, const struct field_path *path,
+                                   const struct value *v);
 /* The number, or the number in front of '%'; 0 of anything else. */
-int64_t int_or_percent(const struct value *v);
+int64_t validate_amount(const struct value *v);
 /* Whether it is a percentage of the right form. */
-bool is_percent(const struct value *v);
+bool validate_is_percent(const struct value *v);
 
 /* ---- Changes ---- */
 
 /* Whether two values are the same to upstream: absent, null and an empty list or map are one. */
-bool is_same(const struct value *a, const struct value *b);
-bool check_immutable(struct field_errors *e, const struct field_path *path,
-                     const struct value *new_val, const struct value *old_val);
+bool validate_is_same(const struct value *a, const struct value *b);
+bool validate_immutable(struct field_errors *e, const struct field_path *path,
+                        const struct value *new_val, const struct value *old_val);

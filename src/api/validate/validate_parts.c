@@ -17,8 +17,8 @@ static bool is_in(struct str op)
 static void check_label_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq, bool any_values)
 {
-    struct str op = text_of(rq, "operator");
-    size_t n = count_of(rq, "values");
+    struct str op = value_text(rq, "operator");
+    size_t n = validate_count(rq, "values");
     if (is_in(op)) {
         if (n == 0)
             fault_required(e, path_at(path, "values"),
@@ -34,10 +34,10 @@ static void check_label_requirement(struct field_errors *e, const struct field_p
     } else {
         fault_text(e, path_at(path, "operator"), op, "not a valid selector operator");
     }
-    check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(rq, "key"));
+    validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(rq, "key"));
     size_t i = 0;
     value_each_item (it, any_values ? NULL : value_get(rq, STR("values"))) {
-        check_name(e, path_item(path_at(path, "values"), i), NAME_LABEL_VALUE, value_str(it));
+        validate_name(e, path_item(path_at(path, "values"), i), NAME_LABEL_VALUE, value_str(it));
         i++;
     }
 }
@@ -45,10 +45,10 @@ static void check_label_requirement(struct field_errors *e, const struct field_p
 static void check_field_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq)
 {
-    struct str op = text_of(rq, "operator"), key = text_of(rq, "key");
+    struct str op = value_text(rq, "operator"), key = value_text(rq, "key");
     if (!is_in(op))
         fault_text(e, path_at(path, "operator"), op, "not a valid selector operator");
-    else if (count_of(rq, "values") != 1)
+    else if (validate_count(rq, "values") != 1)
         fault_required(e, path_at(path, "values"),
                        "must be only one value when `operator` is 'In' or 'NotIn' for node field "
                        "selector");
@@ -58,13 +58,13 @@ static void check_field_requirement(struct field_errors *e, const struct field_p
     }
     size_t i = 0;
     value_each_item (it, value_get(rq, STR("values"))) {
-        check_name(e, path_item(path_at(path, "values"), i), NAME_SUBDOMAIN, value_str(it));
+        validate_name(e, path_item(path_at(path, "values"), i), NAME_SUBDOMAIN, value_str(it));
         i++;
     }
 }
 
-bool check_node_selector_term(struct field_errors *e, const struct field_path *path,
-                              const struct value *term, bool any_values)
+bool validate_node_selector_term(struct field_errors *e, const struct field_path *path,
+                                 const struct value *term, bool any_values)
 {
     size_t before = e->n, i = 0;
     value_each_item (rq, value_get(term, STR("matchExpressions")))
@@ -76,15 +76,15 @@ bool check_node_selector_term(struct field_errors *e, const struct field_path *p
     return e->n == before;
 }
 
-bool check_node_selector(struct field_errors *e, const struct field_path *path,
-                         const struct value *selector, bool any_values)
+bool validate_node_selector(struct field_errors *e, const struct field_path *path,
+                            const struct value *selector, bool any_values)
 {
     size_t before = e->n, i = 0;
     const struct field_path *terms = path_at(path, "nodeSelectorTerms");
-    if (count_of(selector, "nodeSelectorTerms") == 0)
+    if (validate_count(selector, "nodeSelectorTerms") == 0)
         return fault_required(e, terms, "must have at least one node selector term");
     value_each_item (term, value_get(selector, STR("nodeSelectorTerms")))
-        check_node_selector_term(e, path_item(terms, i++), term, any_values);
+        validate_node_selector_term(e, path_item(terms, i++), term, any_values);
     return e->n == before;
 }
 
@@ -108,20 +108,20 @@ static void check_condition(struct field_errors *e, const struct field_path *pat
 {
     enum { REASON_MAX = 1024, MESSAGE_MAX = 32 * 1024 };
     static const struct str statuses[] = { STR("False"), STR("True"), STR("Unknown") };
-    struct str type = text_of(c, "type"), status = text_of(c, "status");
-    struct str reason = text_of(c, "reason");
+    struct str type = value_text(c, "type"), status = value_text(c, "status");
+    struct str reason = value_text(c, "reason");
     if (type.n == 0)
         fault_required(e, path_at(path, "type"), "is required");
     else
-        check_name(e, path_at(path, "type"), NAME_QUALIFIED, type);
-    if (check_required(e, path_at(path, "status"), status))
-        check_one_of(e, path_at(path, "status"), status, VALUES(statuses));
-    if (int_of(c, "observedGeneration") < 0)
-        fault_int(e, path_at(path, "observedGeneration"), int_of(c, "observedGeneration"),
+        validate_name(e, path_at(path, "type"), NAME_QUALIFIED, type);
+    if (validate_required(e, path_at(path, "status"), status))
+        validate_one_of(e, path_at(path, "status"), status, VALUES(statuses));
+    if (validate_int(c, "observedGeneration") < 0)
+        fault_int(e, path_at(path, "observedGeneration"), validate_int(c, "observedGeneration"),
                   "must be greater than or equal to zero");
-    if (!member(c, "lastTransitionTime"))
+    if (!validate_member(c, "lastTransitionTime"))
         fault_required(e, path_at(path, "lastTransitionTime"), "");
-    if (check_required(e, path_at(path, "reason"), reason) && !is_reason(reason))
+    if (validate_required(e, path_at(path, "reason"), reason) && !is_reason(reason))
         fault_text(
             e, path_at(path, "reason"), reason,
             "a condition reason must start with alphabetic character, optionally followed by "
@@ -131,41 +131,41 @@ static void check_condition(struct field_errors *e, const struct field_path *pat
             "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')");
     if (reason.n > REASON_MAX)
         field_too_long(e, path_at(path, "reason"), REASON_MAX);
-    if (text_of(c, "message").n > MESSAGE_MAX)
+    if (value_text(c, "message").n > MESSAGE_MAX)
         field_too_long(e, path_at(path, "message"), MESSAGE_MAX);
 }
 
-bool check_conditions(struct field_errors *e, const struct field_path *path,
-                      const struct value *conditions)
+bool validate_conditions(struct field_errors *e, const struct field_path *path,
+                         const struct value *conditions)
 {
     size_t before = e->n, i = 0;
     autoset seen;
     text_set_init(&seen);
     value_each_item (c, conditions) {
         const struct field_path *at = path_item(path, i++);
-        if (!text_set_add(&seen, text_of(c, "type"), c))
-            fault_duplicate(e, at, text_of(c, "type"));
+        if (!text_set_add(&seen, value_text(c, "type"), c))
+            fault_duplicate(e, at, value_text(c, "type"));
         check_condition(e, at, c);
     }
     return e->n == before;
 }
 
-bool has_condition(const struct value *conditions, struct str type)
+bool validate_has_condition(const struct value *conditions, struct str type)
 {
     value_each_item (c, conditions)
-        if (str_eq(text_of(c, "type"), type))
-            return str_eq(text_of(c, "status"), STR("True"));
+        if (str_eq(value_text(c, "type"), type))
+            return str_eq(value_text(c, "status"), STR("True"));
     return false;
 }
 
 /* ---- Others ---- */
 
-bool check_driver(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_driver(struct field_errors *e, const struct field_path *path, struct str name)
 {
     enum { DRIVER_MAX = 63 };
     struct name_faults faults = { 0 };
     size_t before = e->n;
-    if (!check_required(e, path, name))
+    if (!validate_required(e, path, name))
         return false;
     if (name.n > DRIVER_MAX)
         field_too_long(e, path, DRIVER_MAX);
@@ -182,8 +182,8 @@ bool check_driver(struct field_errors *e, const struct field_path *path, struct 
     return e->n == before;
 }
 
-bool check_unique_texts(struct field_errors *e, const struct field_path *path,
-                        const struct value *list)
+bool validate_unique_texts(struct field_errors *e, const struct field_path *path,
+                           const struct value *list)
 {
     size_t before = e->n, i = 0;
     autoset seen;
@@ -196,7 +196,7 @@ bool check_unique_texts(struct field_errors *e, const struct field_path *path,
     return e->n == before;
 }
 
-bool list_has(const struct value *list, struct str text)
+bool validate_list_has(const struct value *list, struct str text)
 {
     value_each_item (it, list)
         if (str_eq(value_str(it), text))
@@ -204,7 +204,7 @@ bool list_has(const struct value *list, struct str text)
     return false;
 }
 
-void add_texts(struct text_set *set, const struct value *list)
+void validate_add_texts(struct text_set *set, const struct value *list)
 {
     value_each_item (it, list)
         (void)text_set_add(set, value_str(it), it);
@@ -220,7 +220,7 @@ static bool is_zero(const unsigned char *b, size_t n)
     return true;
 }
 
-bool check_endpoint_ip(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_endpoint_ip(struct field_errors *e, const struct field_path *path, struct str text)
 {
     struct ip ip;
     size_t before = e->n;
@@ -244,34 +244,34 @@ static void check_ip_mode(struct field_errors *e, const struct field_path *path,
                           const struct value *ingress)
 {
     static const struct str modes[] = { STR("Proxy"), STR("VIP") };
-    bool has_ip = text_of(ingress, "ip").n > 0;
-    if (has_ip && !member(ingress, "ipMode"))
+    bool has_ip = value_text(ingress, "ip").n > 0;
+    if (has_ip && !validate_member(ingress, "ipMode"))
         fault_required(e, path_at(path, "ipMode"), "must be specified when `ip` is set");
-    else if (!has_ip && member(ingress, "ipMode"))
+    else if (!has_ip && validate_member(ingress, "ipMode"))
         fault_forbidden(e, path_at(path, "ipMode"), "may not be specified when `ip` is not set");
     else if (has_ip)
-        check_one_of(e, path_at(path, "ipMode"), text_of(ingress, "ipMode"), VALUES(modes));
+        validate_one_of(e, path_at(path, "ipMode"), value_text(ingress, "ipMode"), VALUES(modes));
 }
 
-void check_load_balancer(struct field_errors *e, const struct field_path *path,
-                         const struct value *status, const struct value *old, bool modes)
+void validate_load_balancer(struct field_errors *e, const struct field_path *path,
+                            const struct value *status, const struct value *old, bool modes)
 {
     size_t i = 0;
     autoset old_addresses;
     text_set_init(&old_addresses);
     value_each_item (it, value_get(old, STR("ingress")))
-        (void)text_set_add(&old_addresses, text_of(it, "ip"), it);
+        (void)text_set_add(&old_addresses, value_text(it, "ip"), it);
     value_each_item (it, value_get(status, STR("ingress"))) {
         const struct field_path *at = path_item(path_at(path, "ingress"), i++);
-        struct str address = text_of(it, "ip"), host = text_of(it, "hostname");
+        struct str address = value_text(it, "ip"), host = value_text(it, "hostname");
         struct ip ip;
         if (address.n && !text_set_has(&old_addresses, address))
-            check_ip_legacy(e, path_at(at, "ip"), address, NULL);
+            validate_ip_legacy(e, path_at(at, "ip"), address, NULL);
         if (modes)
             check_ip_mode(e, at, it);
         if (host.n == 0)
             continue;
-        check_name(e, path_at(at, "hostname"), NAME_SUBDOMAIN, host);
+        validate_name(e, path_at(at, "hostname"), NAME_SUBDOMAIN, host);
         if (ip_parse(host, &ip))
             fault_text(e, path_at(at, "hostname"), host, "must be a DNS name, not an IP address");
     }
@@ -279,7 +279,8 @@ void check_load_balancer(struct field_errors *e, const struct field_path *path,
 
 /* ---- Warnings ---- */
 
-void warn_at(struct validate_warnings *w, const struct field_path *path, const char *fmt, ...)
+void validate_warn_at(struct validate_warnings *w, const struct field_path *path, const char *fmt,
+                      ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -288,7 +289,7 @@ void warn_at(struct validate_warnings *w, const struct field_path *path, const c
     validate_add_warning(w, STR_FMT ": " STR_FMT, STR_ARG(at), STR_ARG(text));
 }
 
-const char *deprecated_node_label(struct str key)
+const char *validate_deprecated_node_label(struct str key)
 {
     static const struct {
         struct str key;
@@ -325,8 +326,8 @@ static void warn_of_values(struct validate_warnings *w, const struct field_path 
         struct str value = value_str(it);
         (void)name_check(NAME_LABEL_VALUE, value, &faults);
         for (size_t k = 0; k < faults.n; k++)
-            warn_at(w, path_item(path, i), STR_FMT " is invalid, %s%s", STR_ARG(value),
-                    faults.list[k].part, faults.list[k].why);
+            validate_warn_at(w, path_item(path, i), STR_FMT " is invalid, %s%s", STR_ARG(value),
+                             faults.list[k].part, faults.list[k].why);
         i++;
     }
 }
@@ -337,36 +338,36 @@ static void warn_of_expressions(struct validate_warnings *w, const struct field_
     size_t i = 0;
     value_each_item (it, expressions) {
         const struct field_path *at = path_item(path, i++);
-        struct str key = text_of(it, "key");
-        const char *why = deprecated_node_label(key);
+        struct str key = value_text(it, "key");
+        const char *why = validate_deprecated_node_label(key);
         if (why)
-            warn_at(w, path_at(at, "key"), STR_FMT " is %s", STR_ARG(key), why);
+            validate_warn_at(w, path_at(at, "key"), STR_FMT " is %s", STR_ARG(key), why);
         if (values)
             warn_of_values(w, path_at(at, "values"), value_get(it, STR("values")));
     }
 }
 
-void warn_of_node_term(struct validate_warnings *w, const struct field_path *path,
-                       const struct value *term, bool values)
+void validate_warn_node_term(struct validate_warnings *w, const struct field_path *path,
+                             const struct value *term, bool values)
 {
     warn_of_expressions(w, path_at(path, "matchExpressions"),
                         value_get(term, STR("matchExpressions")), values);
 }
 
-void warn_of_node_labels(struct validate_warnings *w, const struct field_path *path,
-                         const struct value *selector)
+void validate_warn_node_labels(struct validate_warnings *w, const struct field_path *path,
+                               const struct value *selector)
 {
     warn_of_expressions(w, path_at(path, "matchExpressions"),
                         value_get(selector, STR("matchExpressions")), false);
     value_each_field (f, value_get(selector, STR("matchLabels"))) {
-        const char *why = deprecated_node_label(f->key);
+        const char *why = validate_deprecated_node_label(f->key);
         struct field_path at = field_child(path_at(path, "matchLabels"), f->key);
         if (why)
-            warn_at(w, &at, "%s", why);
+            validate_warn_at(w, &at, "%s", why);
     }
 }
 
-void warn_of_ip(struct validate_warnings *w, const struct field_path *path, struct str text)
+void validate_warn_ip(struct validate_warnings *w, const struct field_path *path, struct str text)
 {
     struct ip ip;
     char out[IP_TEXT_MAX];
@@ -374,34 +375,37 @@ void warn_of_ip(struct validate_warnings *w, const struct field_path *path, stru
         return;
     struct str canonical = ip_format(&ip, out);
     if (ip.has_zeros || ip.is_mapped)
-        warn_at(w, path, "non-standard IP address \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
-                STR_ARG(text), STR_ARG(canonical));
+        validate_warn_at(w, path,
+                         "non-standard IP address \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
+                         STR_ARG(text), STR_ARG(canonical));
     else if (!ip.is_v4 && !str_eq(text, canonical))
-        warn_at(w, path,
-                "IPv6 address \"" STR_FMT "\" should be in RFC 5952 canonical format (\"" STR_FMT
-                "\")",
-                STR_ARG(text), STR_ARG(canonical));
+        validate_warn_at(w, path,
+                         "IPv6 address \"" STR_FMT
+                         "\" should be in RFC 5952 canonical format (\"" STR_FMT "\")",
+                         STR_ARG(text), STR_ARG(canonical));
 }
 
-void warn_of_cidr(struct validate_warnings *w, const struct field_path *path, struct str text)
+void validate_warn_cidr(struct validate_warnings *w, const struct field_path *path, struct str text)
 {
     struct cidr c;
     char out[IP_TEXT_MAX], alone[IP_TEXT_MAX];
-    if (!cidr_parse(text, &c))
+    if (!ip_cidr_parse(text, &c))
         return;
-    struct str canonical = cidr_format(&c, out), single = ip_format(&c.ip, alone);
+    struct str canonical = ip_cidr_format(&c, out), single = ip_format(&c.ip, alone);
     if (c.has_host)
-        warn_at(w, path,
-                "CIDR value \"" STR_FMT "\" is ambiguous in this context (should be \"" STR_FMT
-                "\" or \"" STR_FMT "/%d\"?)",
-                STR_ARG(text), STR_ARG(canonical), STR_ARG(single),
-                c.ip.is_v4 || c.ip.is_mapped ? 32 : 128);
+        validate_warn_at(w, path,
+                         "CIDR value \"" STR_FMT
+                         "\" is ambiguous in this context (should be \"" STR_FMT "\" or \"" STR_FMT
+                         "/%d\"?)",
+                         STR_ARG(text), STR_ARG(canonical), STR_ARG(single),
+                         c.ip.is_v4 || c.ip.is_mapped ? 32 : 128);
     if (c.has_zeros || c.ip.is_mapped)
-        warn_at(w, path, "non-standard CIDR value \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
-                STR_ARG(text), STR_ARG(canonical));
+        validate_warn_at(w, path,
+                         "non-standard CIDR value \"" STR_FMT "\" is invalid: use \"" STR_FMT "\"",
+                         STR_ARG(text), STR_ARG(canonical));
     else if (!c.has_host && !c.ip.is_v4 && !str_eq(text, canonical))
-        warn_at(w, path,
-                "IPv6 CIDR value \"" STR_FMT "\" should be in RFC 5952 canonical format (\"" STR_FMT
-                "\")",
-                STR_ARG(text), STR_ARG(canonical));
+        validate_warn_at(w, path,
+                         "IPv6 CIDR value \"" STR_FMT
+                         "\" should be in RFC 5952 canonical format (\"" STR_FMT "\")",
+                         STR_ARG(text), STR_ARG(canonical));
 }

@@ -25,19 +25,19 @@ static bool is_cpu_or_memory(struct str name)
     return str_eq(name, STR("cpu")) || str_eq(name, STR("memory"));
 }
 
-bool resource_is_hugepages(struct str name)
+bool validate_resource_is_hugepages(struct str name)
 {
     return str_starts(name, HUGEPAGES);
 }
 
-bool resource_is_native(struct str name)
+bool validate_resource_is_native(struct str name)
 {
     return !has_slash(name) || contains(name, STR("kubernetes.io/"));
 }
 
-bool resource_is_extended(struct str name)
+bool validate_resource_is_extended(struct str name)
 {
-    if (resource_is_native(name) || str_starts(name, REQUESTS))
+    if (validate_resource_is_native(name) || str_starts(name, REQUESTS))
         return false;
     /* A quota says "requests." in front of it, which counts against the prefix's length. */
     struct name_faults f = { 0 };
@@ -69,7 +69,7 @@ static bool is_standard(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return is_one_of(name, VALUES(names)) || resource_is_hugepages(name) ||
+    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_hugepages(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -86,29 +86,29 @@ static bool is_counted(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return is_one_of(name, VALUES(names)) || resource_is_extended(name);
+    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_extended(name);
 }
 
-bool check_resource_name(struct field_errors *e, const struct field_path *path, struct str name)
+bool validate_resource_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
-    if (!check_name(e, path, NAME_QUALIFIED, name))
+    if (!validate_name(e, path, NAME_QUALIFIED, name))
         return false;
     return has_slash(name) || is_standard(name) ||
            fault_text(e, path, name, "must be a standard resource type or fully qualified");
 }
 
-bool check_container_resource(struct field_errors *e, const struct field_path *path,
-                              struct str name)
+bool validate_container_resource(struct field_errors *e, const struct field_path *path,
+                                 struct str name)
 {
     static const struct str standard[] = { STR("cpu"), STR("memory"), STR("ephemeral-storage") };
-    if (is_one_of(name, VALUES(standard)))
+    if (validate_is_one_of(name, VALUES(standard)))
         return true;
-    bool good = check_resource_name(e, path, name);
+    bool good = validate_resource_name(e, path, name);
     if (!has_slash(name))
-        return resource_is_hugepages(name)
+        return validate_resource_is_hugepages(name)
                    ? good
                    : fault_text(e, path, name, "must be a standard resource for containers");
-    if (!resource_is_native(name) && !resource_is_extended(name))
+    if (!validate_resource_is_native(name) && !validate_resource_is_extended(name))
         return fault_text(e, path, name, "doesn't follow extended resource name standard");
     return good;
 }
@@ -119,21 +119,22 @@ static bool check_pod_resource(struct field_errors *e, const struct field_path *
     static const struct str supported[] = { STR("cpu"), STR("hugepages-"), STR("memory") };
     if (is_cpu_or_memory(name))
         return true;
-    if (!check_resource_name(e, path, name))
+    if (!validate_resource_name(e, path, name))
         return false;
-    return resource_is_hugepages(name) || check_one_of(e, path, name, VALUES(supported));
+    return validate_resource_is_hugepages(name) ||
+           validate_one_of(e, path, name, VALUES(supported));
 }
 
-bool check_resource_quantity(struct field_errors *e, const struct field_path *path, struct str name,
-                             struct str quantity)
+bool validate_resource_quantity(struct field_errors *e, const struct field_path *path,
+                                struct str name, struct str quantity)
 {
-    bool good = check_nonnegative_quantity(e, path, quantity);
+    bool good = validate_nonnegative_quantity(e, path, quantity);
     if (!is_cpu_or_memory(name) && is_counted(name) && quantity.n && !quantity_is_whole(quantity))
         return fault_text(e, path, quantity, "must be an integer");
     return good;
 }
 
-bool resource_is_divisible(struct str name, struct str quantity)
+bool validate_resource_is_divisible(struct str name, struct str quantity)
 {
     struct str page = str_skip(name, HUGEPAGES.n), canonical;
     struct arena none = { 0 };
@@ -160,17 +161,17 @@ static void check_entry(struct field_errors *e, const struct field_path *path,
     if (r->flags & RESOURCES_OF_POD)
         (void)check_pod_resource(e, path, name);
     else
-        (void)check_container_resource(e, path, name);
-    (void)check_resource_quantity(e, path, name, quantity);
+        (void)validate_container_resource(e, path, name);
+    (void)validate_resource_quantity(e, path, name, quantity);
     r->base = r->base || is_cpu_or_memory(name);
-    r->huge = r->huge || resource_is_hugepages(name);
+    r->huge = r->huge || validate_resource_is_hugepages(name);
 }
 
 static void check_hugepages(struct field_errors *e, const struct field_path *path, unsigned flags,
                             struct str name, struct str quantity)
 {
-    if (resource_is_hugepages(name) && !(flags & RESOURCES_ANY_HUGEPAGES) &&
-        !resource_is_divisible(name, quantity))
+    if (validate_resource_is_hugepages(name) && !(flags & RESOURCES_ANY_HUGEPAGES) &&
+        !validate_resource_is_divisible(name, quantity))
         fault_text(e, path, quantity, STR_FMT " is not positive integer multiple of " STR_FMT,
                    STR_ARG(quantity), STR_ARG(name));
 }
@@ -184,8 +185,8 @@ static int compare(struct str a, struct str b)
 static void check_pair(struct field_errors *e, const struct requirements *r, struct str name,
                        struct str request)
 {
-    bool overcommits = resource_is_native(name) && !resource_is_hugepages(name);
-    const struct value *limit = map_member(r->limits, name);
+    bool overcommits = validate_resource_is_native(name) && !validate_resource_is_hugepages(name);
+    const struct value *limit = validate_map_member(r->limits, name);
     if (!limit) {
         if (!overcommits)
             fault_required(e, r->limits_path, "Limit must be set for non overcommitable resources");
@@ -217,8 +218,8 @@ static void fault_unknown_claim(struct field_errors *e, const struct field_path 
     struct str *names = arena_array(e->arena, struct str, validate__count(claims) + 1);
     size_t n = 0;
     value_each_item (it, claims)
-        if (text_of(it, "name").n)
-            names[n++] = text_of(it, "name");
+        if (value_text(it, "name").n)
+            names[n++] = value_text(it, "name");
     qsort(names, n, sizeof(names[0]), by_text);
     for (size_t i = 0; i < n; i++)
         if (!i || !str_eq(names[i], names[i - 1]))
@@ -231,14 +232,14 @@ static void fault_unknown_claim(struct field_errors *e, const struct field_path 
 /* Whether a name, or a name with its request, was there before. */
 static bool claim_repeats(const struct value *used, const struct value *claim, bool *ret_whole)
 {
-    struct str name = text_of(claim, "name"), request = text_of(claim, "request");
+    struct str name = value_text(claim, "name"), request = value_text(claim, "request");
     *ret_whole = false;
     value_each_item (it, used) {
         if (it == claim)
             break;
-        if (!str_eq(text_of(it, "name"), name))
+        if (!str_eq(value_text(it, "name"), name))
             continue;
-        struct str other = text_of(it, "request");
+        struct str other = value_text(it, "request");
         *ret_whole = !other.n || !request.n;
         if (*ret_whole || str_eq(other, request))
             return true;
@@ -254,19 +255,19 @@ static void check_claims(struct field_errors *e, const struct field_path *path,
     autoset declared;
     text_set_init(&declared);
     value_each_item (it, claims)
-        if (text_of(it, "name").n)
-            (void)text_set_add(&declared, text_of(it, "name"), it);
+        if (value_text(it, "name").n)
+            (void)text_set_add(&declared, value_text(it, "name"), it);
     size_t i = 0;
     value_each_item (it, used) {
         const struct field_path *at = path_item(path, i++);
-        struct str name = text_of(it, "name"), request = text_of(it, "request");
+        struct str name = value_text(it, "name"), request = value_text(it, "request");
         bool whole = false;
         if (!name.n) {
             fault_required(e, at, "");
             continue;
         }
         if (request.n)
-            (void)check_name(e, path_at(at, "request"), NAME_LABEL, request);
+            (void)validate_name(e, path_at(at, "request"), NAME_LABEL, request);
         if (i < CLAIMS_LOOKED_AT && claim_repeats(used, it, &whole))
             fault_duplicate(e, at,
                             whole ? name
@@ -277,9 +278,9 @@ static void check_claims(struct field_errors *e, const struct field_path *path,
     }
 }
 
-void check_resource_requirements(struct field_errors *e, const struct field_path *path,
-                                 const struct value *resources, const struct value *claims,
-                                 unsigned flags)
+void validate_resource_requirements(struct field_errors *e, const struct field_path *path,
+                                    const struct value *resources, const struct value *claims,
+                                    unsigned flags)
 {
     struct requirements r = {
         .limits_path = path_at(path, "limits"),

@@ -19,40 +19,40 @@ static void check_host_path(struct field_errors *e, const struct field_path *pat
                                         STR("File"),
                                         STR("FileOrCreate"),
                                         STR("Socket") };
-    struct str where = text_of(source, "path");
-    if (!check_required(e, path_at(path, "path"), where))
+    struct str where = value_text(source, "path");
+    if (!validate_required(e, path_at(path, "path"), where))
         return;
-    check_no_backsteps(e, path_at(path, "path"), where);
-    if (member(source, "type"))
-        check_one_of(e, path_at(path, "type"), text_of(source, "type"), VALUES(types));
+    validate_no_backsteps(e, path_at(path, "path"), where);
+    if (validate_member(source, "type"))
+        validate_one_of(e, path_at(path, "type"), value_text(source, "type"), VALUES(types));
 }
 
 static void check_partition(struct field_errors *e, const struct field_path *path,
                             const struct value *source)
 {
-    int64_t partition = int_of(source, "partition"); /* 0: not told */
+    int64_t partition = validate_int(source, "partition"); /* 0: not told */
     if (partition)
-        check_between(e, path_at(path, "partition"), partition, 1, 255);
+        validate_between(e, path_at(path, "partition"), partition, 1, 255);
 }
 
 static void check_gce_disk(struct field_errors *e, const struct field_path *path,
                            const struct value *source)
 {
-    check_required(e, path_at(path, "pdName"), text_of(source, "pdName"));
+    validate_required(e, path_at(path, "pdName"), value_text(source, "pdName"));
     check_partition(e, path, source);
 }
 
 static void check_aws_disk(struct field_errors *e, const struct field_path *path,
                            const struct value *source)
 {
-    check_required(e, path_at(path, "volumeID"), text_of(source, "volumeID"));
+    validate_required(e, path_at(path, "volumeID"), value_text(source, "volumeID"));
     check_partition(e, path, source);
 }
 
 static void check_flocker(struct field_errors *e, const struct field_path *path,
                           const struct value *source)
 {
-    struct str name = text_of(source, "datasetName"), uuid = text_of(source, "datasetUUID");
+    struct str name = value_text(source, "datasetName"), uuid = value_text(source, "datasetUUID");
     if (!name.n && !uuid.n)
         fault_required(e, path, "one of datasetName and datasetUUID is required");
     if (name.n && uuid.n)
@@ -65,9 +65,9 @@ static void check_flocker(struct field_errors *e, const struct field_path *path,
 static void check_nfs(struct field_errors *e, const struct field_path *path,
                       const struct value *source)
 {
-    struct str where = text_of(source, "path");
-    check_required(e, path_at(path, "server"), text_of(source, "server"));
-    check_required(e, path_at(path, "path"), where);
+    struct str where = value_text(source, "path");
+    validate_required(e, path_at(path, "server"), value_text(source, "server"));
+    validate_required(e, path_at(path, "path"), where);
     if (!str_starts(where, STR("/")))
         fault_text(e, path_at(path, "path"), where, "must be an absolute path");
 }
@@ -92,52 +92,52 @@ static void check_quobyte(struct field_errors *e, const struct field_path *path,
 {
     enum { TENANT_MAX = 64 };
     static const char pairs[] = "must be a host:port pair or multiple pairs separated by commas";
-    struct str registry = text_of(source, "registry"), rest = registry;
+    struct str registry = value_text(source, "registry"), rest = registry;
     if (!registry.n)
         fault_required(e, path_at(path, "registry"), pairs);
-    else if (text_of(source, "tenant").n > TENANT_MAX)
+    else if (value_text(source, "tenant").n > TENANT_MAX)
         fault_required(e, path_at(path, "tenant"),
                        "must be a UUID and may not exceed a length of 64 characters");
     else
         while (rest.p)
             if (!is_host_port(str_cut(&rest, ',')))
                 fault_text(e, path_at(path, "registry"), registry, "%s", pairs);
-    check_required(e, path_at(path, "volume"), text_of(source, "volume"));
+    validate_required(e, path_at(path, "volume"), value_text(source, "volume"));
 }
 
 static void check_fibre_channel(struct field_errors *e, const struct field_path *path,
                                 const struct value *source)
 {
     const struct value *targets = value_get(source, STR("targetWWNs"));
-    size_t n = validate__count(targets), ids = count_of(source, "wwids");
+    size_t n = validate__count(targets), ids = validate_count(source, "wwids");
     if (!n && !ids)
         fault_required(e, path_at(path, "targetWWNs"),
                        "must specify either targetWWNs or wwids, but not both");
     if (n && ids)
         fault_value(e, path_at(path, "targetWWNs"), targets,
                     "targetWWNs and wwids can not be specified simultaneously");
-    if (n && !member(source, "lun"))
+    if (n && !validate_member(source, "lun"))
         fault_required(e, path_at(path, "lun"), "lun is required if targetWWNs is specified");
     else if (n)
-        check_between(e, path_at(path, "lun"), int_of(source, "lun"), 0, 255);
+        validate_between(e, path_at(path, "lun"), validate_int(source, "lun"), 0, 255);
 }
 
 static void check_vsphere(struct field_errors *e, const struct field_path *path,
                           const struct value *source)
 {
-    check_required(e, path_at(path, "volumePath"), text_of(source, "volumePath"));
+    validate_required(e, path_at(path, "volumePath"), value_text(source, "volumePath"));
 }
 
 static void check_photon(struct field_errors *e, const struct field_path *path,
                          const struct value *source)
 {
-    check_required(e, path_at(path, "pdID"), text_of(source, "pdID"));
+    validate_required(e, path_at(path, "pdID"), value_text(source, "pdID"));
 }
 
 static void check_volume_id(struct field_errors *e, const struct field_path *path,
                             const struct value *source)
 {
-    check_required(e, path_at(path, "volumeID"), text_of(source, "volumeID"));
+    validate_required(e, path_at(path, "volumeID"), value_text(source, "volumeID"));
 }
 
 static void check_azure_disk(struct field_errors *e, const struct field_path *path,
@@ -149,25 +149,25 @@ static void check_azure_disk(struct field_errors *e, const struct field_path *pa
                                                "/providers/microsoft.compute/disks/{disk-id}");
     static const struct str blob_form =
         STR("https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd");
-    struct str uri = text_of(source, "diskURI"), kind = text_of(source, "kind");
-    check_required(e, path_at(path, "diskName"), text_of(source, "diskName"));
-    check_required(e, path_at(path, "diskURI"), uri);
-    if (member(source, "cachingMode"))
-        check_one_of(e, path_at(path, "cachingMode"), text_of(source, "cachingMode"),
-                     VALUES(caching));
-    if (!member(source, "kind"))
+    struct str uri = value_text(source, "diskURI"), kind = value_text(source, "kind");
+    validate_required(e, path_at(path, "diskName"), value_text(source, "diskName"));
+    validate_required(e, path_at(path, "diskURI"), uri);
+    if (validate_member(source, "cachingMode"))
+        validate_one_of(e, path_at(path, "cachingMode"), value_text(source, "cachingMode"),
+                        VALUES(caching));
+    if (!validate_member(source, "kind"))
         return;
-    check_one_of(e, path_at(path, "kind"), kind, VALUES(kinds));
+    validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds));
     bool managed = str_eq(kind, STR("Managed"));
     if (!str_starts(uri, managed ? STR("/subscriptions/") : STR("https://")))
-        check_one_of(e, path_at(path, "diskURI"), uri, managed ? &managed_form : &blob_form, 1);
+        validate_one_of(e, path_at(path, "diskURI"), uri, managed ? &managed_form : &blob_form, 1);
 }
 
 typedef void source_check(struct field_errors *e, const struct field_path *path,
                           const struct value *source);
 
-bool check_common_source(struct field_errors *e, const struct field_path *path, struct str name,
-                         const struct value *source)
+bool validate_common_source(struct field_errors *e, const struct field_path *path, struct str name,
+                            const struct value *source)
 {
     static const struct {
         struct str name;
@@ -238,28 +238,29 @@ static bool is_initiator(struct str s)
     return str_starts(s, STR("naa")) && is_alnums(str_skip(s, 4), 32);
 }
 
-void check_iscsi_source(struct field_errors *e, const struct field_path *path,
-                        const struct value *iscsi, struct str volume)
+void validate_iscsi_source(struct field_errors *e, const struct field_path *path,
+                           const struct value *iscsi, struct str volume)
 {
     enum { PORTAL_MAX = 64 };
-    struct str portal = text_of(iscsi, "targetPortal"), iqn = text_of(iscsi, "iqn");
-    struct str initiator = text_of(iscsi, "initiatorName");
-    bool named = member(iscsi, "initiatorName") != NULL;
-    check_required(e, path_at(path, "targetPortal"), portal);
+    struct str portal = value_text(iscsi, "targetPortal"), iqn = value_text(iscsi, "iqn");
+    struct str initiator = value_text(iscsi, "initiatorName");
+    bool named = validate_member(iscsi, "initiatorName") != NULL;
+    validate_required(e, path_at(path, "targetPortal"), portal);
     if (named && volume.p && volume.n + 1 + portal.n > PORTAL_MAX)
         fault_text(e, path_at(path, "targetportal"), portal,
                    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
                    "if iscsi.initiatorName is specified.");
-    if (check_required(e, path_at(path, "iqn"), iqn) && !is_initiator(iqn))
+    if (validate_required(e, path_at(path, "iqn"), iqn) && !is_initiator(iqn))
         fault_text(e, path_at(path, "iqn"), iqn, "must be valid format");
-    check_between(e, path_at(path, "lun"), int_of(iscsi, "lun"), 0, 255);
-    bool chap = is_true(value_get(iscsi, STR("chapAuthDiscovery"))) ||
-                is_true(value_get(iscsi, STR("chapAuthSession")));
-    const struct value *secret = member(iscsi, "secretRef");
+    validate_between(e, path_at(path, "lun"), validate_int(iscsi, "lun"), 0, 255);
+    bool chap = value_is_true(value_get(iscsi, STR("chapAuthDiscovery"))) ||
+                value_is_true(value_get(iscsi, STR("chapAuthSession")));
+    const struct value *secret = validate_member(iscsi, "secretRef");
     if (chap && !secret)
         fault_required(e, path_at(path, "secretRef"), "");
     if (secret)
-        check_required(e, path_at(path_at(path, "secretRef"), "name"), text_of(secret, "name"));
+        validate_required(e, path_at(path_at(path, "secretRef"), "name"),
+                          value_text(secret, "name"));
     if (named && !is_initiator(initiator))
         fault_text(e, path_at(path, "initiatorname"), initiator, "must be valid format");
 }
@@ -269,20 +270,20 @@ void check_iscsi_source(struct field_errors *e, const struct field_path *path,
 static void check_glusterfs(struct field_errors *e, const struct field_path *path,
                             const struct value *source)
 {
-    const struct value *ns = member(source, "endpointsNamespace");
-    check_required(e, path_at(path, "endpoints"), text_of(source, "endpoints"));
-    check_required(e, path_at(path, "path"), text_of(source, "path"));
+    const struct value *ns = validate_member(source, "endpointsNamespace");
+    validate_required(e, path_at(path, "endpoints"), value_text(source, "endpoints"));
+    validate_required(e, path_at(path, "path"), value_text(source, "path"));
     if (ns && !value_str(ns).n)
         fault_text(e, path_at(path, "endpointsNamespace"), STR(""),
                    "if the endpointnamespace is set, it must be a valid namespace name");
     else if (ns)
-        check_name(e, path_at(path, "endpointsNamespace"), NAME_LABEL, value_str(ns));
+        validate_name(e, path_at(path, "endpointsNamespace"), NAME_LABEL, value_str(ns));
 }
 
 static void check_monitors(struct field_errors *e, const struct field_path *path,
                            const struct value *source)
 {
-    if (!count_of(source, "monitors"))
+    if (!validate_count(source, "monitors"))
         fault_required(e, path_at(path, "monitors"), "");
 }
 
@@ -290,18 +291,18 @@ static void check_rbd(struct field_errors *e, const struct field_path *path,
                       const struct value *source)
 {
     check_monitors(e, path, source);
-    check_required(e, path_at(path, "image"), text_of(source, "image"));
+    validate_required(e, path_at(path, "image"), value_text(source, "image"));
 }
 
 static void check_secret_ref(struct field_errors *e, const struct field_path *path,
                              const struct value *source)
 {
-    const struct value *ref = member(source, "secretRef");
+    const struct value *ref = validate_member(source, "secretRef");
     const struct field_path *at = path_at(path, "secretRef");
     if (!ref)
         return;
-    check_required(e, path_at(at, "name"), text_of(ref, "name"));
-    check_required(e, path_at(at, "namespace"), text_of(ref, "namespace"));
+    validate_required(e, path_at(at, "name"), value_text(ref, "name"));
+    validate_required(e, path_at(at, "namespace"), value_text(ref, "namespace"));
 }
 
 static void check_cinder(struct field_errors *e, const struct field_path *path,
@@ -329,7 +330,7 @@ static bool is_reserved(struct str key)
 static void check_flex(struct field_errors *e, const struct field_path *path,
                        const struct value *source)
 {
-    check_required(e, path_at(path, "driver"), text_of(source, "driver"));
+    validate_required(e, path_at(path, "driver"), value_text(source, "driver"));
     value_each_field (f, value_get(source, STR("options")))
         if (is_reserved(f->key))
             fault_text(e, path_key(path_at(path, "options"), f->key), f->key,
@@ -339,35 +340,37 @@ static void check_flex(struct field_errors *e, const struct field_path *path,
 static void check_azure_file(struct field_errors *e, const struct field_path *path,
                              const struct value *source)
 {
-    check_required(e, path_at(path, "secretName"), text_of(source, "secretName"));
-    check_required(e, path_at(path, "shareName"), text_of(source, "shareName"));
-    if (member(source, "secretNamespace"))
-        check_required(e, path_at(path, "secretNamespace"), text_of(source, "secretNamespace"));
+    validate_required(e, path_at(path, "secretName"), value_text(source, "secretName"));
+    validate_required(e, path_at(path, "shareName"), value_text(source, "shareName"));
+    if (validate_member(source, "secretNamespace"))
+        validate_required(e, path_at(path, "secretNamespace"),
+                          value_text(source, "secretNamespace"));
 }
 
 static void check_scale_io(struct field_errors *e, const struct field_path *path,
                            const struct value *source)
 {
-    check_required(e, path_at(path, "gateway"), text_of(source, "gateway"));
-    check_required(e, path_at(path, "system"), text_of(source, "system"));
-    check_required(e, path_at(path, "volumeName"), text_of(source, "volumeName"));
+    validate_required(e, path_at(path, "gateway"), value_text(source, "gateway"));
+    validate_required(e, path_at(path, "system"), value_text(source, "system"));
+    validate_required(e, path_at(path, "volumeName"), value_text(source, "volumeName"));
 }
 
 static void check_local(struct field_errors *e, const struct field_path *path,
                         const struct value *source)
 {
-    struct str where = text_of(source, "path");
-    if (check_required(e, path_at(path, "path"), where))
-        check_no_backsteps(e, path_at(path, "path"), where);
+    struct str where = value_text(source, "path");
+    if (validate_required(e, path_at(path, "path"), where))
+        validate_no_backsteps(e, path_at(path, "path"), where);
 }
 
 static void check_storage_os(struct field_errors *e, const struct field_path *path,
                              const struct value *source)
 {
-    struct str ns = text_of(source, "volumeNamespace");
-    check_required_name(e, path_at(path, "volumeName"), NAME_LABEL, text_of(source, "volumeName"));
+    struct str ns = value_text(source, "volumeNamespace");
+    validate_required_name(e, path_at(path, "volumeName"), NAME_LABEL,
+                           value_text(source, "volumeName"));
     if (ns.n)
-        check_name(e, path_at(path, "volumeNamespace"), NAME_LABEL, ns);
+        validate_name(e, path_at(path, "volumeNamespace"), NAME_LABEL, ns);
     check_secret_ref(e, path, source);
 }
 
@@ -377,15 +380,16 @@ static void check_csi(struct field_errors *e, const struct field_path *path,
     static const struct str secrets[] = { STR("controllerPublishSecretRef"),
                                           STR("controllerExpandSecretRef"),
                                           STR("nodePublishSecretRef"), STR("nodeExpandSecretRef") };
-    check_driver(e, path_at(path, "driver"), text_of(source, "driver"));
-    check_required(e, path_at(path, "volumeHandle"), text_of(source, "volumeHandle"));
+    validate_driver(e, path_at(path, "driver"), value_text(source, "driver"));
+    validate_required(e, path_at(path, "volumeHandle"), value_text(source, "volumeHandle"));
     for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
         const struct value *ref = validate__member(source, secrets[i]);
         struct field_path at = field_child(path, secrets[i]);
         if (!ref)
             continue;
-        check_required_name(e, path_at(&at, "name"), NAME_SUBDOMAIN, text_of(ref, "name"));
-        check_required_name(e, path_at(&at, "namespace"), NAME_LABEL, text_of(ref, "namespace"));
+        validate_required_name(e, path_at(&at, "name"), NAME_SUBDOMAIN, value_text(ref, "name"));
+        validate_required_name(e, path_at(&at, "namespace"), NAME_LABEL,
+                               value_text(ref, "namespace"));
     }
 }
 
@@ -440,9 +444,9 @@ static void check_sources(struct field_errors *e, const struct field_path *path,
         struct field_path at = field_child(path, other.n ? other : name);
         if (volume_sources[i].check)
             volume_sources[i].check(e, &at, source);
-        else if (!check_common_source(e, &at, name, source))
-            check_iscsi_source(e, &at, source, volume);
-        if (str_eq(name, STR("local")) && !member(spec, "nodeAffinity"))
+        else if (!validate_common_source(e, &at, name, source))
+            validate_iscsi_source(e, &at, source, volume);
+        if (str_eq(name, STR("local")) && !validate_member(spec, "nodeAffinity"))
             fault_required(e, path_at(path, "nodeAffinity"), "Local volume requires node affinity");
     }
     if (n == 0)
@@ -458,7 +462,7 @@ static void check_access_modes(struct field_errors *e, const struct field_path *
     if (!validate__count(modes))
         fault_required(e, path, "");
     value_each_item (it, modes) {
-        bool good = check_one_of(e, path, value_str(it), VALUES(known));
+        bool good = validate_one_of(e, path, value_str(it), VALUES(known));
         bool pod = str_eq(value_str(it), known[3]);
         alone = alone || pod;
         shared = shared || (good && !pod);
@@ -494,7 +498,7 @@ static void check_reclaim_policy(struct field_errors *e, const struct field_path
     if (policy.n == 0)
         return;
     if (!is_inline)
-        check_one_of(e, path, policy, VALUES(policies));
+        validate_one_of(e, path, policy, VALUES(policies));
     else if (!str_eq(policy, STR("Retain")))
         fault_forbidden(e, path, "may only be Retain in the context of inline volumes");
 }
@@ -502,11 +506,11 @@ static void check_reclaim_policy(struct field_errors *e, const struct field_path
 static void check_node_affinity(struct field_errors *e, const struct field_path *path,
                                 const struct value *affinity, bool any_values)
 {
-    const struct value *required = member(affinity, "required");
+    const struct value *required = validate_member(affinity, "required");
     if (!required)
         fault_required(e, path_at(path, "required"), "must specify required node constraints");
     else
-        check_node_selector(e, path_at(path, "required"), required, any_values);
+        validate_node_selector(e, path_at(path, "required"), required, any_values);
 }
 
 /* Whether a path is the root once "." and ".." and doubled slashes are gone. */
@@ -529,11 +533,11 @@ static void check_inline(struct field_errors *e, const struct field_path *path,
                          const struct value *spec)
 {
     static const char forbidden[] = "may not be specified in the context of inline volumes";
-    if (member(spec, "claimRef"))
+    if (validate_member(spec, "claimRef"))
         fault_forbidden(e, path_at(path, "claimRef"), "%s", forbidden);
-    if (count_of(spec, "capacity"))
+    if (validate_count(spec, "capacity"))
         fault_forbidden(e, path_at(path, "capacity"), "%s", forbidden);
-    if (!member(spec, "csi"))
+    if (!validate_member(spec, "csi"))
         fault_required(e, path_at(path, "csi"),
                        "has to be specified in the context of inline volumes");
 }
@@ -542,16 +546,16 @@ static void check_volume_classes(struct field_errors *e, const struct field_path
                                  const struct value *spec, bool is_inline)
 {
     static const struct str modes[] = { STR("Block"), STR("Filesystem") };
-    struct str class = text_of(spec, "storageClassName"), mode = text_of(spec, "volumeMode");
-    const struct value *attributes = member(spec, "volumeAttributesClassName");
+    struct str class = value_text(spec, "storageClassName"), mode = value_text(spec, "volumeMode");
+    const struct value *attributes = validate_member(spec, "volumeAttributesClassName");
     if (class.n && is_inline)
         fault_forbidden(e, path_at(path, "storageClassName"),
                         "may not be specified in the context of inline volumes");
     else if (class.n)
-        check_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, class);
-    if (member(spec, "volumeMode") && !is_inline)
-        check_one_of(e, path_at(path, "volumeMode"), mode, VALUES(modes));
-    else if (member(spec, "volumeMode") && !str_eq(mode, modes[1]))
+        validate_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, class);
+    if (validate_member(spec, "volumeMode") && !is_inline)
+        validate_one_of(e, path_at(path, "volumeMode"), mode, VALUES(modes));
+    else if (validate_member(spec, "volumeMode") && !str_eq(mode, modes[1]))
         fault_forbidden(e, path_at(path, "volumeMode"),
                         "may not specify volumeMode other than Filesystem in the context of inline "
                         "volumes");
@@ -561,19 +565,19 @@ static void check_volume_classes(struct field_errors *e, const struct field_path
         fault_required(e, path_at(path, "volumeAttributesClassName"),
                        "an empty string is disallowed");
     else
-        check_name(e, path_at(path, "volumeAttributesClassName"), NAME_SUBDOMAIN,
-                   value_str(attributes));
-    if (!member(spec, "csi"))
+        validate_name(e, path_at(path, "volumeAttributesClassName"), NAME_SUBDOMAIN,
+                      value_str(attributes));
+    if (!validate_member(spec, "csi"))
         fault_required(e, path_at(path, "csi"),
                        "has to be specified when using volumeAttributesClassName");
 }
 
-void check_volume_spec(struct field_errors *e, const struct field_path *path,
-                       const struct value *spec, struct str name, bool is_inline,
-                       bool any_node_values)
+void validate_volume_spec(struct field_errors *e, const struct field_path *path,
+                          const struct value *spec, struct str name, bool is_inline,
+                          bool any_node_values)
 {
-    const struct value *affinity = member(spec, "nodeAffinity");
-    struct str policy = text_of(spec, "persistentVolumeReclaimPolicy");
+    const struct value *affinity = validate_member(spec, "nodeAffinity");
+    struct str policy = value_text(spec, "persistentVolumeReclaimPolicy");
     if (is_inline)
         check_inline(e, path, spec);
     check_access_modes(e, path_at(path, "accessModes"), value_get(spec, STR("accessModes")));
@@ -586,7 +590,8 @@ void check_volume_spec(struct field_errors *e, const struct field_path *path,
     else if (affinity)
         check_node_affinity(e, path_at(path, "nodeAffinity"), affinity, any_node_values);
     check_sources(e, path, spec, name);
-    if (str_eq(policy, STR("Recycle")) && is_root(text_of(member(spec, "hostPath"), "path")))
+    if (str_eq(policy, STR("Recycle")) &&
+        is_root(value_text(validate_member(spec, "hostPath"), "path")))
         fault_forbidden(e, path_at(path, "persistentVolumeReclaimPolicy"),
                         "may not be 'recycle' for a hostPath mount of '/'");
     check_volume_classes(e, path, spec, is_inline);

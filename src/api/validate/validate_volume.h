@@ -7,13 +7,13 @@
 /* Checks a source of this field name ("hostPath", "nfs", ...) at `path`, which names it as upstream
  * does; false, and nothing is noted, where pods and persistent volumes differ in it or have none
  * such. */
-bool check_common_source(struct field_errors *e, const struct field_path *path, struct str name,
-                         const struct value *source);
+bool validate_common_source(struct field_errors *e, const struct field_path *path, struct str name,
+                            const struct value *source);
 /* What ISCSI sources of both have in common; `volume` is the name of the volume. */
-void check_iscsi_source(struct field_errors *e, const struct field_path *path,
-                        const struct value *iscsi, struct str volume);
+void validate_iscsi_source(struct field_errors *e, const struct field_path *path,
+                           const struct value *iscsi, struct str volume);
 
 /* The spec of a PersistentVolume, or the one inside a VolumeAttachment (`is_inline`). */
-void check_volume_spec(struct field_errors *e, const struct field_path *path,
-                       const struct value *spec, struct str name, bool is_inline,
-                       bool any_node_values);
+void validate_volume_spec(struct field_errors *e, const struct field_path *path,
+                          const struct value *spec, struct str name, bool is_inline,
+                          bool any_node_values);

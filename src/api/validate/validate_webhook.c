@@ -19,7 +19,7 @@ static struct str name_of(const struct value *obj)
     return value_str(value_dig(obj, "metadata", "name"));
 }
 
-void check_static_name(struct field_errors *e, const struct value *obj)
+void validate_static_name(struct field_errors *e, const struct value *obj)
 {
     if (str_ends(name_of(obj), STATIC_SUFFIX))
         fault_text(e, path_at(path_root("metadata"), "name"), name_of(obj),
@@ -27,8 +27,8 @@ void check_static_name(struct field_errors *e, const struct value *obj)
                    "configurations and cannot be managed via the API");
 }
 
-void warn_of_static_name(struct validate_warnings *w, const struct value *obj,
-                         const struct value *old_obj)
+void validate_warn_static_name(struct validate_warnings *w, const struct value *obj,
+                               const struct value *old_obj)
 {
     if (old_obj && str_ends(name_of(obj), STATIC_SUFFIX))
         validate_add_warning(w, "metadata.name: names ending with \".static.k8s.io\" are reserved "
@@ -38,7 +38,7 @@ void warn_of_static_name(struct validate_warnings *w, const struct value *obj,
 
 /* ---- Where a webhook answers ---- */
 
-void check_webhook_url(struct field_errors *e, const struct field_path *path, struct str url)
+void validate_webhook_url(struct field_errors *e, const struct field_path *path, struct str url)
 {
     static const char form[] = "; desired format: https://host[/path]";
     struct go_url u;
@@ -86,31 +86,32 @@ static void check_url_path(struct field_errors *e, const struct field_path *path
     } while (rest.p);
 }
 
-void check_webhook_service(struct field_errors *e, const struct field_path *path,
-                           const struct value *service, bool swapped)
+void validate_webhook_service(struct field_errors *e, const struct field_path *path,
+                              const struct value *service, bool swapped)
 {
-    int64_t port = int_of(service, "port");
-    check_required(e, path_at(path, "name"),
-                   swapped ? text_of(service, "namespace") : text_of(service, "name"));
-    check_required(e, path_at(path, "namespace"),
-                   swapped ? text_of(service, "name") : text_of(service, "namespace"));
+    int64_t port = validate_int(service, "port");
+    validate_required(e, path_at(path, "name"),
+                      swapped ? value_text(service, "namespace") : value_text(service, "name"));
+    validate_required(e, path_at(path, "namespace"),
+                      swapped ? value_text(service, "name") : value_text(service, "namespace"));
     if (port < 1 || port > 65535)
         fault_int(e, path_at(path, "port"), port,
                   "port is not valid: must be between 1 and 65535, inclusive");
-    if (member(service, "path"))
-        check_url_path(e, path_at(path, "path"), text_of(service, "path"));
+    if (validate_member(service, "path"))
+        check_url_path(e, path_at(path, "path"), value_text(service, "path"));
 }
 
-void check_client_config(struct field_errors *e, const struct field_path *path,
-                         const struct value *config, bool swapped)
+void validate_client_config(struct field_errors *e, const struct field_path *path,
+                            const struct value *config, bool swapped)
 {
-    const struct value *url = member(config, "url"), *service = member(config, "service");
+    const struct value *url = validate_member(config, "url"),
+                       *service = validate_member(config, "service");
     if (!url == !service)
         fault_required(e, path, "exactly one of url or service is required");
     else if (url)
-        check_webhook_url(e, path_at(path, "url"), value_str(url));
+        validate_webhook_url(e, path_at(path, "url"), value_str(url));
     else
-        check_webhook_service(e, path_at(path, "service"), service, swapped);
+        validate_webhook_service(e, path_at(path, "service"), service, swapped);
 }
 
 /* ---- Which requests ---- */
@@ -120,7 +121,7 @@ static void check_wildcard(struct field_errors *e, const struct field_path *path
 {
     if (!validate__count(list))
         fault_required(e, path, "");
-    if (validate__count(list) > 1 && list_has(list, STR("*")))
+    if (validate__count(list) > 1 && validate_list_has(list, STR("*")))
         fault_value(e, path, list, "if '*' is present, must not specify other %s", others);
 }
 
@@ -156,7 +157,7 @@ static void check_resources(struct field_errors *e, const struct field_path *pat
     value_each_item (it, resources) {
         struct str text = value_str(it);
         const struct field_path *at = path_item(path, i++);
-        if (!check_required(e, at, text))
+        if (!validate_required(e, at, text))
             continue;
         all = all || str_eq(text, STR("*/*"));
         any = any || str_eq(text, STR("*"));
@@ -180,11 +181,11 @@ static void check_rule(struct field_errors *e, const struct field_path *path,
     check_wildcard(e, path_at(path, "apiGroups"), value_get(rule, STR("apiGroups")), "API groups");
     check_wildcard(e, path_at(path, "apiVersions"), versions, "API versions");
     value_each_item (it, versions)
-        check_required(e, path_item(path_at(path, "apiVersions"), i++), value_str(it));
+        validate_required(e, path_item(path_at(path, "apiVersions"), i++), value_str(it));
 }
 
-void check_plain_rule(struct field_errors *e, const struct field_path *path,
-                      const struct value *rule)
+void validate_plain_rule(struct field_errors *e, const struct field_path *path,
+                         const struct value *rule)
 {
     const struct field_path *list = path_at(path, "resources");
     const struct value *resources = value_get(rule, STR("resources"));
@@ -194,16 +195,16 @@ void check_plain_rule(struct field_errors *e, const struct field_path *path,
         fault_required(e, list, "");
     value_each_item (it, resources) {
         const struct field_path *at = path_item(list, i++);
-        (void)check_required(e, at, value_str(it));
+        (void)validate_required(e, at, value_str(it));
         if (str_find(value_str(it), '/') >= 0)
             fault_text(e, at, value_str(it), "must not specify subresources");
     }
-    if (validate__count(resources) > 1 && list_has(resources, STR("*")))
+    if (validate__count(resources) > 1 && validate_list_has(resources, STR("*")))
         fault_value(e, list, resources, "if '*' is present, must not specify other resources");
 }
 
-void check_rule_with_operations(struct field_errors *e, const struct field_path *path,
-                                const struct value *rule)
+void validate_rule_with_operations(struct field_errors *e, const struct field_path *path,
+                                   const struct value *rule)
 {
     static const struct str operations[] = { STR("*"), STR("CONNECT"), STR("CREATE"), STR("DELETE"),
                                              STR("UPDATE") };
@@ -212,16 +213,16 @@ void check_rule_with_operations(struct field_errors *e, const struct field_path 
     size_t i = 0;
     check_wildcard(e, path_at(path, "operations"), given, "operations");
     value_each_item (it, given)
-        check_one_of(e, path_item(path_at(path, "operations"), i++), value_str(it),
-                     VALUES(operations));
+        validate_one_of(e, path_item(path_at(path, "operations"), i++), value_str(it),
+                        VALUES(operations));
     check_rule(e, path, rule);
     check_resources(e, path_at(path, "resources"), value_get(rule, STR("resources")));
-    if (member(rule, "scope"))
-        check_one_of(e, path_at(path, "scope"), text_of(rule, "scope"), VALUES(scopes));
+    if (validate_member(rule, "scope"))
+        validate_one_of(e, path_at(path, "scope"), value_text(rule, "scope"), VALUES(scopes));
 }
 
-void check_match_conditions(struct field_errors *e, const struct field_path *path,
-                            const struct value *conditions)
+void validate_match_conditions(struct field_errors *e, const struct field_path *path,
+                               const struct value *conditions)
 {
     enum { CONDITIONS_MAX = 64 };
     size_t n = validate__count(conditions), i = 0;
@@ -231,9 +232,9 @@ void check_match_conditions(struct field_errors *e, const struct field_path *pat
         fault_too_many(e, path, n, CONDITIONS_MAX);
     value_each_item (it, conditions) {
         const struct field_path *at = path_item(path, i++);
-        struct str name = text_of(it, "name");
-        check_required(e, path_at(at, "expression"), str_trim(text_of(it, "expression")));
-        check_required_name(e, path_at(at, "name"), NAME_QUALIFIED, name);
+        struct str name = value_text(it, "name");
+        validate_required(e, path_at(at, "expression"), str_trim(value_text(it, "expression")));
+        validate_required_name(e, path_at(at, "name"), NAME_QUALIFIED, name);
         if (name.n && !text_set_add(&names, name, it))
             fault_duplicate(e, path_at(at, "name"), name);
     }
@@ -276,19 +277,19 @@ static void check_review_versions(struct field_errors *e, const struct field_pat
         if (!text_set_add(&seen, value_str(it), it))
             fault_text(e, at, value_str(it), "duplicate version");
         else
-            check_name(e, at, NAME_LABEL_1035, value_str(it));
+            validate_name(e, at, NAME_LABEL_1035, value_str(it));
     }
     if (!rules->keeps_versions && !has_accepted_version(hook))
         fault_value(e, path, versions, "must include at least one of v1, v1beta1");
 }
 
-void check_hook_name(struct field_errors *e, const struct field_path *path, struct str name)
+void validate_hook_name(struct field_errors *e, const struct field_path *path, struct str name)
 {
     struct name_faults f = { 0 };
     size_t dots = 0;
     for (size_t i = 0; i < name.n; i++)
         dots += name.p[i] == '.';
-    if (!check_required(e, path, name))
+    if (!validate_required(e, path, name))
         return;
     if (!name_check(NAME_SUBDOMAIN, name, &f))
         fault_text(e, path, name, "%s%s%s", f.list[0].why, f.n > 1 ? "," : "",
@@ -304,47 +305,47 @@ static void check_side_effects(struct field_errors *e, const struct field_path *
     static const struct str none[] = { STR("None"), STR("NoneOnDryRun") };
     static const struct str all[] = { STR("None"), STR("NoneOnDryRun"), STR("Some"),
                                       STR("Unknown") };
-    if (!member(hook, "sideEffects"))
+    if (!validate_member(hook, "sideEffects"))
         fault_required(e, path,
                        rules->keeps_side_effects
                            ? "must specify one of None, NoneOnDryRun, Some, Unknown"
                            : "must specify one of None, NoneOnDryRun");
     else if (rules->keeps_side_effects)
-        check_one_of(e, path, text_of(hook, "sideEffects"), VALUES(all));
+        validate_one_of(e, path, value_text(hook, "sideEffects"), VALUES(all));
     else
-        check_one_of(e, path, text_of(hook, "sideEffects"), VALUES(none));
+        validate_one_of(e, path, value_text(hook, "sideEffects"), VALUES(none));
 }
 
 static void check_hook(struct field_errors *e, const struct field_path *path,
                        const struct value *hook, const struct hook_rules *rules)
 {
-    int64_t timeout = int_of(hook, "timeoutSeconds");
+    int64_t timeout = validate_int(hook, "timeoutSeconds");
     size_t i = 0;
-    check_hook_name(e, path_at(path, "name"), text_of(hook, "name"));
+    validate_hook_name(e, path_at(path, "name"), value_text(hook, "name"));
     value_each_item (it, value_get(hook, STR("rules")))
-        check_rule_with_operations(e, path_item(path_at(path, "rules"), i++), it);
-    if (member(hook, "failurePolicy"))
-        check_one_of(e, path_at(path, "failurePolicy"), text_of(hook, "failurePolicy"),
-                     VALUES(failure_policies));
-    if (member(hook, "matchPolicy"))
-        check_one_of(e, path_at(path, "matchPolicy"), text_of(hook, "matchPolicy"),
-                     VALUES(match_policies));
+        validate_rule_with_operations(e, path_item(path_at(path, "rules"), i++), it);
+    if (validate_member(hook, "failurePolicy"))
+        validate_one_of(e, path_at(path, "failurePolicy"), value_text(hook, "failurePolicy"),
+                        VALUES(failure_policies));
+    if (validate_member(hook, "matchPolicy"))
+        validate_one_of(e, path_at(path, "matchPolicy"), value_text(hook, "matchPolicy"),
+                        VALUES(match_policies));
     check_side_effects(e, path_at(path, "sideEffects"), hook, rules);
-    if (member(hook, "timeoutSeconds") && (timeout < 1 || timeout > 30))
+    if (validate_member(hook, "timeoutSeconds") && (timeout < 1 || timeout > 30))
         fault_int(e, path_at(path, "timeoutSeconds"), timeout,
                   "the timeout value must be between 1 and 30 seconds");
-    check_label_selector(e, path_at(path, "namespaceSelector"), member(hook, "namespaceSelector"),
-                         rules->selector_flags);
-    check_label_selector(e, path_at(path, "objectSelector"), member(hook, "objectSelector"),
-                         rules->selector_flags);
-    if (member(hook, "reinvocationPolicy")) /* of mutating ones only */
-        check_one_of(e, path_at(path, "reinvocationPolicy"), text_of(hook, "reinvocationPolicy"),
-                     VALUES(reinvocation_policies));
-    check_client_config(e, path_at(path, "clientConfig"), value_get(hook, STR("clientConfig")),
-                        true);
+    validate_label_selector(e, path_at(path, "namespaceSelector"),
+                            validate_member(hook, "namespaceSelector"), rules->selector_flags);
+    validate_label_selector(e, path_at(path, "objectSelector"),
+                            validate_member(hook, "objectSelector"), rules->selector_flags);
+    if (validate_member(hook, "reinvocationPolicy")) /* of mutating ones only */
+        validate_one_of(e, path_at(path, "reinvocationPolicy"),
+                        value_text(hook, "reinvocationPolicy"), VALUES(reinvocation_policies));
+    validate_client_config(e, path_at(path, "clientConfig"), value_get(hook, STR("clientConfig")),
+                           true);
     if (!rules->keeps_conditions)
-        check_match_conditions(e, path_at(path, "matchConditions"),
-                               value_get(hook, STR("matchConditions")));
+        validate_match_conditions(e, path_at(path, "matchConditions"),
+                                  value_get(hook, STR("matchConditions")));
 }
 
 static void check_hooks(struct field_errors *e, const struct value *obj,
@@ -355,7 +356,7 @@ static void check_hooks(struct field_errors *e, const struct value *obj,
     text_set_init(&names);
     value_each_item (hook, value_get(obj, STR("webhooks"))) {
         const struct field_path *path = path_item(path_root("webhooks"), i++);
-        struct str name = text_of(hook, "name");
+        struct str name = value_text(hook, "name");
         check_hook(e, path, hook, rules);
         check_review_versions(e, path_at(path, "admissionReviewVersions"), hook, rules);
         if (name.n && !text_set_add(&names, name, hook) && !rules->keeps_repeated)
@@ -366,7 +367,7 @@ static void check_hooks(struct field_errors *e, const struct value *obj,
 static void create_hooks(struct field_errors *e, const struct value *obj)
 {
     check_hooks(e, obj, &(const struct hook_rules){ 0 });
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
 }
 
 static bool has_same_conditions(const struct value *hooks, const struct value *old)
@@ -374,8 +375,8 @@ static bool has_same_conditions(const struct value *hooks, const struct value *o
     if (validate__count(hooks) != validate__count(old))
         return false;
     for (size_t i = 0; i < validate__count(old); i++)
-        if (!is_same(value_get(value_at(hooks, i), STR("matchConditions")),
-                     value_get(value_at(old, i), STR("matchConditions"))))
+        if (!validate_is_same(value_get(value_at(hooks, i), STR("matchConditions")),
+                              value_get(value_at(old, i), STR("matchConditions"))))
             return false;
     return true;
 }
@@ -389,15 +390,15 @@ static struct hook_rules rules_of(const struct value *obj, const struct value *o
     autoset names;
     text_set_init(&names);
     value_each_item (hook, old) {
-        struct str effects = text_of(hook, "sideEffects");
+        struct str effects = value_text(hook, "sideEffects");
         if (!str_eq(effects, STR("None")) && !str_eq(effects, STR("NoneOnDryRun")))
             rules.keeps_side_effects = true;
-        if (count_of(hook, "admissionReviewVersions") && !has_accepted_version(hook))
+        if (validate_count(hook, "admissionReviewVersions") && !has_accepted_version(hook))
             rules.keeps_versions = true;
-        if (!text_set_add(&names, text_of(hook, "name"), hook))
+        if (!text_set_add(&names, value_text(hook, "name"), hook))
             rules.keeps_repeated = true;
-        if (!is_label_selector(member(hook, "namespaceSelector"), 0) ||
-            !is_label_selector(member(hook, "objectSelector"), 0))
+        if (!validate_is_label_selector(validate_member(hook, "namespaceSelector"), 0) ||
+            !validate_is_label_selector(validate_member(hook, "objectSelector"), 0))
             rules.selector_flags = SELECTOR_ANY_VALUES;
     }
     return rules;
@@ -415,7 +416,7 @@ static void create_old_hooks(struct field_errors *e, const struct value *obj)
 {
     check_hooks(e, obj,
                 &(const struct hook_rules){ .keeps_side_effects = true, .keeps_repeated = true });
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
 }
 
 static void update_old_hooks(struct field_errors *e, const struct value *obj,
@@ -446,21 +447,23 @@ static void warn_of_rule(struct validate_warnings *w, const struct field_path *p
 {
     const struct value *groups = value_get(rule, STR("apiGroups"));
     const struct value *resources = value_get(rule, STR("resources"));
-    if (list_has(groups, STR("*")) || list_has(resources, STR("*")))
+    if (validate_list_has(groups, STR("*")) || validate_list_has(resources, STR("*")))
         return;
     for (size_t i = 0; i < ARRAY_LEN(excluded); i++)
-        if (list_has(groups, excluded[i].group) && list_has(resources, excluded[i].resource))
-            warn_at(w, path,
-                    STR_FMT "." STR_FMT
-                            " is excluded from admission webhooks; this rule will have no effect",
-                    STR_ARG(excluded[i].resource), STR_ARG(excluded[i].group));
+        if (validate_list_has(groups, excluded[i].group) &&
+            validate_list_has(resources, excluded[i].resource))
+            validate_warn_at(w, path,
+                             STR_FMT
+                             "." STR_FMT
+                             " is excluded from admission webhooks; this rule will have no effect",
+                             STR_ARG(excluded[i].resource), STR_ARG(excluded[i].group));
 }
 
 static void warn_of_hooks(struct validate_warnings *w, const struct value *obj,
                           const struct value *old_obj)
 {
     size_t i = 0;
-    warn_of_static_name(w, obj, old_obj);
+    validate_warn_static_name(w, obj, old_obj);
     value_each_item (hook, value_get(obj, STR("webhooks"))) {
         const struct field_path *path = path_at(path_item(path_root("webhooks"), i++), "rules");
         size_t k = 0;

@@ -6,27 +6,27 @@
 
 /* `clientConfig`: a URL or a service. With `swapped`, a service that lacks its name is told so of
  * its namespace, and the other way round: so upstream does for admission. */
-void check_client_config(struct field_errors *e, const struct field_path *path,
-                         const struct value *config, bool swapped);
-void check_webhook_service(struct field_errors *e, const struct field_path *path,
-                           const struct value *service, bool swapped);
-void check_webhook_url(struct field_errors *e, const struct field_path *path, struct str url);
+void validate_client_config(struct field_errors *e, const struct field_path *path,
+                            const struct value *config, bool swapped);
+void validate_webhook_service(struct field_errors *e, const struct field_path *path,
+                              const struct value *service, bool swapped);
+void validate_webhook_url(struct field_errors *e, const struct field_path *path, struct str url);
 
 /* Operations, groups, versions, resources and scope. */
-void check_rule_with_operations(struct field_errors *e, const struct field_path *path,
-                                const struct value *rule);
+void validate_rule_with_operations(struct field_errors *e, const struct field_path *path,
+                                   const struct value *rule);
 /* Groups, versions and resources, none of them with a subresource. */
-void check_plain_rule(struct field_errors *e, const struct field_path *path,
-                      const struct value *rule);
+void validate_plain_rule(struct field_errors *e, const struct field_path *path,
+                         const struct value *rule);
 /* A domain of at least three parts, as a webhook or an initializer is named. */
-void check_hook_name(struct field_errors *e, const struct field_path *path, struct str name);
+void validate_hook_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* Names and expressions; what expressions mean is not looked at. */
-void check_match_conditions(struct field_errors *e, const struct field_path *path,
-                            const struct value *conditions);
+void validate_match_conditions(struct field_errors *e, const struct field_path *path,
+                               const struct value *conditions);
 
 extern const struct str failure_policies[2], match_policies[2], reinvocation_policies[2];
 
 /* Names that end in ".static.k8s.io" are not for the API. */
-void check_static_name(struct field_errors *e, const struct value *obj);
-void warn_of_static_name(struct validate_warnings *w, const struct value *obj,
-                         const struct value *old_obj);
+void validate_static_name(struct field_errors *e, const struct value *obj);
+void validate_warn_static_name(struct validate_warnings *w, const struct value *obj,
+                               const struct value *old_obj);

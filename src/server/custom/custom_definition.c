@@ -16,7 +16,7 @@
 
 #define FINALIZER STR("customresourcecleanup.apiextensions.k8s.io")
 
-bool definition_is(const struct kind_resource *r)
+bool custom_definition_is(const struct kind_resource *r)
 {
     return str_eq(r->group, STR("apiextensions.k8s.io")) &&
            str_eq(r->plural, STR("customresourcedefinitions"));
@@ -391,7 +391,7 @@ static int settle_waiting(struct api *api, struct str name, struct err *err)
     return r;
 }
 
-int definition_settle(struct api *api, struct str name, struct err *err)
+int custom_definition_settle(struct api *api, struct str name, struct err *err)
 {
     custom_kinds_begin(api->custom);
     int r = settle_one(api, name, err);
@@ -413,7 +413,7 @@ static bool has_finalizer(const struct value *crd)
     return false;
 }
 
-void definition_mark_deleted(struct arena *a, struct value *crd, struct str now)
+void custom_definition_mark_deleted(struct arena *a, struct value *crd, struct str now)
 {
     if (!has_finalizer(crd)) {
         struct value *meta = value_ensure(a, crd, STR("metadata"));
@@ -498,7 +498,7 @@ static int finish_once(struct api *api, struct str name, struct arena *a, struct
     return write_definition(api, a, name, gone ? NULL : &crd, rev, err);
 }
 
-int definition_finish(struct api *api, struct str name, struct err *err)
+int custom_definition_finish(struct api *api, struct str name, struct err *err)
 {
     int r = 1;
     while (r == 1) {
@@ -510,10 +510,10 @@ int definition_finish(struct api *api, struct str name, struct err *err)
             r = err_set(err, why.code, STR_FMT, STR_ARG(why.msg));
         arena_done(&a);
     }
-    return r < 0 ? r : definition_settle(api, name, err);
+    return r < 0 ? r : custom_definition_settle(api, name, err);
 }
 
-int definition_resume(struct api *api, struct err *err)
+int custom_definition_resume(struct api *api, struct err *err)
 {
     size_t n;
     struct custom **all = custom_list_all(api->custom, &n);
@@ -521,7 +521,7 @@ int definition_resume(struct api *api, struct err *err)
     for (size_t i = 0; i < n; i++) {
         bool settled = all[i]->established && all[i]->names_accepted && !all[i]->terminating;
         if (r == 0 && !settled)
-            r = definition_finish(api, all[i]->name, err);
+            r = custom_definition_finish(api, all[i]->name, err);
         custom_unref(all[i]);
     }
     free(all);

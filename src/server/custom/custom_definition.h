@@ -8,16 +8,16 @@
 
 #include "server/core/api.h"
 
-bool definition_is(const struct kind_resource *r);
+bool custom_definition_is(const struct kind_resource *r);
 
 /* After the definition was written: brings its status up to date, and what is served. */
-int definition_settle(struct api *api, struct str name, struct err *err);
+int custom_definition_settle(struct api *api, struct str name, struct err *err);
 
 /* On its way out, before it is stored: the time, and the finalizer that keeps it until its objects
  * are gone. */
-void definition_mark_deleted(struct arena *a, struct value *crd, struct str now);
+void custom_definition_mark_deleted(struct arena *a, struct value *crd, struct str now);
 /* The same for any definition: if it is marked for deletion its objects are deleted, and once none
  * is left it goes, too. To be called again when one of the objects that held out is gone. */
-int definition_finish(struct api *api, struct str name, struct err *err);
+int custom_definition_finish(struct api *api, struct str name, struct err *err);
 /* After a start: what was interrupted. */
-int definition_resume(struct api *api, struct err *err);
+int custom_definition_resume(struct api *api, struct err *err);

@@ -229,7 +229,7 @@ void registry__warn(struct call *c, const struct value *obj, const struct value 
 {
     struct validate_warnings w = { .arena = c->arena };
     validate_warn(&w, c->req.resource, obj, old_obj);
-    if (definition_is(c->stored))
+    if (custom_definition_is(c->stored))
         schema_warn_definition(&w, obj, old_obj);
     for (size_t i = 0; i < w.n; i++)
         call_warn(c, w.texts[i]);
@@ -255,7 +255,7 @@ static int validate_new(struct call *c, const struct value *obj, struct err *err
         return r;
     meta_validate_create(&e, &rules, obj);
     validate_create(&e, c->req.resource, obj);
-    if (definition_is(c->stored))
+    if (custom_definition_is(c->stored))
         schema_check_definition(&e, obj, NULL);
     expression_check(&e, c->stored, obj, NULL);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
@@ -301,12 +301,12 @@ void registry__written(struct call *c, struct str name, bool gone)
     const struct custom_version *v = custom_version_of(c->stored);
     struct err err = ERR_INIT(c->arena);
     int r = 0;
-    if (definition_is(c->stored)) {
-        r = definition_finish(c->api, name, &err);
+    if (custom_definition_is(c->stored)) {
+        r = custom_definition_finish(c->api, name, &err);
     } else if (gone && v) {
         struct custom *now = custom_now(v->of);
         if (now && now->terminating)
-            r = definition_finish(c->api, now->name, &err);
+            r = custom_definition_finish(c->api, now->name, &err);
         custom_unref(now);
     }
     if (r < 0)

@@ -12,7 +12,7 @@ static bool wants_admin_access(const struct value *list, bool in_exactly, size_t
     value_each_item (it, list) {
         const struct value *of = in_exactly ? value_get(it, STR("exactly")) : it;
         *ret = i++;
-        if (is_true(value_get(of, STR("adminAccess"))))
+        if (value_is_true(value_get(of, STR("adminAccess"))))
             return true;
     }
     return false;

@@ -152,8 +152,8 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
         if (begin_namespace(c, obj))
             return true;
     }
-    if (!marked && definition_is(c->stored)) {
-        definition_mark_deleted(c->arena, obj, registry__now(c));
+    if (!marked && custom_definition_is(c->stored)) {
+        custom_definition_mark_deleted(c->arena, obj, registry__now(c));
         return true;
     }
     int64_t grace = strategy_grace(c->stored, obj, o->grace_given ? &o->grace : NULL);

@@ -192,7 +192,7 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         validate_update_sub(&e, c->req.resource, sub, obj, old_obj);
     else
         validate_update(&e, c->req.resource, obj, old_obj);
-    if (!sub.n && definition_is(c->stored))
+    if (!sub.n && custom_definition_is(c->stored))
         schema_check_definition(&e, obj, old_obj);
     if (!sub.n)
         expression_check(&e, c->stored, obj, old_obj);

@@ -219,7 +219,7 @@ static int init_families(struct claim *cl)
 {
     struct field_errors e = FIELD_ERRORS_INIT(cl->call->arena);
     default_policy(cl);
-    check_service_addresses(&e, cl->spec, cl->old_spec);
+    validate_service_addresses(&e, cl->spec, cl->old_spec);
     int r = report(cl, &e);
     if (r < 0)
         return r;

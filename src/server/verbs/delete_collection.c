@@ -224,7 +224,7 @@ static void answer(struct http_exchange *x, void *arg)
 {
     struct collection *p = arg;
     (void)x;
-    list_at(p->call, p->begun_rev);
+    verb_list_at(p->call, p->begun_rev);
 }
 
 static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)

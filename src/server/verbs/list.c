@@ -677,10 +677,10 @@ static int prepare(struct list *l, struct err *err)
 
 void verb_list(struct call *c)
 {
-    list_at(c, 0);
+    verb_list_at(c, 0);
 }
 
-void list_at(struct call *c, uint64_t rev)
+void verb_list_at(struct call *c, uint64_t rev)
 {
     struct list *l = arena_new(c->arena, struct list);
     struct err err = ERR_INIT(c->arena);

@@ -356,7 +356,7 @@ static int to_storage(struct patch *p, const struct registry_entry *now, struct 
                       struct value *ret, struct err *err)
 {
     struct call *c = p->call;
-    int r = update_check_name(c, patched, err);
+    int r = verb_update_check_name(c, patched, err);
     if (r < 0)
         return r;
     r = hub_take(c, patched, now ? &now->obj : NULL, ret, err);

@@ -191,7 +191,7 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
     if (s->patch) {
         r = patch_object(s->patch, &live, &scale, err);
         if (r == 0)
-            r = update_check_name(s->call, &scale, err);
+            r = verb_update_check_name(s->call, &scale, err);
         if (r < 0)
             return r;
     } else {
@@ -228,7 +228,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
     if (r == 0)
         r = decode_body(c, c->req.sub->type, options.validation, &scaling.sent, err);
     if (r == 0)
-        r = update_check_name(c, &scaling.sent, err);
+        r = verb_update_check_name(c, &scaling.sent, err);
     if (r < 0)
         return r;
     scaling.parent = managers_request(c, &options, c->req.resource->type);

@@ -23,12 +23,12 @@ static int check_target(const struct value *obj, struct err *err)
     struct field_errors e = FIELD_ERRORS_INIT(err->arena);
     const struct value *target = value_get(obj, STR("target"));
     const struct field_path *path = path_root("target");
-    struct str kind = text_of(target, "kind"), name = text_of(target, "name");
+    struct str kind = value_text(target, "kind"), name = value_text(target, "name");
     bool is_node = !kind.n || str_eq(kind, STR("Node"));
     if (!is_node)
         field_not_supported(&e, path_at(path, "kind"), field_quoted(&e, kind), VALUES(kinds));
-    if (check_required(&e, path_at(path, "name"), name) && is_node)
-        (void)check_name(&e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+    if (validate_required(&e, path_at(path, "name"), name) && is_node)
+        (void)validate_name(&e, path_at(path, "name"), NAME_SUBDOMAIN, name);
     return e.n ? err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(field_errors_text(&e))) : 0;
 }
 

@@ -9,7 +9,7 @@
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
 
-int update_check_name(struct call *c, const struct value *obj, struct err *err)
+int verb_update_check_name(struct call *c, const struct value *obj, struct err *err)
 {
     struct str name = value_str(value_dig(obj, "metadata", "name")),
                ns = value_str(value_dig(obj, "metadata", "namespace"));
@@ -96,7 +96,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
         r = prefer_not_found(
             c, decode_body(c, c->req.resource->type, options.validation, &put.obj, err), err);
     if (r == 0)
-        r = update_check_name(c, &put.obj, err);
+        r = verb_update_check_name(c, &put.obj, err);
     if (r < 0)
         return r;
     defaults_apply(c->arena, c->req.resource->type, &put.obj);

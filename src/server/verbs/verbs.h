@@ -28,7 +28,7 @@ void verb_connect(struct call *c);
 
 /* Answers with the list that the call selects, as of a revision; 0: as its parameters say. On the
  * loop. */
-void list_at(struct call *c, uint64_t rev);
+void verb_list_at(struct call *c, uint64_t rev);
 
 /* Name and namespace in the body of a PUT must be those of its path. */
-int update_check_name(struct call *c, const struct value *obj, struct err *err);
+int verb_update_check_name(struct call *c, const struct value *obj, struct err *err);

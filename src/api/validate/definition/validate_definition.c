@@ -31,7 +31,7 @@ static const struct value *shared_member(const struct value *versions, struct st
     const struct value *first = validate__member(value_at(versions, 0), name);
     *ret = validate__count(versions) > 0;
     value_each_item (it, versions)
-        *ret = *ret && is_same(validate__member(it, name), first);
+        *ret = *ret && validate_is_same(validate__member(it, name), first);
     return *ret ? first : NULL;
 }
 
@@ -101,8 +101,8 @@ static void check_label_list(struct field_errors *e, const struct field_path *pa
 static void check_names(struct field_errors *e, const struct field_path *path,
                         const struct value *names)
 {
-    struct str plural = text_of(names, "plural"), singular = text_of(names, "singular");
-    struct str kind = text_of(names, "kind"), list_kind = text_of(names, "listKind");
+    struct str plural = value_text(names, "plural"), singular = value_text(names, "singular");
+    struct str kind = value_text(names, "kind"), list_kind = value_text(names, "listKind");
     if (plural.n)
         check_joined(e, path_at(path, "plural"), NAME_LABEL_1035, plural, plural, "");
     if (singular.n)
@@ -119,7 +119,7 @@ static void check_names(struct field_errors *e, const struct field_path *path,
 static void check_group(struct field_errors *e, const struct field_path *path, struct str group)
 {
     struct name_faults faults = { 0 };
-    if (!check_required(e, path, group))
+    if (!validate_required(e, path, group))
         return;
     if (!name_check(NAME_SUBDOMAIN, group, &faults))
         check_joined(e, path, NAME_SUBDOMAIN, group, group, "");
@@ -147,17 +147,17 @@ static void check_columns(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, columns) {
         const struct field_path *at = path_item(path, i++);
-        struct str type = text_of(it, "type"), format = text_of(it, "format");
-        struct str json_path = text_of(it, "jsonPath");
-        check_required(e, path_at(at, "name"), text_of(it, "name"));
+        struct str type = value_text(it, "type"), format = value_text(it, "format");
+        struct str json_path = value_text(it, "jsonPath");
+        validate_required(e, path_at(at, "name"), value_text(it, "name"));
         if (!type.n)
             fault_required(e, path_at(at, "type"), type_words);
-        else if (!is_one_of(type, VALUES(types)))
+        else if (!validate_is_one_of(type, VALUES(types)))
             fault_text(e, path_at(at, "type"), type, "%s", type_words);
-        if (format.n && !is_one_of(format, VALUES(formats)))
+        if (format.n && !validate_is_one_of(format, VALUES(formats)))
             fault_text(e, path_at(at, "format"), format,
                        "must be one of byte,date,date-time,double,float,int32,int64,password");
-        if (check_required(e, path_at(at, "JSONPath"), json_path))
+        if (validate_required(e, path_at(at, "JSONPath"), json_path))
             (void)check_json_path(e, path_at(at, "JSONPath"), json_path);
     }
 }
@@ -165,7 +165,8 @@ static void check_columns(struct field_errors *e, const struct field_path *path,
 static void check_scale_path(struct field_errors *e, const struct field_path *path, struct str text,
                              struct str below)
 {
-    if (check_required(e, path, text) && check_json_path(e, path, text) && !str_starts(text, below))
+    if (validate_required(e, path, text) && check_json_path(e, path, text) &&
+        !str_starts(text, below))
         fault_text(e, path, text, "should be a json path under " STR_FMT,
                    STR_ARG(str_take(below, below.n - 1)));
 }
@@ -173,14 +174,14 @@ static void check_scale_path(struct field_errors *e, const struct field_path *pa
 static void check_subresources(struct field_errors *e, const struct field_path *path,
                                const struct value *subresources)
 {
-    const struct value *scale = member(subresources, "scale");
+    const struct value *scale = validate_member(subresources, "scale");
     const struct field_path *at = path_at(path, "scale");
-    struct str selector = text_of(scale, "labelSelectorPath");
+    struct str selector = value_text(scale, "labelSelectorPath");
     if (!scale)
         return;
-    check_scale_path(e, path_at(at, "specReplicasPath"), text_of(scale, "specReplicasPath"),
+    check_scale_path(e, path_at(at, "specReplicasPath"), value_text(scale, "specReplicasPath"),
                      STR(".spec."));
-    check_scale_path(e, path_at(at, "statusReplicasPath"), text_of(scale, "statusReplicasPath"),
+    check_scale_path(e, path_at(at, "statusReplicasPath"), value_text(scale, "statusReplicasPath"),
                      STR(".status."));
     if (selector.n && check_json_path(e, path_at(at, "labelSelectorPath"), selector) &&
         !str_starts(selector, STR(".spec.")) && !str_starts(selector, STR(".status.")))
@@ -192,11 +193,11 @@ static void check_selectable(struct field_errors *e, const struct field_path *pa
                              const struct value *field, const struct value *schema,
                              struct text_set *seen)
 {
-    struct str text = text_of(field, "jsonPath"), fault = STR("");
-    if (!check_required(e, path, text))
+    struct str text = value_text(field, "jsonPath"), fault = STR("");
+    if (!validate_required(e, path, text))
         return;
-    const struct value *found = schema_at(e->arena, schema, text, false, &fault);
-    struct str type = text_of(found, "type");
+    const struct value *found = validate_schema_at(e->arena, schema, text, false, &fault);
+    struct str type = value_text(found, "type");
     if (!found) {
         fault_text(e, path, text, "is an invalid path: " STR_FMT, STR_ARG(fault));
         return;
@@ -231,11 +232,11 @@ static void check_deprecation(struct field_errors *e, const struct field_path *p
                               const struct value *version)
 {
     enum { WARNING_MAX = 256 };
-    const struct value *warning = member(version, "deprecationWarning");
+    const struct value *warning = validate_member(version, "deprecationWarning");
     struct str text = value_str(warning);
     if (!warning)
         return;
-    if (!is_true(value_get(version, STR("deprecated")))) {
+    if (!value_is_true(value_get(version, STR("deprecated")))) {
         fault_text(e, path, text, "can only be set for deprecated versions");
         return;
     }
@@ -259,7 +260,7 @@ static void check_deprecation(struct field_errors *e, const struct field_path *p
 
 static bool has_status(const struct value *subresources)
 {
-    return member(subresources, "status") != NULL;
+    return validate_member(subresources, "status") != NULL;
 }
 
 static void check_version(struct field_errors *e, const struct field_path *path,
@@ -269,14 +270,14 @@ static void check_version(struct field_errors *e, const struct field_path *path,
     const struct value *schema =
         s->has_schema ? NULL : value_dig(version, "schema", "openAPIV3Schema");
     const struct value *subresources =
-        s->has_subresources ? s->subresources : member(version, "subresources");
+        s->has_subresources ? s->subresources : validate_member(version, "subresources");
     const struct value *fields = s->has_fields ? NULL : value_get(version, STR("selectableFields"));
-    struct str name = text_of(version, "name");
+    struct str name = value_text(version, "name");
     check_joined(e, path_at(path, "name"), NAME_LABEL_1035, name, name, "");
     check_deprecation(e, path_at(path, "deprecationWarning"), version);
     if (value_is(schema, VALUE_OBJECT))
-        check_definition_schema(e, path_at(path_at(path, "schema"), "openAPIV3Schema"), schema,
-                                has_status(subresources), rules);
+        validate_definition_schema(e, path_at(path_at(path, "schema"), "openAPIV3Schema"), schema,
+                                   has_status(subresources), rules);
     if (!s->has_subresources)
         check_subresources(e, path_at(path, "subresources"), subresources);
     if (!s->has_columns)
@@ -299,8 +300,8 @@ static void check_version_list(struct field_errors *e, const struct value *versi
     autoset names;
     text_set_init(&names);
     value_each_item (it, versions) {
-        stored += is_true(value_get(it, STR("storage")));
-        unique = text_set_add(&names, text_of(it, "name"), it) && unique;
+        stored += value_is_true(value_get(it, STR("storage")));
+        unique = text_set_add(&names, value_text(it, "name"), it) && unique;
     }
     if (!unique)
         field_error(e, FIELD_INVALID, path, shown_versions(e, versions, s), "%s",
@@ -340,7 +341,7 @@ static void check_review_versions(struct field_errors *e, const struct field_pat
         if (!text_set_add(&seen, value_str(it), it))
             fault_text(e, at, value_str(it), "duplicate version");
         else
-            check_name(e, at, NAME_LABEL_1035, value_str(it));
+            validate_name(e, at, NAME_LABEL_1035, value_str(it));
     }
     if (!any && !has_accepted(versions))
         fault_value(e, path, versions, "must include at least one of v1, v1beta1");
@@ -351,26 +352,27 @@ static void check_conversion(struct field_errors *e, const struct value *spec,
 {
     static const struct str strategies[] = { STR("None"), STR("Webhook") };
     static const char unwanted[] = "should not be set when strategy is not set to Webhook";
-    const struct value *conversion = member(spec, "conversion");
-    const struct value *webhook = member(conversion, "webhook");
+    const struct value *conversion = validate_member(spec, "conversion");
+    const struct value *webhook = validate_member(conversion, "webhook");
     const struct value *versions = value_get(webhook, STR("conversionReviewVersions"));
-    const struct value *config = member(webhook, "clientConfig");
+    const struct value *config = validate_member(webhook, "clientConfig");
     const struct field_path *path = path_at(path_root("spec"), "conversion");
     const struct field_path *client = path_at(path, "webhookClientConfig");
     const struct field_path *reviews = path_at(path, "conversionReviewVersions");
-    struct str strategy = text_of(conversion, "strategy");
+    struct str strategy = value_text(conversion, "strategy");
     if (!conversion)
         return;
-    if (!str_eq(strategy, strategies[0]) && is_true(value_get(spec, STR("preserveUnknownFields"))))
+    if (!str_eq(strategy, strategies[0]) &&
+        value_is_true(value_get(spec, STR("preserveUnknownFields"))))
         fault_text(e, path_at(path, "strategy"), strategy,
                    "must be None if spec.preserveUnknownFields is true");
-    if (check_required(e, path_at(path, "strategy"), strategy))
-        check_one_of(e, path_at(path, "strategy"), strategy, VALUES(strategies));
+    if (validate_required(e, path_at(path, "strategy"), strategy))
+        validate_one_of(e, path_at(path, "strategy"), strategy, VALUES(strategies));
     if (str_eq(strategy, strategies[1])) {
         if (!config)
             fault_required(e, client, "required when strategy is set to Webhook");
         else
-            check_client_config(e, client, config, true);
+            validate_client_config(e, client, config, true);
         check_review_versions(e, reviews, versions, rules->keeps_review_versions);
         return;
     }
@@ -385,7 +387,7 @@ static void check_conversion(struct field_errors *e, const struct value *spec,
 static bool any_schema(const struct value *spec, bool (*found)(const struct value *))
 {
     value_each_item (it, value_get(spec, STR("versions")))
-        if (schema_any(value_dig(it, "schema", "openAPIV3Schema"), found))
+        if (validate_schema_any(value_dig(it, "schema", "openAPIV3Schema"), found))
             return true;
     return false;
 }
@@ -394,18 +396,18 @@ static void check_schemas_there(struct field_errors *e, const struct value *spec
                                 const struct shared *s, const struct definition_rules *rules)
 {
     const struct field_path *path = path_at(path_root("spec"), "versions");
-    bool preserves = is_true(value_get(spec, STR("preserveUnknownFields")));
+    bool preserves = value_is_true(value_get(spec, STR("preserveUnknownFields")));
     size_t i = 0;
-    if (member(s->schema, "openAPIV3Schema"))
+    if (validate_member(s->schema, "openAPIV3Schema"))
         return;
     value_each_item (it, value_get(spec, STR("versions"))) {
         const struct field_path *at =
             path_at(path_at(path_item(path, i++), "schema"), "openAPIV3Schema");
-        if (member(value_get(it, STR("schema")), "openAPIV3Schema"))
+        if (validate_member(value_get(it, STR("schema")), "openAPIV3Schema"))
             continue;
         if (!rules->keeps_no_schema)
             fault_required(e, at, "");
-        else if (!preserves && is_true(value_get(it, STR("served"))))
+        else if (!preserves && value_is_true(value_get(it, STR("served"))))
             fault_required(e, at, "because otherwise all fields are pruned");
     }
 }
@@ -423,10 +425,10 @@ static void check_shared(struct field_errors *e, const struct value *versions,
                          const struct shared *s, const struct schema_rules *rules)
 {
     const struct field_path *path = path_root("spec");
-    const struct value *schema = member(s->schema, "openAPIV3Schema");
+    const struct value *schema = validate_member(s->schema, "openAPIV3Schema");
     if (schema)
-        check_definition_schema(e, path_at(path_at(path, "validation"), "openAPIV3Schema"), schema,
-                                any_has_status(versions), rules);
+        validate_definition_schema(e, path_at(path_at(path, "validation"), "openAPIV3Schema"),
+                                   schema, any_has_status(versions), rules);
     check_subresources(e, path_at(path, "subresources"), s->subresources);
     check_columns(e, path_at(path, "additionalPrinterColumns"), s->columns);
     if (validate__count(s->fields) && !s->schema)
@@ -443,7 +445,7 @@ static void check_needed_names(struct field_errors *e, const struct value *names
     const struct field_path *path = path_at(path_root("spec"), "names");
     for (size_t i = 0; i < 4; i++) {
         struct field_path at = field_child(path, needed[i]);
-        check_required(e, &at, value_str(value_get(names, needed[i])));
+        validate_required(e, &at, value_str(value_get(names, needed[i])));
     }
     check_names(e, path, names);
 }
@@ -457,14 +459,14 @@ static void check_spec(struct field_errors *e, const struct value *spec,
     const struct shared s = shared_by(versions);
     struct schema_rules schema_rules = rules->schema;
     struct value yes = value_bool(true);
-    struct str scope = text_of(spec, "scope"), first = text_of(value_at(versions, 0), "name");
-    bool preserves = is_true(value_get(spec, STR("preserveUnknownFields")));
-    bool defaults = any_schema(spec, schema_has_default);
+    struct str scope = value_text(spec, "scope"), first = value_text(value_at(versions, 0), "name");
+    bool preserves = value_is_true(value_get(spec, STR("preserveUnknownFields")));
+    bool defaults = any_schema(spec, validate_schema_has_default);
     size_t i = 0;
-    check_group(e, path_at(path, "group"), text_of(spec, "group"));
-    if (check_required(e, path_at(path, "scope"), scope))
-        check_one_of(e, path_at(path, "scope"), scope, VALUES(scopes));
-    if (!preserves || defaults || any_schema(spec, schema_has_extension))
+    check_group(e, path_at(path, "group"), value_text(spec, "group"));
+    if (validate_required(e, path_at(path, "scope"), scope))
+        validate_one_of(e, path_at(path, "scope"), scope, VALUES(scopes));
+    if (!preserves || defaults || any_schema(spec, validate_schema_has_extension))
         schema_rules.structural = true;
     check_schemas_there(e, spec, &s, rules);
     if (defaults && preserves)
@@ -488,10 +490,10 @@ static struct value stored_versions(struct arena *a, const struct value *obj, bo
     const struct value *told = created ? NULL : value_dig(obj, "status", "storedVersions");
     struct value stored = value_is(told, VALUE_ARRAY) ? value_clone(a, told) : value_array();
     value_each_item (it, value_dig(obj, "spec", "versions")) {
-        if (!is_true(value_get(it, STR("storage"))))
+        if (!value_is_true(value_get(it, STR("storage"))))
             continue;
-        if (!list_has(&stored, text_of(it, "name")))
-            value_push(a, &stored, value_string(text_of(it, "name")));
+        if (!validate_list_has(&stored, value_text(it, "name")))
+            value_push(a, &stored, value_string(value_text(it, "name")));
         break;
     }
     return stored;
@@ -510,11 +512,11 @@ static void check_stored(struct field_errors *e, const struct value *obj, bool c
         fault_value(e, path, NULL, "must have at least one stored version");
         return;
     }
-    add_texts(&stored_names, &stored);
+    validate_add_texts(&stored_names, &stored);
     value_each_item (it, versions) {
-        struct str name = text_of(it, "name");
+        struct str name = value_text(it, "name");
         (void)text_set_add(&names, name, it);
-        if (is_true(value_get(it, STR("storage"))) && !text_set_has(&stored_names, name))
+        if (value_is_true(value_get(it, STR("storage"))) && !text_set_has(&stored_names, name))
             fault_value(e, path, &stored, "must have the storage version " STR_FMT, STR_ARG(name));
     }
     value_each_item (it, &stored) {
@@ -576,13 +578,14 @@ static void check_old_defaults(struct field_errors *e, const struct value *spec,
                                const struct value *old_spec)
 {
     size_t i = 0;
-    if (any_schema(old_spec, schema_has_default))
+    if (any_schema(old_spec, validate_schema_has_default))
         return;
     const struct field_path *path = path_at(path_root("spec"), "versions");
     value_each_item (it, value_get(spec, STR("versions"))) {
         const struct field_path *at =
             path_at(path_at(path_item(path, i++), "schema"), "openAPIV3Schema");
-        if (schema_any(value_dig(it, "schema", "openAPIV3Schema"), schema_has_default))
+        if (validate_schema_any(value_dig(it, "schema", "openAPIV3Schema"),
+                                validate_schema_has_default))
             fault_forbidden(e, path_at(at, "default"),
                             "cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must "
                             "use apiextensions.k8s.io/v1");
@@ -593,7 +596,8 @@ static void check_preserves(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
     const struct value *preserves = value_dig(obj, "spec", "preserveUnknownFields");
-    if (is_true(preserves) && !is_true(value_dig(old_obj, "spec", "preserveUnknownFields")))
+    if (value_is_true(preserves) &&
+        !value_is_true(value_dig(old_obj, "spec", "preserveUnknownFields")))
         fault_value(e, path_at(path_root("spec"), "preserveUnknownFields"), preserves,
                     "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
                     "spec.versions[*].schema instead");
@@ -621,13 +625,13 @@ static void create_old_definition(struct field_errors *e, const struct value *ob
 /* A set whose items are compared field by field. */
 static bool has_loose_set(const struct value *schema)
 {
-    const struct value *items = member(schema, "items");
-    bool set = str_eq(text_of(schema, "x-kubernetes-list-type"), STR("set"));
-    return set && ((str_eq(text_of(items, "type"), STR("object")) &&
-                    !str_eq(text_of(items, "x-kubernetes-map-type"), STR("atomic"))) ||
-                   (str_eq(text_of(items, "type"), STR("array")) &&
-                    member(items, "x-kubernetes-list-type") &&
-                    !str_eq(text_of(items, "x-kubernetes-list-type"), STR("atomic"))));
+    const struct value *items = validate_member(schema, "items");
+    bool set = str_eq(value_text(schema, "x-kubernetes-list-type"), STR("set"));
+    return set && ((str_eq(value_text(items, "type"), STR("object")) &&
+                    !str_eq(value_text(items, "x-kubernetes-map-type"), STR("atomic"))) ||
+                   (str_eq(value_text(items, "type"), STR("array")) &&
+                    validate_member(items, "x-kubernetes-list-type") &&
+                    !str_eq(value_text(items, "x-kubernetes-list-type"), STR("atomic"))));
 }
 
 static struct definition_rules rules_of(struct arena *a, const struct value *old)
@@ -636,16 +640,16 @@ static struct definition_rules rules_of(struct arena *a, const struct value *old
         value_dig(old, "conversion", "webhook", "conversionReviewVersions");
     struct definition_rules rules = {
         .schema = { .structural = true,
-                    .any_types = any_schema(old, schema_has_bad_type),
+                    .any_types = any_schema(old, validate_schema_has_bad_type),
                     .any_set_items = any_schema(old, has_loose_set),
-                    .any_map_keys = any_schema(old, schema_has_loose_keys) },
+                    .any_map_keys = any_schema(old, validate_schema_has_loose_keys) },
         .keeps_review_versions = validate__count(reviews) && !has_accepted(reviews),
     };
     value_each_item (it, value_get(old, STR("versions"))) {
         const struct value *schema = value_dig(it, "schema", "openAPIV3Schema");
         if (!value_is(schema, VALUE_OBJECT))
             rules.keeps_no_schema = true;
-        else if (!schema_is_structural(a, schema))
+        else if (!validate_schema_is_structural(a, schema))
             rules.schema.structural = false;
     }
     return rules;
@@ -657,16 +661,16 @@ static void check_changed(struct field_errors *e, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     const struct field_path *path = path_root("spec"), *names = path_at(path, "names");
     check_spec(e, spec, rules);
-    if (has_condition(value_dig(old_obj, "status", "conditions"), STR("Established"))) {
-        check_immutable(e, path_at(path, "scope"), value_get(spec, STR("scope")),
-                        value_get(old, STR("scope")));
-        check_immutable(e, path_at(names, "kind"), value_dig(spec, "names", "kind"),
-                        value_dig(old, "names", "kind"));
+    if (validate_has_condition(value_dig(old_obj, "status", "conditions"), STR("Established"))) {
+        validate_immutable(e, path_at(path, "scope"), value_get(spec, STR("scope")),
+                           value_get(old, STR("scope")));
+        validate_immutable(e, path_at(names, "kind"), value_dig(spec, "names", "kind"),
+                           value_dig(old, "names", "kind"));
     }
-    check_immutable(e, path_at(path, "group"), value_get(spec, STR("group")),
-                    value_get(old, STR("group")));
-    check_immutable(e, path_at(names, "plural"), value_dig(spec, "names", "plural"),
-                    value_dig(old, "names", "plural"));
+    validate_immutable(e, path_at(path, "group"), value_get(spec, STR("group")),
+                       value_get(old, STR("group")));
+    validate_immutable(e, path_at(names, "plural"), value_dig(spec, "names", "plural"),
+                       value_dig(old, "names", "plural"));
     check_names(e, path_at(path_root("status"), "acceptedNames"),
                 value_dig(obj, "status", "acceptedNames"));
     check_stored(e, obj, false);
@@ -713,21 +717,21 @@ const struct validate_rules validate__definition[] = {
 
 void validate_structure(struct field_errors *e, const struct value *definition)
 {
-    const struct value *spec = member(definition, "spec");
+    const struct value *spec = validate_member(definition, "spec");
     struct field_path at_spec = field_child(NULL, STR("spec")),
                       at_versions = field_child(&at_spec, STR("versions"));
-    if (schema_flag(spec, STR("preserveUnknownFields"))) {
+    if (validate_schema_flag(spec, STR("preserveUnknownFields"))) {
         struct field_path at = field_child(&at_spec, STR("preserveUnknownFields"));
         field_error(e, FIELD_INVALID, &at, STR("true"), "must be false");
     }
     size_t i = 0;
-    value_each_item (version, member(spec, "versions")) {
+    value_each_item (version, validate_member(spec, "versions")) {
         struct field_path one = field_index(&at_versions, i++),
                           schema = field_child(&one, STR("schema")),
                           path = field_child(&schema, STR("openAPIV3Schema"));
         const struct value *props = value_dig(version, "schema", "openAPIV3Schema");
         if (props)
-            check_structural(e, &path, props);
+            validate_structural(e, &path, props);
     }
 }
 
@@ -738,7 +742,7 @@ void validate_each_schema(const struct value *definition,
 {
     const struct value *versions = value_dig(definition, "spec", "versions");
     const struct shared s = shared_by(versions);
-    const struct value *shared = member(s.schema, "openAPIV3Schema");
+    const struct value *shared = validate_member(s.schema, "openAPIV3Schema");
     const struct field_path *spec = path_root("spec");
     if (value_is(shared, VALUE_OBJECT))
         visit(arg, path_at(path_at(spec, "validation"), "openAPIV3Schema"), shared);

@@ -37,56 +37,60 @@ static bool any_below(const struct value *schema, bool (*found)(const struct val
     return false;
 }
 
-bool schema_any(const struct value *schema, bool (*found)(const struct value *))
+bool validate_schema_any(const struct value *schema, bool (*found)(const struct value *))
 {
     return any_below(schema, found, 0);
 }
 
-bool schema_has_default(const struct value *schema)
+bool validate_schema_has_default(const struct value *schema)
 {
     return value_get(schema, STR("default")) != NULL;
 }
 
-bool schema_has_extension(const struct value *schema)
+bool validate_schema_has_extension(const struct value *schema)
 {
     return SCHEMA_EMBEDDED(schema) || SCHEMA_PRESERVES(schema) || SCHEMA_INT_OR_STRING(schema) ||
-           count_of(schema, "x-kubernetes-list-map-keys") ||
-           member(schema, "x-kubernetes-list-type") || count_of(schema, "x-kubernetes-validations");
+           validate_count(schema, "x-kubernetes-list-map-keys") ||
+           validate_member(schema, "x-kubernetes-list-type") ||
+           validate_count(schema, "x-kubernetes-validations");
 }
 
-bool schema_has_bad_type(const struct value *schema)
+bool validate_schema_has_bad_type(const struct value *schema)
 {
-    struct str type = text_of(schema, "type");
-    return type.n && !is_one_of(type, VALUES(types_known));
+    struct str type = value_text(schema, "type");
+    return type.n && !validate_is_one_of(type, VALUES(types_known));
 }
 
-bool schema_has_loose_keys(const struct value *schema)
+bool validate_schema_has_loose_keys(const struct value *schema)
 {
-    const struct value *items = schema_items(schema);
-    struct str type = text_of(schema, "x-kubernetes-list-type");
+    const struct value *items = validate_schema_items(schema);
+    struct str type = value_text(schema, "x-kubernetes-list-type");
     bool is_map = str_eq(type, STR("map"));
     if (!items || (!is_map && !str_eq(type, STR("set"))))
         return false;
-    if (schema_flag(items, STR("nullable")))
+    if (validate_schema_flag(items, STR("nullable")))
         return true;
     autoset needed;
     text_set_init(&needed);
-    add_texts(&needed, value_get(items, STR("required")));
+    validate_add_texts(&needed, value_get(items, STR("required")));
     value_each_item (it, is_map ? value_get(schema, STR("x-kubernetes-list-map-keys")) : NULL) {
-        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
+        const struct value *of =
+            validate_map_member(value_get(items, STR("properties")), value_str(it));
         bool required = text_set_has(&needed, value_str(it));
-        if (of && ((!required && !schema_has_default(of)) || schema_flag(of, STR("nullable"))))
+        if (of && ((!required && !validate_schema_has_default(of)) ||
+                   validate_schema_flag(of, STR("nullable"))))
             return true;
     }
     return false;
 }
 
-bool schema_is_unsupported(const struct value *schema)
+bool validate_schema_is_unsupported(const struct value *schema)
 {
-    return text_of(schema, "id").n || text_of(schema, "$schema").n || text_of(schema, "$ref").n ||
-           member(schema, "additionalItems") || count_of(schema, "patternProperties") ||
-           count_of(schema, "definitions") || member(schema, "dependencies") ||
-           value_is(member(schema, "items"), VALUE_ARRAY);
+    return value_text(schema, "id").n || value_text(schema, "$schema").n ||
+           value_text(schema, "$ref").n || validate_member(schema, "additionalItems") ||
+           validate_count(schema, "patternProperties") || validate_count(schema, "definitions") ||
+           validate_member(schema, "dependencies") ||
+           value_is(validate_member(schema, "items"), VALUE_ARRAY);
 }
 
 /* ---- Paths into a schema ---- */
@@ -125,12 +129,12 @@ static struct str unquoted(struct arena *a, struct str token)
 
 static const struct value *step_into(const struct value *schema, struct str name)
 {
-    const struct value *properties = member(schema, "properties");
-    return properties ? map_member(properties, name) : schema_values(schema);
+    const struct value *properties = validate_member(schema, "properties");
+    return properties ? validate_map_member(properties, name) : validate_schema_values(schema);
 }
 
-const struct value *schema_at(struct arena *a, const struct value *schema, struct str path,
-                              bool keys, struct str *ret_fault)
+const struct value *validate_schema_at(struct arena *a, const struct value *schema, struct str path,
+                                       bool keys, struct str *ret_fault)
 {
     static const struct str ended = STR("unexpected end of JSON path");
     while (path.n) {
@@ -182,9 +186,9 @@ static void check_standard(struct field_errors *e, const struct field_path *path
         STR("id"),          STR("additionalItems"), STR("patternProperties"),
         STR("definitions"), STR("dependencies"),    STR("$ref"),
     };
-    if (!place->rules->any_types && schema_has_bad_type(s))
-        check_one_of(e, path_at(path, "type"), text_of(s, "type"), VALUES(types_known));
-    if (schema_has_default(s) && place->no_default)
+    if (!place->rules->any_types && validate_schema_has_bad_type(s))
+        validate_one_of(e, path_at(path, "type"), value_text(s, "type"), VALUES(types_known));
+    if (validate_schema_has_default(s) && place->no_default)
         fault_forbidden(e, path_at(path, "default"), "must not be set %s" STR_FMT,
                         place->no_default, STR_ARG(place->no_default_of));
     for (size_t i = 0; i < ARRAY_LEN(unsupported); i++) {
@@ -194,10 +198,10 @@ static void check_standard(struct field_errors *e, const struct field_path *path
         if (v && v->type != VALUE_NULL && !empty_map && !(i == 0 && value_str(v).n == 0))
             fault_forbidden(e, &at, STR_FMT " is not supported", STR_ARG(unsupported[i]));
     }
-    if (schema_has_type(s, "null"))
+    if (validate_schema_has_type(s, "null"))
         fault_forbidden(e, path_at(path, "type"),
                         "type cannot be set to null, use nullable as an alternative");
-    if (value_is(member(s, "items"), VALUE_ARRAY) && count_of(s, "items"))
+    if (value_is(validate_member(s, "items"), VALUE_ARRAY) && validate_count(s, "items"))
         fault_forbidden(e, path_at(path, "items"),
                         "items must be a schema object and not an array");
     if (place->in_metadata && SCHEMA_EMBEDDED(s))
@@ -209,8 +213,8 @@ static void check_standard(struct field_errors *e, const struct field_path *path
 static bool check_type_for(struct field_errors *e, const struct field_path *path,
                            const struct value *s, const char *type, const char *extension)
 {
-    struct str given = text_of(s, "type");
-    if (schema_has_type(s, type))
+    struct str given = value_text(s, "type");
+    if (validate_schema_has_type(s, type))
         return true;
     struct str why = arena_printf(e->arena, "must be %s if %s is specified", type, extension);
     if (given.n == 0)
@@ -222,12 +226,12 @@ static void check_set_items(struct field_errors *e, const struct field_path *pat
                             const struct value *items)
 {
     static const char why[] = "must be atomic as item of a list with x-kubernetes-list-type=set";
-    const struct value *list = member(items, "x-kubernetes-list-type");
-    struct str map = text_of(items, "x-kubernetes-map-type");
+    const struct value *list = validate_member(items, "x-kubernetes-list-type");
+    struct str map = value_text(items, "x-kubernetes-map-type");
     const struct field_path *at = path_at(path, "items");
-    if (schema_has_type(items, "array") && list && !str_eq(value_str(list), STR("atomic")))
+    if (validate_schema_has_type(items, "array") && list && !str_eq(value_str(list), STR("atomic")))
         fault_value(e, path_at(at, "x-kubernetes-list-type"), list, "%s", why);
-    if (schema_has_type(items, "object") && !str_eq(map, STR("atomic")))
+    if (validate_schema_has_type(items, "object") && !str_eq(map, STR("atomic")))
         fault_value(e, path_at(at, "x-kubernetes-map-type"), list, "%s",
                     why); /* upstream shows it */
 }
@@ -244,9 +248,9 @@ static void check_map_keys(struct field_errors *e, const struct field_path *path
         const struct value *of = value_get(value_get(items, STR("properties")), value_str(it));
         if (!of)
             fault_value(e, at, keys, "entries must all be names of item properties");
-        else if (schema_has_type(of, "array") || schema_has_type(of, "object"))
+        else if (validate_schema_has_type(of, "array") || validate_schema_has_type(of, "object"))
             fault_text(e, path_at(path_key(properties, value_str(it)), "type"),
-                       text_of(items, "type"),
+                       value_text(items, "type"),
                        "must be a scalar type if parent array's x-kubernetes-list-type is map");
         if (!text_set_add(&seen, value_str(it), it))
             fault_value(e, at, keys, "must not contain duplicate entries");
@@ -256,9 +260,9 @@ static void check_map_keys(struct field_errors *e, const struct field_path *path
 static void check_map_list(struct field_errors *e, const struct field_path *path,
                            const struct value *s)
 {
-    const struct value *items = member(s, "items"), *schema = schema_items(s);
+    const struct value *items = validate_member(s, "items"), *schema = validate_schema_items(s);
     const struct field_path *at = path_at(path, "items");
-    if (!count_of(s, "x-kubernetes-list-map-keys"))
+    if (!validate_count(s, "x-kubernetes-list-map-keys"))
         fault_required(e, path_at(path, "x-kubernetes-list-map-keys"),
                        "must not be empty if x-kubernetes-list-type is map");
     if (!items)
@@ -266,8 +270,8 @@ static void check_map_list(struct field_errors *e, const struct field_path *path
     else if (!schema)
         fault_value(e, at, items,
                     "must only have a single schema if x-kubernetes-list-type is map");
-    else if (!schema_has_type(schema, "object"))
-        fault_text(e, path_at(at, "type"), text_of(schema, "type"),
+    else if (!validate_schema_has_type(schema, "object"))
+        fault_text(e, path_at(at, "type"), value_text(schema, "type"),
                    "must be object if parent array's x-kubernetes-list-type is map");
     else
         check_map_keys(e, path, s, schema);
@@ -277,29 +281,30 @@ static void check_map_list(struct field_errors *e, const struct field_path *path
 static void check_comparable(struct field_errors *e, const struct field_path *path,
                              const struct value *s, struct str list_type)
 {
-    const struct value *items = schema_items(s);
+    const struct value *items = validate_schema_items(s);
     const struct field_path *at = path_at(path, "items");
     if (!items)
         return;
-    if (schema_flag(items, STR("nullable")))
+    if (validate_schema_flag(items, STR("nullable")))
         fault_forbidden(e, path_at(at, "nullable"),
                         "cannot be nullable when x-kubernetes-list-type is " STR_FMT,
                         STR_ARG(list_type));
     autoset needed;
     text_set_init(&needed);
-    add_texts(&needed, value_get(items, STR("required")));
+    validate_add_texts(&needed, value_get(items, STR("required")));
     value_each_item (it, str_eq(list_type, STR("map"))
                              ? value_get(s, STR("x-kubernetes-list-map-keys"))
                              : NULL) {
-        const struct value *of = map_member(value_get(items, STR("properties")), value_str(it));
+        const struct value *of =
+            validate_map_member(value_get(items, STR("properties")), value_str(it));
         const struct field_path *key = path_key(path_at(at, "properties"), value_str(it));
         if (!of)
             continue;
-        if (!text_set_has(&needed, value_str(it)) && !schema_has_default(of))
+        if (!text_set_has(&needed, value_str(it)) && !validate_schema_has_default(of))
             fault_required(e, path_at(key, "default"),
                            "this property is in x-kubernetes-list-map-keys, so it must have a "
                            "default or be a required property");
-        if (schema_flag(of, STR("nullable")))
+        if (validate_schema_flag(of, STR("nullable")))
             fault_forbidden(e, path_at(key, "nullable"),
                             "this property is in x-kubernetes-list-map-keys, so it cannot be "
                             "nullable");
@@ -310,22 +315,22 @@ static void check_list_type(struct field_errors *e, const struct field_path *pat
                             const struct value *s, const struct schema_rules *rules)
 {
     static const struct str known[] = { STR("atomic"), STR("set"), STR("map") };
-    const struct value *type = member(s, "x-kubernetes-list-type");
+    const struct value *type = validate_member(s, "x-kubernetes-list-type");
     const struct field_path *at = path_at(path, "x-kubernetes-list-type");
     bool is_map = str_eq(value_str(type), known[2]), is_set = str_eq(value_str(type), known[1]);
     static const char map[] = "must be map if x-kubernetes-list-map-keys is non-empty";
     if (type && check_type_for(e, path, s, "array", "x-kubernetes-list-type") && is_set &&
-        !rules->any_set_items && schema_items(s))
-        check_set_items(e, path, schema_items(s));
+        !rules->any_set_items && validate_schema_items(s))
+        check_set_items(e, path, validate_schema_items(s));
     if (type)
-        check_one_of(e, at, value_str(type), VALUES(known));
-    if (count_of(s, "x-kubernetes-list-map-keys") && !type)
+        validate_one_of(e, at, value_str(type), VALUES(known));
+    if (validate_count(s, "x-kubernetes-list-map-keys") && !type)
         fault_required(e, at, map);
-    else if (count_of(s, "x-kubernetes-list-map-keys") && !is_map)
+    else if (validate_count(s, "x-kubernetes-list-map-keys") && !is_map)
         fault_text(e, at, value_str(type), "%s", map);
     if (is_map)
         check_map_list(e, path, s);
-    if (!rules->any_map_keys && schema_has_loose_keys(s))
+    if (!rules->any_map_keys && validate_schema_has_loose_keys(s))
         check_comparable(e, path, s, value_str(type));
 }
 
@@ -339,9 +344,9 @@ static void check_cel_rule(struct field_errors *e, const struct field_path *path
 {
     static const struct str reasons[] = { STR("FieldValueDuplicate"), STR("FieldValueForbidden"),
                                           STR("FieldValueInvalid"), STR("FieldValueRequired") };
-    struct str text = str_trim(text_of(rule, "rule")), message = text_of(rule, "message");
-    struct str expression = text_of(rule, "messageExpression"), trimmed = str_trim(message);
-    struct str at = text_of(rule, "fieldPath"), fault;
+    struct str text = str_trim(value_text(rule, "rule")), message = value_text(rule, "message");
+    struct str expression = value_text(rule, "messageExpression"), trimmed = str_trim(message);
+    struct str at = value_text(rule, "fieldPath"), fault;
     if (!text.n)
         fault_required(e, path_at(path, "rule"), "rule is not specified");
     else if (message.n && !trimmed.n)
@@ -354,13 +359,13 @@ static void check_cel_rule(struct field_errors *e, const struct field_path *path
     if (expression.n && !str_trim(expression).n)
         fault_required(e, path_at(path, "messageExpression"),
                        "messageExpression must be non-empty if specified");
-    if (member(rule, "reason"))
-        check_one_of(e, path_at(path, "reason"), text_of(rule, "reason"), VALUES(reasons));
+    if (validate_member(rule, "reason"))
+        validate_one_of(e, path_at(path, "reason"), value_text(rule, "reason"), VALUES(reasons));
     if (at.n && !str_trim(at).n)
         fault_text(e, path_at(path, "fieldPath"), at, "must be non-empty if specified");
     if (has_newline(at))
         fault_text(e, path_at(path, "fieldPath"), at, "must not contain line breaks");
-    if (at.n && !schema_at(e->arena, s, at, true, &fault))
+    if (at.n && !validate_schema_at(e->arena, s, at, true, &fault))
         fault_text(e, path_at(path, "fieldPath"), at, "must be a valid path");
 }
 
@@ -368,16 +373,17 @@ static void check_extensions(struct field_errors *e, const struct field_path *pa
                              const struct value *s, const struct schema_rules *rules)
 {
     static const struct str map_types[] = { STR("atomic"), STR("granular") };
-    const struct value *preserves = member(s, "x-kubernetes-preserve-unknown-fields");
-    const struct value *map = member(s, "x-kubernetes-map-type");
+    const struct value *preserves = validate_member(s, "x-kubernetes-preserve-unknown-fields");
+    const struct value *map = validate_member(s, "x-kubernetes-map-type");
     size_t i = 0;
-    if (preserves && !is_true(preserves))
+    if (preserves && !value_is_true(preserves))
         fault_value(e, path_at(path, "x-kubernetes-preserve-unknown-fields"), preserves,
                     "must be true or undefined");
     if (map)
         (void)check_type_for(e, path, s, "object", "x-kubernetes-map-type");
     if (map)
-        check_one_of(e, path_at(path, "x-kubernetes-map-type"), value_str(map), VALUES(map_types));
+        validate_one_of(e, path_at(path, "x-kubernetes-map-type"), value_str(map),
+                        VALUES(map_types));
     check_list_type(e, path, s, rules);
     value_each_item (it, value_get(s, STR("x-kubernetes-validations")))
         check_cel_rule(e, path_item(path_at(path, "x-kubernetes-validations"), i++), s, it);
@@ -409,8 +415,8 @@ static void check_lists_below(struct field_errors *e, const struct field_path *p
                               const struct value *s, const struct schema_place *below)
 {
     static const struct str lists[] = { STR("allOf"), STR("oneOf"), STR("anyOf") };
-    if (member(s, "not"))
-        check_schema(e, path_at(path, "not"), member(s, "not"), below);
+    if (validate_member(s, "not"))
+        check_schema(e, path_at(path, "not"), validate_member(s, "not"), below);
     for (size_t k = 0; k < 3; k++) {
         struct field_path list = field_child(path, lists[k]);
         size_t i = 0;
@@ -424,7 +430,8 @@ static void check_lists_below(struct field_errors *e, const struct field_path *p
 static void check_schema(struct field_errors *e, const struct field_path *path,
                          const struct value *s, const struct schema_place *place)
 {
-    const struct value *values = member(s, "additionalProperties"), *items = member(s, "items");
+    const struct value *values = validate_member(s, "additionalProperties"),
+                       *items = validate_member(s, "items");
     struct schema_place below = *place;
     size_t i = 0;
     if (!value_is(s, VALUE_OBJECT))
@@ -436,11 +443,11 @@ static void check_schema(struct field_errors *e, const struct field_path *path,
     below.is_root = false;
     below.depth++;
     check_standard(e, path, s, place);
-    if (schema_flag(s, STR("uniqueItems")))
+    if (validate_schema_flag(s, STR("uniqueItems")))
         fault_forbidden(e, path_at(path, "uniqueItems"),
                         "uniqueItems cannot be set to true since the runtime complexity becomes "
                         "quadratic");
-    if (values && count_of(s, "properties") && !is_true(values))
+    if (values && validate_count(s, "properties") && !value_is_true(values))
         fault_forbidden(e, path_at(path, "additionalProperties"),
                         "additionalProperties and properties are mutual exclusive");
     if (values) {
@@ -489,17 +496,17 @@ static bool is_allowed_at_root(struct str name)
         STR("x-kubernetes-preserve-unknown-fields"),
         STR("x-kubernetes-validations"),
     };
-    return is_one_of(name, VALUES(allowed));
+    return validate_is_one_of(name, VALUES(allowed));
 }
 
 static void check_root(struct field_errors *e, const struct field_path *path,
                        const struct value *schema)
 {
     value_each_field (f, schema) {
-        if (schema_is_unset(&f->val))
+        if (validate_schema_is_unset(&f->val))
             continue;
-        if (str_eq(f->key, STR("type")) && !schema_has_type(schema, "object")) {
-            fault_text(e, path_at(path, "type"), text_of(schema, "type"),
+        if (str_eq(f->key, STR("type")) && !validate_schema_has_type(schema, "object")) {
+            fault_text(e, path_at(path, "type"), value_text(schema, "type"),
                        "only \"object\" is allowed as the type at the root of the schema if the "
                        "status subresource is enabled");
             return;
@@ -517,19 +524,19 @@ static void check_root(struct field_errors *e, const struct field_path *path,
     }
 }
 
-void check_definition_schema(struct field_errors *e, const struct field_path *path,
-                             const struct value *schema, bool has_status,
-                             const struct schema_rules *rules)
+void validate_definition_schema(struct field_errors *e, const struct field_path *path,
+                                const struct value *schema, bool has_status,
+                                const struct schema_rules *rules)
 {
     const struct schema_place root = { .rules = rules, .is_root = true };
     size_t before = e->n;
     if (has_status)
         check_root(e, path, schema);
-    if (schema_flag(schema, STR("nullable")))
+    if (validate_schema_flag(schema, STR("nullable")))
         fault_forbidden(e, path_at(path, "nullable"), "nullable cannot be true at the root");
-    bool unsupported = schema_any(schema, schema_is_unsupported);
+    bool unsupported = validate_schema_any(schema, validate_schema_is_unsupported);
     if (rules->structural && !unsupported)
-        check_structural(e, path, schema);
+        validate_structural(e, path, schema);
     check_schema(e, path, schema, &root);
     if (rules->structural && unsupported && e->n == before)
         fault_text(e, path, STR(""), "OpenAPIV3Schema 'schema' is not supported");

@@ -15,8 +15,8 @@ static bool is_int_or_string(const struct value *any_of)
 {
     const struct value *first = value_at(any_of, 0), *second = value_at(any_of, 1);
     return validate__count(any_of) == 2 && validate__count(first) == 1 &&
-           validate__count(second) == 1 && schema_has_type(first, "integer") &&
-           schema_has_type(second, "string");
+           validate__count(second) == 1 && validate_schema_has_type(first, "integer") &&
+           validate_schema_has_type(second, "string");
 }
 
 static void check_value_rules(struct field_errors *e, const struct field_path *path,
@@ -35,8 +35,8 @@ static void check_value_rules(struct field_errors *e, const struct field_path *p
     i = 0;
     value_each_item (it, value_get(v, STR("oneOf")))
         check_nested(e, path_item(path_at(path, "oneOf"), i++), it, false, depth + 1);
-    if (member(v, "not"))
-        check_nested(e, path_at(path, "not"), member(v, "not"), false, depth + 1);
+    if (validate_member(v, "not"))
+        check_nested(e, path_at(path, "not"), validate_member(v, "not"), false, depth + 1);
 }
 
 /* Fields that belong to the skeleton, with the words that say so. */
@@ -65,13 +65,13 @@ static void check_nested(struct field_errors *e, const struct field_path *path,
     if (depth > LIMIT_SCHEMA_DEPTH)
         return;
     check_value_rules(e, path, v, skips_any_of, false, depth);
-    if (schema_items(v))
-        check_nested(e, path_at(path, "items"), schema_items(v), false, depth + 1);
+    if (validate_schema_items(v))
+        check_nested(e, path_at(path, "items"), validate_schema_items(v), false, depth + 1);
     value_each_field (f, value_get(v, STR("properties")))
         check_nested(e, path_key(path_at(path, "properties"), f->key), &f->val, false, depth + 1);
     for (size_t i = 0; i < ARRAY_LEN(skeleton); i++) {
         struct field_path at = field_child(path, skeleton[i].name);
-        if (!schema_is_unset(value_get(v, skeleton[i].name)))
+        if (!validate_schema_is_unset(value_get(v, skeleton[i].name)))
             fault_forbidden(e, &at, "%s", skeleton[i].why);
     }
     if (value_get(value_get(v, STR("properties")), STR("metadata")))
@@ -87,15 +87,15 @@ enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 static void check_metadata(struct field_errors *e, const struct field_path *path,
                            const struct value *metadata, bool checked, bool root)
 {
-    if (checked && !schema_has_type(metadata, "object"))
-        fault_text(e, path_at(path, "type"), text_of(metadata, "type"), "must be object");
+    if (checked && !validate_schema_has_type(metadata, "object"))
+        fault_text(e, path_at(path, "type"), value_text(metadata, "type"), "must be object");
     const struct value *properties = value_get(metadata, STR("properties"));
     bool plain = true;
     value_each_field (f, properties)
         plain = plain && (str_eq(f->key, STR("name")) || str_eq(f->key, STR("generateName")));
     value_each_field (f, metadata)
         plain = plain && (str_eq(f->key, STR("type")) || str_eq(f->key, STR("properties")) ||
-                          str_eq(f->key, STR("default")) || schema_is_unset(&f->val));
+                          str_eq(f->key, STR("default")) || validate_schema_is_unset(&f->val));
     if (root && !plain)
         fault_forbidden(e, path,
                         "must not specify anything other than name and generateName, but metadata "
@@ -111,15 +111,15 @@ static void check_skeleton_type(struct field_errors *e, const struct field_path 
         [LEVEL_FIELD] = "must not be empty for specified object fields",
     };
     static const char object[] = "must be object if x-kubernetes-embedded-resource is true";
-    struct str type = text_of(s, "type");
+    struct str type = value_text(s, "type");
     const struct field_path *at = path_at(path, "type");
     if (SCHEMA_EMBEDDED(s) && !type.n)
         fault_required(e, at, object);
-    else if (SCHEMA_EMBEDDED(s) && !schema_has_type(s, "object"))
+    else if (SCHEMA_EMBEDDED(s) && !validate_schema_has_type(s, "object"))
         fault_text(e, at, type, "%s", object);
     else if (!SCHEMA_EMBEDDED(s) && !type.n && !SCHEMA_INT_OR_STRING(s) && !SCHEMA_PRESERVES(s))
         fault_required(e, at, empty[level]);
-    if (level == LEVEL_ROOT && type.n && !schema_has_type(s, "object"))
+    if (level == LEVEL_ROOT && type.n && !validate_schema_has_type(s, "object"))
         fault_text(e, at, type, "must be object at the root");
 }
 
@@ -129,14 +129,14 @@ static void check_embedded(struct field_errors *e, const struct field_path *path
     const struct value *properties = value_get(s, STR("properties"));
     static const struct str texts[] = { STR("kind"), STR("apiVersion") };
     bool checked = level == LEVEL_ROOT || SCHEMA_EMBEDDED(s);
-    if (SCHEMA_EMBEDDED(s) && member(s, "additionalProperties"))
+    if (SCHEMA_EMBEDDED(s) && validate_member(s, "additionalProperties"))
         fault_forbidden(e, path_at(path, "additionalProperties"),
                         "must not be used if x-kubernetes-embedded-resource is set");
     for (size_t i = 0; checked && i < 2; i++) {
         const struct value *of = value_get(properties, texts[i]);
-        if (of && !schema_has_type(of, "string"))
+        if (of && !validate_schema_has_type(of, "string"))
             fault_text(e, path_at(path_key(path_at(path, "properties"), texts[i]), "type"),
-                       text_of(of, "type"), "must be string");
+                       value_text(of, "type"), "must be string");
     }
     if (value_get(properties, STR("metadata")))
         check_metadata(e, path_key(path_at(path, "properties"), STR("metadata")),
@@ -154,18 +154,18 @@ static void check_skeleton(struct field_errors *e, const struct field_path *path
     const struct value *any_of = value_get(s, STR("anyOf")), *all_of = value_get(s, STR("allOf"));
     if (depth > LIMIT_SCHEMA_DEPTH)
         return; /* said already */
-    if (schema_has_type(s, "array") && !schema_items(s))
+    if (validate_schema_has_type(s, "array") && !validate_schema_items(s))
         fault_required(e, path_at(path, "items"), "must be specified");
-    if (schema_items(s))
-        check_skeleton(e, path_at(path, "items"), schema_items(s), LEVEL_ITEM, depth + 1);
+    if (validate_schema_items(s))
+        check_skeleton(e, path_at(path, "items"), validate_schema_items(s), LEVEL_ITEM, depth + 1);
     value_each_field (f, value_get(s, STR("properties")))
         check_skeleton(e, path_key(path_at(path, "properties"), f->key), &f->val, LEVEL_FIELD,
                        depth + 1);
-    if (member(s, "additionalProperties") && level == LEVEL_ROOT)
+    if (validate_member(s, "additionalProperties") && level == LEVEL_ROOT)
         fault_forbidden(e, path_at(path, "additionalProperties"), "must not be used at the root");
-    if (schema_values(s))
-        check_skeleton(e, path_at(path, "additionalProperties"), schema_values(s), LEVEL_FIELD,
-                       depth + 1);
+    if (validate_schema_values(s))
+        check_skeleton(e, path_at(path, "additionalProperties"), validate_schema_values(s),
+                       LEVEL_FIELD, depth + 1);
     if (SCHEMA_INT_OR_STRING(s) && SCHEMA_PRESERVES(s))
         fault_value(e, path_at(path, "x-kubernetes-preserve-unknown-fields"), &yes,
                     "must be false if x-kubernetes-int-or-string is true");
@@ -196,9 +196,9 @@ static void check_fields_covered(struct field_errors *e, const struct field_path
                                  const struct field_path *v_path, const struct value *s,
                                  const struct value *v, size_t depth)
 {
-    if (schema_items(v))
-        check_covered(e, path_at(s_path, "items"), path_at(v_path, "items"), schema_items(s),
-                      schema_items(v), true, depth + 1);
+    if (validate_schema_items(v))
+        check_covered(e, path_at(s_path, "items"), path_at(v_path, "items"),
+                      validate_schema_items(s), validate_schema_items(v), true, depth + 1);
     value_each_field (f, value_get(v, STR("properties"))) {
         const struct field_path *s_at = path_key(path_at(s_path, "properties"), f->key);
         const struct field_path *v_at = path_key(path_at(v_path, "properties"), f->key);
@@ -218,8 +218,9 @@ static void check_covered(struct field_errors *e, const struct field_path *s_pat
         fault_uncovered(e, s_path, v_path);
         return;
     }
-    if (member(v, "not"))
-        check_covered(e, s_path, path_at(v_path, "not"), s, member(v, "not"), true, depth + 1);
+    if (validate_member(v, "not"))
+        check_covered(e, s_path, path_at(v_path, "not"), s, validate_member(v, "not"), true,
+                      depth + 1);
     value_each_item (it, value_get(v, STR("allOf")))
         check_covered(e, s_path, path_item(path_at(v_path, "allOf"), i++), s, it, true, depth + 1);
     i = 0;
@@ -232,8 +233,8 @@ static void check_covered(struct field_errors *e, const struct field_path *s_pat
         check_fields_covered(e, s_path, v_path, s, v, depth);
 }
 
-void check_structural(struct field_errors *e, const struct field_path *path,
-                      const struct value *schema)
+void validate_structural(struct field_errors *e, const struct field_path *path,
+                         const struct value *schema)
 {
     struct field_errors found = FIELD_ERRORS_INIT(e->arena);
     check_skeleton(&found, path, schema, LEVEL_ROOT, 0);
@@ -241,11 +242,11 @@ void check_structural(struct field_errors *e, const struct field_path *path,
     field_errors_add_sorted(e, &found);
 }
 
-bool schema_is_structural(struct arena *a, const struct value *schema)
+bool validate_schema_is_structural(struct arena *a, const struct value *schema)
 {
     struct field_errors found = FIELD_ERRORS_INIT(a);
-    if (schema_any(schema, schema_is_unsupported))
+    if (validate_schema_any(schema, validate_schema_is_unsupported))
         return false;
-    check_structural(&found, path_root("schema"), schema);
+    validate_structural(&found, path_root("schema"), schema);
     return found.n == 0;
 }

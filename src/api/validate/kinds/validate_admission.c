@@ -21,11 +21,11 @@ static void check_named_rules(struct field_errors *e, const struct field_path *p
         text_set_init(&seen);
         value_each_item (it, value_get(rule, STR("resourceNames"))) {
             const struct field_path *name_path = path_item(names, k++);
-            check_name(e, name_path, NAME_PATH_SEGMENT, value_str(it));
+            validate_name(e, name_path, NAME_PATH_SEGMENT, value_str(it));
             if (!text_set_add(&seen, value_str(it), it))
                 fault_duplicate(e, name_path, value_str(it));
         }
-        check_rule_with_operations(e, at, rule);
+        validate_rule_with_operations(e, at, rule);
     }
 }
 
@@ -35,7 +35,7 @@ static void check_needed_selector(struct field_errors *e, const struct field_pat
     if (!selector)
         fault_required(e, path, "");
     else
-        check_label_selector(e, path, selector, 0);
+        validate_label_selector(e, path, selector, 0);
 }
 
 static void check_match_resources(struct field_errors *e, const struct field_path *path,
@@ -43,14 +43,15 @@ static void check_match_resources(struct field_errors *e, const struct field_pat
 {
     if (!match)
         return;
-    if (!member(match, "matchPolicy"))
+    if (!validate_member(match, "matchPolicy"))
         fault_required(e, path_at(path, "matchPolicy"), "");
     else
-        check_one_of(e, path_at(path, "matchPolicy"), text_of(match, "matchPolicy"),
-                     VALUES(match_policies));
+        validate_one_of(e, path_at(path, "matchPolicy"), value_text(match, "matchPolicy"),
+                        VALUES(match_policies));
     check_needed_selector(e, path_at(path, "namespaceSelector"),
-                          member(match, "namespaceSelector"));
-    check_needed_selector(e, path_at(path, "objectSelector"), member(match, "objectSelector"));
+                          validate_member(match, "namespaceSelector"));
+    check_needed_selector(e, path_at(path, "objectSelector"),
+                          validate_member(match, "objectSelector"));
     check_named_rules(e, path_at(path, "resourceRules"), value_get(match, STR("resourceRules")));
     check_named_rules(e, path_at(path, "excludeResourceRules"),
                       value_get(match, STR("excludeResourceRules")));
@@ -65,7 +66,7 @@ static void check_mutating_operations(struct field_errors *e, const struct field
     const struct field_path *at = path_at(path_at(path, "resourceRules"), "operations");
     value_each_item (rule, value_get(match, STR("resourceRules")))
         value_each_item (it, value_get(rule, STR("operations")))
-            check_one_of(e, at, value_str(it), VALUES(operations));
+            validate_one_of(e, at, value_str(it), VALUES(operations));
 }
 
 /* ---- Parameters ---- */
@@ -83,7 +84,7 @@ static void check_param_version(struct field_errors *e, const struct field_path 
                                 struct str text)
 {
     struct str version = text, group = STR("");
-    if (!check_required(e, path, text))
+    if (!validate_required(e, path, text))
         return;
     if (str_find(text, '/') >= 0)
         group = str_cut(&version, '/');
@@ -102,11 +103,11 @@ static void check_param_version(struct field_errors *e, const struct field_path 
 static void check_param_kind(struct field_errors *e, const struct field_path *path,
                              const struct value *param)
 {
-    struct str kind = text_of(param, "kind");
+    struct str kind = value_text(param, "kind");
     if (!param)
         return;
-    check_param_version(e, path_at(path, "apiVersion"), text_of(param, "apiVersion"));
-    if (!check_required(e, path_at(path, "kind"), kind))
+    check_param_version(e, path_at(path, "apiVersion"), value_text(param, "apiVersion"));
+    if (!validate_required(e, path_at(path, "kind"), kind))
         return;
     autobuf lower = { 0 };
     for (size_t i = 0; i < kind.n; i++)
@@ -121,22 +122,22 @@ static void check_param_ref(struct field_errors *e, const struct field_path *pat
 {
     static const struct str actions[] = { STR("Deny"), STR("Allow") };
     static const char both[] = "name and selector are mutually exclusive";
-    const struct value *selector = member(ref, "selector");
-    struct str name = text_of(ref, "name"), action = text_of(ref, "parameterNotFoundAction");
+    const struct value *selector = validate_member(ref, "selector");
+    struct str name = value_text(ref, "name"), action = value_text(ref, "parameterNotFoundAction");
     if (!ref)
         return;
     if (name.n)
-        check_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, name);
+        validate_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, name);
     if (name.n && selector)
         fault_forbidden(e, path_at(path, "name"), "%s", both);
     if (selector)
-        check_label_selector(e, path_at(path, "selector"), selector, 0);
+        validate_label_selector(e, path_at(path, "selector"), selector, 0);
     if (name.n && selector)
         fault_forbidden(e, path_at(path, "selector"), "%s", both);
     if (!name.n && !selector)
         fault_required(e, path, "one of name or selector must be specified");
-    if (check_required(e, path_at(path, "parameterNotFoundAction"), action))
-        check_one_of(e, path_at(path, "parameterNotFoundAction"), action, VALUES(actions));
+    if (validate_required(e, path_at(path, "parameterNotFoundAction"), action))
+        validate_one_of(e, path_at(path, "parameterNotFoundAction"), action, VALUES(actions));
 }
 
 /* ---- What both policies have ---- */
@@ -144,19 +145,19 @@ static void check_param_ref(struct field_errors *e, const struct field_path *pat
 static void check_policy_head(struct field_errors *e, const struct value *spec, bool mutating)
 {
     const struct field_path *path = path_root("spec"), *at = path_at(path, "matchConstraints");
-    const struct value *match = member(spec, "matchConstraints");
-    if (!member(spec, "failurePolicy"))
+    const struct value *match = validate_member(spec, "matchConstraints");
+    if (!validate_member(spec, "failurePolicy"))
         fault_required(e, path_at(path, "failurePolicy"), "");
     else
-        check_one_of(e, path_at(path, "failurePolicy"), text_of(spec, "failurePolicy"),
-                     VALUES(failure_policies));
-    check_param_kind(e, path_at(path, "paramKind"), member(spec, "paramKind"));
+        validate_one_of(e, path_at(path, "failurePolicy"), value_text(spec, "failurePolicy"),
+                        VALUES(failure_policies));
+    check_param_kind(e, path_at(path, "paramKind"), validate_member(spec, "paramKind"));
     if (!match) {
         fault_required(e, at, "");
         return;
     }
     check_match_resources(e, at, match);
-    if (!count_of(match, "resourceRules"))
+    if (!validate_count(match, "resourceRules"))
         fault_required(e, path_at(at, "resourceRules"), "");
     if (mutating)
         check_mutating_operations(e, at, match);
@@ -164,8 +165,11 @@ static void check_policy_head(struct field_errors *e, const struct value *spec, 
 
 static bool keeps_conditions(const struct value *spec, const struct value *old)
 {
-    return old && is_same(member(spec, "paramKind"), member(old, "paramKind")) &&
-           is_same(value_get(spec, STR("matchConditions")), value_get(old, STR("matchConditions")));
+    return old &&
+           validate_is_same(validate_member(spec, "paramKind"),
+                            validate_member(old, "paramKind")) &&
+           validate_is_same(value_get(spec, STR("matchConditions")),
+                            value_get(old, STR("matchConditions")));
 }
 
 static bool is_cel_identifier(struct str name)
@@ -182,7 +186,7 @@ static bool is_cel_identifier(struct str name)
         if (c != '_' && !(lower >= 'a' && lower <= 'z') && !(digit && i))
             return false;
     }
-    return name.n && !is_one_of(name, VALUES(reserved));
+    return name.n && !validate_is_one_of(name, VALUES(reserved));
 }
 
 static void check_variables(struct field_errors *e, const struct value *variables)
@@ -190,12 +194,12 @@ static void check_variables(struct field_errors *e, const struct value *variable
     size_t i = 0;
     value_each_item (it, variables) {
         const struct field_path *at = path_item(path_at(path_root("spec"), "variables"), i++);
-        struct str name = text_of(it, "name");
+        struct str name = value_text(it, "name");
         if (str_trim(name).n == 0)
             fault_required(e, path_at(at, "name"), "name is not specified");
         else if (!is_cel_identifier(name))
             fault_text(e, path_at(at, "name"), name, "must be a valid CEL identifier");
-        if (str_trim(text_of(it, "expression")).n == 0)
+        if (str_trim(value_text(it, "expression")).n == 0)
             fault_required(e, path_at(at, "expression"), "expression is not specified");
     }
 }
@@ -207,9 +211,9 @@ static void check_validation(struct field_errors *e, const struct field_path *pa
 {
     static const struct str reasons[] = { STR("Forbidden"), STR("Invalid"),
                                           STR("RequestEntityTooLarge") };
-    struct str message = text_of(validation, "message"), trimmed = str_trim(message);
-    struct str expression = text_of(validation, "messageExpression");
-    if (str_trim(text_of(validation, "expression")).n == 0)
+    struct str message = value_text(validation, "message"), trimmed = str_trim(message);
+    struct str expression = value_text(validation, "messageExpression");
+    if (str_trim(value_text(validation, "expression")).n == 0)
         fault_required(e, path_at(path, "expression"), "expression is not specified");
     if (expression.n && str_trim(expression).n == 0)
         fault_text(e, path_at(path, "messageExpression"), expression,
@@ -218,8 +222,9 @@ static void check_validation(struct field_errors *e, const struct field_path *pa
         fault_text(e, path_at(path, "message"), message, "must be non-empty if specified");
     else if (str_find(trimmed, '\n') >= 0)
         fault_text(e, path_at(path, "message"), message, "must not contain line breaks");
-    if (member(validation, "reason"))
-        check_one_of(e, path_at(path, "reason"), text_of(validation, "reason"), VALUES(reasons));
+    if (validate_member(validation, "reason"))
+        validate_one_of(e, path_at(path, "reason"), value_text(validation, "reason"),
+                        VALUES(reasons));
 }
 
 static void check_audit_annotations(struct field_errors *e, const struct value *obj)
@@ -235,10 +240,11 @@ static void check_audit_annotations(struct field_errors *e, const struct value *
         fault_value(e, path, list, "must not have more than %d auditAnnotations", ANNOTATIONS_MAX);
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
-        struct str key = text_of(it, "key"), expression = str_trim(text_of(it, "valueExpression"));
+        struct str key = value_text(it, "key"),
+                   expression = str_trim(value_text(it, "valueExpression"));
         if (name.n)
-            check_name(e, path_at(at, "key"), NAME_QUALIFIED,
-                       arena_printf(e->arena, STR_FMT "/" STR_FMT, STR_ARG(name), STR_ARG(key)));
+            validate_name(e, path_at(at, "key"), NAME_QUALIFIED,
+                          arena_printf(e->arena, STR_FMT "/" STR_FMT, STR_ARG(name), STR_ARG(key)));
         else
             fault_text(e, path_at(at, "key"), key, "requires metadata.name be non-empty");
         if (expression.n == 0)
@@ -260,10 +266,10 @@ static void check_validating(struct field_errors *e, const struct value *obj,
     size_t i = 0;
     check_policy_head(e, spec, false);
     if (!keeps_conditions(spec, value_get(old_obj, STR("spec"))))
-        check_match_conditions(e, path_at(path, "matchConditions"),
-                               value_get(spec, STR("matchConditions")));
+        validate_match_conditions(e, path_at(path, "matchConditions"),
+                                  value_get(spec, STR("matchConditions")));
     check_variables(e, value_get(spec, STR("variables")));
-    if (!count_of(spec, "validations") && !count_of(spec, "auditAnnotations")) {
+    if (!validate_count(spec, "validations") && !validate_count(spec, "auditAnnotations")) {
         fault_required(e, path_at(path, "validations"), one);
         fault_required(e, path_at(path, "auditAnnotations"), one);
     }
@@ -275,7 +281,7 @@ static void check_validating(struct field_errors *e, const struct value *obj,
 static void create_validating(struct field_errors *e, const struct value *obj)
 {
     check_validating(e, obj, NULL);
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
 }
 
 static void update_validating(struct field_errors *e, const struct value *obj,
@@ -297,10 +303,10 @@ static void update_validating_status(struct field_errors *e, struct str sub,
         return;
     value_each_item (it, value_dig(status, "typeChecking", "expressionWarnings")) {
         const struct field_path *at = path_item(warnings, i++);
-        check_required(e, path_at(at, "warning"), text_of(it, "warning"));
-        check_required(e, path_at(at, "fieldRef"), str_trim(text_of(it, "fieldRef")));
+        validate_required(e, path_at(at, "warning"), value_text(it, "warning"));
+        validate_required(e, path_at(at, "fieldRef"), str_trim(value_text(it, "fieldRef")));
     }
-    check_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
+    validate_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
 }
 
 /* ---- MutatingAdmissionPolicy ---- */
@@ -315,7 +321,7 @@ static void check_patch(struct field_errors *e, const struct field_path *path,
         field_error(e, FIELD_REQUIRED, &at, STR(""), "must be specified when patchType is %s",
                     type);
     else
-        check_required(e, path_at(&at, "expression"), str_trim(text_of(patch, "expression")));
+        validate_required(e, path_at(&at, "expression"), str_trim(value_text(patch, "expression")));
     if (validate__member(mutation, other))
         fault_text(e, &other_at, arena_printf(e->arena, "{" STR_FMT "}", STR_ARG(other)),
                    "must not be specified when patchType is %s", type);
@@ -326,9 +332,9 @@ static void check_mutation(struct field_errors *e, const struct field_path *path
 {
     static const struct str types[] = { STR("ApplyConfiguration"), STR("JSONPatch") };
     static const struct str apply = STR("applyConfiguration"), patch = STR("jsonPatch");
-    struct str type = text_of(mutation, "patchType");
-    if (!check_required(e, path_at(path, "patchType"), type) ||
-        !check_one_of(e, path_at(path, "patchType"), type, VALUES(types)))
+    struct str type = value_text(mutation, "patchType");
+    if (!validate_required(e, path_at(path, "patchType"), type) ||
+        !validate_one_of(e, path_at(path, "patchType"), type, VALUES(types)))
         return;
     if (str_eq(type, types[0]))
         check_patch(e, path, mutation, "ApplyConfiguration", apply, patch);
@@ -341,25 +347,26 @@ static void check_mutating(struct field_errors *e, const struct value *obj,
 {
     const struct value *spec = value_get(obj, STR("spec"));
     const struct field_path *path = path_root("spec");
-    struct str policy = text_of(spec, "reinvocationPolicy");
+    struct str policy = value_text(spec, "reinvocationPolicy");
     size_t i = 0;
     check_policy_head(e, spec, true);
     if (!keeps_conditions(spec, value_get(old_obj, STR("spec"))))
-        check_match_conditions(e, path_at(path, "matchConditions"),
-                               value_get(spec, STR("matchConditions")));
+        validate_match_conditions(e, path_at(path, "matchConditions"),
+                                  value_get(spec, STR("matchConditions")));
     check_variables(e, value_get(spec, STR("variables")));
-    if (!count_of(spec, "mutations"))
+    if (!validate_count(spec, "mutations"))
         fault_required(e, path_at(path, "mutations"), "mutations must contain at least one item");
     value_each_item (it, value_get(spec, STR("mutations")))
         check_mutation(e, path_item(path_at(path, "mutations"), i++), it);
-    if (check_required(e, path_at(path, "reinvocationPolicy"), policy))
-        check_one_of(e, path_at(path, "reinvocationPolicy"), policy, VALUES(reinvocation_policies));
+    if (validate_required(e, path_at(path, "reinvocationPolicy"), policy))
+        validate_one_of(e, path_at(path, "reinvocationPolicy"), policy,
+                        VALUES(reinvocation_policies));
 }
 
 static void create_mutating(struct field_errors *e, const struct value *obj)
 {
     check_mutating(e, obj, NULL);
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
 }
 
 static void update_mutating(struct field_errors *e, const struct value *obj,
@@ -383,7 +390,7 @@ static void check_actions(struct field_errors *e, const struct field_path *path,
     text_set_init(&seen);
     value_each_item (it, actions) {
         const struct field_path *at = path_item(path, i++);
-        check_one_of(e, at, value_str(it), VALUES(known));
+        validate_one_of(e, at, value_str(it), VALUES(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
@@ -396,11 +403,12 @@ static void check_actions(struct field_errors *e, const struct field_path *path,
 static void check_binding(struct field_errors *e, const struct value *spec)
 {
     const struct field_path *path = path_root("spec");
-    struct str policy = text_of(spec, "policyName");
+    struct str policy = value_text(spec, "policyName");
     if (policy.n)
-        check_name(e, path_at(path, "policyName"), NAME_SUBDOMAIN, policy);
-    check_param_ref(e, path_at(path, "paramRef"), member(spec, "paramRef"));
-    check_match_resources(e, path_at(path, "matchResources"), member(spec, "matchResources"));
+        validate_name(e, path_at(path, "policyName"), NAME_SUBDOMAIN, policy);
+    check_param_ref(e, path_at(path, "paramRef"), validate_member(spec, "paramRef"));
+    check_match_resources(e, path_at(path, "matchResources"),
+                          validate_member(spec, "matchResources"));
 }
 
 static void check_validating_binding(struct field_errors *e, const struct value *obj)
@@ -414,7 +422,7 @@ static void check_validating_binding(struct field_errors *e, const struct value 
 static void create_validating_binding(struct field_errors *e, const struct value *obj)
 {
     check_validating_binding(e, obj);
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
     declared_check(e, NULL, &binding, obj, NULL);
 }
 
@@ -429,15 +437,16 @@ static void check_mutating_binding(struct field_errors *e, const struct value *o
 {
     const struct value *spec = value_get(obj, STR("spec"));
     const struct field_path *path = path_root("spec");
-    check_required(e, path_at(path, "policyName"), text_of(spec, "policyName"));
+    validate_required(e, path_at(path, "policyName"), value_text(spec, "policyName"));
     check_binding(e, spec);
-    check_mutating_operations(e, path_at(path, "matchResources"), member(spec, "matchResources"));
+    check_mutating_operations(e, path_at(path, "matchResources"),
+                              validate_member(spec, "matchResources"));
 }
 
 static void create_mutating_binding(struct field_errors *e, const struct value *obj)
 {
     check_mutating_binding(e, obj);
-    check_static_name(e, obj);
+    validate_static_name(e, obj);
 }
 
 static void update_mutating_binding(struct field_errors *e, const struct value *obj,
@@ -450,12 +459,12 @@ static void update_mutating_binding(struct field_errors *e, const struct value *
 const struct validate_rules validate__admission[] = {
     { GROUP, STR("ValidatingAdmissionPolicy"), .create = create_validating,
       .update = update_validating, .update_sub = update_validating_status,
-      .warn = warn_of_static_name },
+      .warn = validate_warn_static_name },
     { GROUP, STR("MutatingAdmissionPolicy"), .create = create_mutating, .update = update_mutating,
-      .warn = warn_of_static_name },
+      .warn = validate_warn_static_name },
     { GROUP, STR("ValidatingAdmissionPolicyBinding"), .create = create_validating_binding,
-      .update = update_validating_binding, .warn = warn_of_static_name },
+      .update = update_validating_binding, .warn = validate_warn_static_name },
     { GROUP, STR("MutatingAdmissionPolicyBinding"), .create = create_mutating_binding,
-      .update = update_mutating_binding, .warn = warn_of_static_name },
+      .update = update_mutating_binding, .warn = validate_warn_static_name },
     { .kind = { NULL, 0 } },
 };

@@ -11,37 +11,38 @@
 
 static const struct value *spec_of(const struct value *obj)
 {
-    return member(obj, "spec");
+    return validate_member(obj, "spec");
 }
 
 static void check_limit(struct field_errors *e, const struct value *spec)
 {
-    const struct value *limit = member(spec, "revisionHistoryLimit");
+    const struct value *limit = validate_member(spec, "revisionHistoryLimit");
     if (limit)
-        (void)check_nonnegative(e, path_at(SPEC, "revisionHistoryLimit"), validate__int(limit));
+        (void)validate_nonnegative(e, path_at(SPEC, "revisionHistoryLimit"), validate__int(limit));
 }
 
 /* Selector and template of a Deployment or a ReplicaSet. */
 static void check_replicated(struct field_errors *e, const struct value *spec,
                              const struct value *old_spec)
 {
-    const struct value *selector = member(spec, "selector"), *template = member(spec, "template");
+    const struct value *selector = validate_member(spec, "selector"),
+                       *template = validate_member(spec, "template");
     const struct field_path *path = path_at(SPEC, "selector");
-    check_workload_selector(e, path, selector, "deployment");
-    if (!is_label_selector(selector, 0)) {
+    validate_workload_selector(e, path, selector, "deployment");
+    if (!validate_is_label_selector(selector, 0)) {
         fault_value(e, path, selector, "invalid label selector");
         return;
     }
-    check_selected(e, TEMPLATE, template, selector);
-    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
-    check_lasting_template(e, TEMPLATE, template, "ReplicaSet");
+    validate_selected(e, TEMPLATE, template, selector);
+    validate_pod_template(e, TEMPLATE, template, validate_member(old_spec, "template"));
+    validate_lasting_template(e, TEMPLATE, template, "ReplicaSet");
 }
 
 static void check_selector_kept(struct field_errors *e, const struct value *spec,
                                 const struct value *old_spec)
 {
-    (void)check_immutable(e, path_at(SPEC, "selector"), member(spec, "selector"),
-                          member(old_spec, "selector"));
+    (void)validate_immutable(e, path_at(SPEC, "selector"), validate_member(spec, "selector"),
+                             validate_member(old_spec, "selector"));
 }
 
 /* ---- Deployment ---- */
@@ -49,23 +50,23 @@ static void check_selector_kept(struct field_errors *e, const struct value *spec
 static void check_rolling_deployment(struct field_errors *e, const struct field_path *path,
                                      const struct value *rolling)
 {
-    const struct value *unavailable = member(rolling, "maxUnavailable"),
-                       *surge = member(rolling, "maxSurge");
-    (void)check_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
-    (void)check_int_or_percent(e, path_at(path, "maxSurge"), surge);
-    if (int_or_percent(unavailable) == 0 && int_or_percent(surge) == 0)
+    const struct value *unavailable = validate_member(rolling, "maxUnavailable"),
+                       *surge = validate_member(rolling, "maxSurge");
+    (void)validate_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)validate_int_or_percent(e, path_at(path, "maxSurge"), surge);
+    if (validate_amount(unavailable) == 0 && validate_amount(surge) == 0)
         fault_value(e, path_at(path, "maxUnavailable"), unavailable,
                     "may not be 0 when `maxSurge` is 0");
-    (void)check_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)validate_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
 }
 
 static void check_deployment_strategy(struct field_errors *e, const struct value *strategy)
 {
     static const struct str types[] = { STR("Recreate"), STR("RollingUpdate") };
     const struct field_path *path = path_at(SPEC, "strategy");
-    const struct value *rolling = member(strategy, "rollingUpdate");
-    struct str type = text_of(strategy, "type");
-    if (!is_one_of(type, VALUES(types)))
+    const struct value *rolling = validate_member(strategy, "rollingUpdate");
+    struct str type = value_text(strategy, "type");
+    if (!validate_is_one_of(type, VALUES(types)))
         field_not_supported(e, path,
                             inner_json(e, STR("apps/v1"), STR("DeploymentStrategy"), strategy),
                             VALUES(types));
@@ -82,17 +83,18 @@ static void check_deployment_strategy(struct field_errors *e, const struct value
 static void check_deployment(struct field_errors *e, const struct value *spec,
                              const struct value *old_spec)
 {
-    (void)check_nonnegative(e, path_at(SPEC, "replicas"), int_of(spec, "replicas"));
+    (void)validate_nonnegative(e, path_at(SPEC, "replicas"), validate_int(spec, "replicas"));
     check_replicated(e, spec, old_spec);
-    check_deployment_strategy(e, member(spec, "strategy"));
-    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+    check_deployment_strategy(e, validate_member(spec, "strategy"));
+    (void)validate_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                               validate_int(spec, "minReadySeconds"));
     check_limit(e, spec);
-    const struct value *deadline = member(spec, "progressDeadlineSeconds");
+    const struct value *deadline = validate_member(spec, "progressDeadlineSeconds");
     const struct field_path *path = path_at(SPEC, "progressDeadlineSeconds");
     if (!deadline)
         return;
-    (void)check_nonnegative(e, path, validate__int(deadline));
-    if (validate__int(deadline) <= int_of(spec, "minReadySeconds"))
+    (void)validate_nonnegative(e, path, validate__int(deadline));
+    if (validate__int(deadline) <= validate_int(spec, "minReadySeconds"))
         fault_value(e, path, deadline, "must be greater than minReadySeconds");
 }
 
@@ -125,19 +127,20 @@ static void check_deployment_status(struct field_errors *e, const struct value *
     };
     static const struct str parts[] = { STR("updatedReplicas"), STR("readyReplicas"),
                                         STR("availableReplicas") };
-    check_counts(e, STATUS, status, VALUES(counts));
+    validate_counts(e, STATUS, status, VALUES(counts));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
-    check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
-                  "readyReplicas");
-    check_not_decremented(e, STATUS, status, old_status, STR("collisionCount"));
+        validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
+    validate_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
+                     "readyReplicas");
+    validate_not_decremented(e, STATUS, status, old_status, STR("collisionCount"));
 }
 
 static void update_deployment_sub(struct field_errors *e, struct str sub, const struct value *obj,
                                   const struct value *old_obj)
 {
     if (str_eq(sub, STR("status")))
-        check_deployment_status(e, member(obj, "status"), member(old_obj, "status"));
+        check_deployment_status(e, validate_member(obj, "status"),
+                                validate_member(old_obj, "status"));
     else
         update_deployment(e, obj, old_obj);
 }
@@ -145,7 +148,7 @@ static void update_deployment_sub(struct field_errors *e, struct str sub, const 
 static void warn_named(struct validate_warnings *w, const struct value *obj,
                        const struct value *old_obj)
 {
-    warn_of_workload(w, obj, old_obj, true);
+    validate_warn_workload(w, obj, old_obj, true);
 }
 
 /* ---- ReplicaSet ---- */
@@ -153,8 +156,9 @@ static void warn_named(struct validate_warnings *w, const struct value *obj,
 static void check_replica_set(struct field_errors *e, const struct value *spec,
                               const struct value *old_spec)
 {
-    (void)check_nonnegative(e, path_at(SPEC, "replicas"), int_of(spec, "replicas"));
-    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+    (void)validate_nonnegative(e, path_at(SPEC, "replicas"), validate_int(spec, "replicas"));
+    (void)validate_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                               validate_int(spec, "minReadySeconds"));
     check_replicated(e, spec, old_spec);
 }
 
@@ -182,11 +186,11 @@ static void check_replicas_status(struct field_errors *e, const struct value *st
 {
     static const struct str parts[] = { STR("fullyLabeledReplicas"), STR("readyReplicas"),
                                         STR("availableReplicas") };
-    check_counts(e, STATUS, status, counts, n);
+    validate_counts(e, STATUS, status, counts, n);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
-    check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
-                  "readyReplicas");
+        validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
+    validate_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
+                     "readyReplicas");
 }
 
 static void update_replica_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
@@ -197,7 +201,7 @@ static void update_replica_set_sub(struct field_errors *e, struct str sub, const
         STR("availableReplicas"), STR("observedGeneration"),   STR("terminatingReplicas"),
     };
     if (str_eq(sub, STR("status")))
-        check_replicas_status(e, member(obj, "status"), VALUES(counts));
+        check_replicas_status(e, validate_member(obj, "status"), VALUES(counts));
     else
         update_replica_set(e, obj, old_obj);
 }
@@ -207,8 +211,9 @@ static void update_replica_set_sub(struct field_errors *e, struct str sub, const
 static void check_controller_template(struct field_errors *e, const struct value *spec,
                                       const struct value *old_spec)
 {
-    const struct value *template = member(spec, "template"), *selector = member(spec, "selector"),
-                       *labels = member(member(template, "metadata"), "labels");
+    const struct value *template = validate_member(spec, "template"),
+                       *selector = validate_member(spec, "selector"),
+                       *labels = validate_member(validate_member(template, "metadata"), "labels");
     static const struct str always[] = { STR("Always") };
     if (!template) {
         fault_required(e, TEMPLATE, "");
@@ -216,17 +221,17 @@ static void check_controller_template(struct field_errors *e, const struct value
     }
     bool selected = true;
     value_each_field (f, selector) {
-        const struct value *label = map_member(labels, f->key);
+        const struct value *label = validate_map_member(labels, f->key);
         selected = selected && label && str_eq(value_str(label), value_str(&f->val));
     }
     if (!selected)
         fault_value(e, path_at(path_at(TEMPLATE, "metadata"), "labels"), labels,
                     "`selector` does not match template `labels`");
-    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
-    const struct value *pod = member(template, "spec");
-    (void)check_one_of(e, path_at(path_at(TEMPLATE, "spec"), "restartPolicy"),
-                       text_of(pod, "restartPolicy"), VALUES(always));
-    if (member(pod, "activeDeadlineSeconds"))
+    validate_pod_template(e, TEMPLATE, template, validate_member(old_spec, "template"));
+    const struct value *pod = validate_member(template, "spec");
+    (void)validate_one_of(e, path_at(path_at(TEMPLATE, "spec"), "restartPolicy"),
+                          value_text(pod, "restartPolicy"), VALUES(always));
+    if (validate_member(pod, "activeDeadlineSeconds"))
         fault_forbidden(e, path_at(path_at(TEMPLATE, "spec"), "activeDeadlineSeconds"),
                         "activeDeadlineSeconds in ReplicationController is not Supported");
 }
@@ -236,17 +241,18 @@ static void check_controller(struct field_errors *e, const struct value *obj,
                              const struct value *old_obj)
 {
     const struct value *spec = spec_of(obj), *old_spec = spec_of(old_obj);
-    if (!count_of(spec, "selector"))
+    if (!validate_count(spec, "selector"))
         fault_required(e, path_at(SPEC, "selector"), "");
     check_controller_template(e, spec, old_spec);
-    const struct value *replicas = member(spec, "replicas");
+    const struct value *replicas = validate_member(spec, "replicas");
     if (!replicas)
         fault_required(e, path_at(SPEC, "replicas"), "");
-    else if (!old_spec || !is_same(replicas, member(old_spec, "replicas")))
-        (void)check_nonnegative(e, path_at(SPEC, "replicas"), validate__int(replicas));
-    if (!old_spec || int_of(spec, "minReadySeconds") != int_of(old_spec, "minReadySeconds"))
-        (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"),
-                                int_of(spec, "minReadySeconds"));
+    else if (!old_spec || !validate_is_same(replicas, validate_member(old_spec, "replicas")))
+        (void)validate_nonnegative(e, path_at(SPEC, "replicas"), validate__int(replicas));
+    if (!old_spec ||
+        validate_int(spec, "minReadySeconds") != validate_int(old_spec, "minReadySeconds"))
+        (void)validate_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                                   validate_int(spec, "minReadySeconds"));
 }
 
 static void create_controller(struct field_errors *e, const struct value *obj)
@@ -261,7 +267,7 @@ static void update_controller_sub(struct field_errors *e, struct str sub, const 
                                          STR("readyReplicas"), STR("availableReplicas"),
                                          STR("observedGeneration") };
     if (str_eq(sub, STR("status")))
-        check_replicas_status(e, member(obj, "status"), VALUES(counts));
+        check_replicas_status(e, validate_member(obj, "status"), VALUES(counts));
     else
         check_controller(e, obj, old_obj);
 }
@@ -271,13 +277,13 @@ static void update_controller_sub(struct field_errors *e, struct str sub, const 
 static void check_rolling_daemons(struct field_errors *e, const struct field_path *path,
                                   const struct value *rolling)
 {
-    const struct value *unavailable = member(rolling, "maxUnavailable"),
-                       *surge = member(rolling, "maxSurge");
-    (void)check_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
-    (void)check_int_or_percent(e, path_at(path, "maxSurge"), surge);
-    (void)check_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
-    (void)check_not_over_100_percent(e, path_at(path, "maxSurge"), surge);
-    bool goes_down = int_or_percent(unavailable) != 0, goes_up = int_or_percent(surge) != 0;
+    const struct value *unavailable = validate_member(rolling, "maxUnavailable"),
+                       *surge = validate_member(rolling, "maxSurge");
+    (void)validate_int_or_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)validate_int_or_percent(e, path_at(path, "maxSurge"), surge);
+    (void)validate_not_over_100_percent(e, path_at(path, "maxUnavailable"), unavailable);
+    (void)validate_not_over_100_percent(e, path_at(path, "maxSurge"), surge);
+    bool goes_down = validate_amount(unavailable) != 0, goes_up = validate_amount(surge) != 0;
     if (goes_down && goes_up)
         fault_value(e, path_at(path, "maxSurge"), surge,
                     "may not be set when maxUnavailable is non-zero");
@@ -289,9 +295,9 @@ static void check_daemon_strategy(struct field_errors *e, const struct value *st
 {
     static const struct str types[] = { STR("RollingUpdate"), STR("OnDelete") };
     const struct field_path *path = path_at(SPEC, "updateStrategy");
-    const struct value *rolling = member(strategy, "rollingUpdate");
-    struct str type = text_of(strategy, "type");
-    if (!is_one_of(type, VALUES(types)))
+    const struct value *rolling = validate_member(strategy, "rollingUpdate");
+    struct str type = value_text(strategy, "type");
+    if (!validate_is_one_of(type, VALUES(types)))
         field_not_supported(e, path,
                             inner_json(e, STR("apps/v1"), STR("DaemonSetUpdateStrategy"), strategy),
                             VALUES(types));
@@ -304,20 +310,24 @@ static void check_daemon_strategy(struct field_errors *e, const struct value *st
 static void check_daemon_set(struct field_errors *e, const struct value *spec,
                              const struct value *old_spec)
 {
-    const struct value *selector = member(spec, "selector"), *template = member(spec, "template"),
-                       *labels = member(member(template, "metadata"), "labels");
+    const struct value *selector = validate_member(spec, "selector"),
+                       *template = validate_member(spec, "template"),
+                       *labels = validate_member(validate_member(template, "metadata"), "labels");
     const struct field_path *path = path_at(SPEC, "selector");
-    unsigned flags = selector_has_bad_value(member(old_spec, "selector")) ? SELECTOR_ANY_VALUES : 0;
-    (void)check_label_selector(e, path, selector, flags);
-    if (is_label_selector(selector, 0) && !selector_matches(selector, labels))
+    unsigned flags = validate_selector_has_bad_value(validate_member(old_spec, "selector"))
+                         ? SELECTOR_ANY_VALUES
+                         : 0;
+    (void)validate_label_selector(e, path, selector, flags);
+    if (validate_is_label_selector(selector, 0) && !validate_selector_matches(selector, labels))
         fault_value(e, path_at(path_at(TEMPLATE, "metadata"), "labels"), labels,
                     "`selector` does not match template `labels`");
-    if (selector_is_empty(selector))
+    if (validate_selector_is_empty(selector))
         fault_value(e, path, selector, "empty selector is invalid for daemonset");
-    check_pod_template(e, TEMPLATE, template, member(old_spec, "template"));
-    check_lasting_template(e, TEMPLATE, template, "DaemonSet");
-    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
-    check_daemon_strategy(e, member(spec, "updateStrategy"));
+    validate_pod_template(e, TEMPLATE, template, validate_member(old_spec, "template"));
+    validate_lasting_template(e, TEMPLATE, template, "DaemonSet");
+    (void)validate_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                               validate_int(spec, "minReadySeconds"));
+    check_daemon_strategy(e, validate_member(spec, "updateStrategy"));
     check_limit(e, spec);
 }
 
@@ -353,27 +363,27 @@ static void update_daemon_set_sub(struct field_errors *e, struct str sub, const 
         update_daemon_set(e, obj, old_obj);
         return;
     }
-    check_counts(e, STATUS, member(obj, "status"), VALUES(counts));
-    check_not_decremented(e, STATUS, member(obj, "status"), member(old_obj, "status"),
-                          STR("collisionCount"));
+    validate_counts(e, STATUS, validate_member(obj, "status"), VALUES(counts));
+    validate_not_decremented(e, STATUS, validate_member(obj, "status"),
+                             validate_member(old_obj, "status"), STR("collisionCount"));
 }
 
 static void warn_unnamed(struct validate_warnings *w, const struct value *obj,
                          const struct value *old_obj)
 {
-    warn_of_workload(w, obj, old_obj, false);
+    validate_warn_workload(w, obj, old_obj, false);
 }
 
 /* ---- ControllerRevision ---- */
 
 static void check_revision(struct field_errors *e, const struct value *obj)
 {
-    (void)check_nonnegative(e, path_root("revision"), int_of(obj, "revision"));
+    (void)validate_nonnegative(e, path_root("revision"), validate_int(obj, "revision"));
 }
 
 static void create_revision(struct field_errors *e, const struct value *obj)
 {
-    const struct value *data = member(obj, "data");
+    const struct value *data = validate_member(obj, "data");
     check_revision(e, obj);
     if (!data)
         fault_required(e, path_root("data"), "data is mandatory");
@@ -385,7 +395,8 @@ static void update_revision(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
     check_revision(e, obj);
-    (void)check_immutable(e, path_root("data"), member(obj, "data"), member(old_obj, "data"));
+    (void)validate_immutable(e, path_root("data"), validate_member(obj, "data"),
+                             validate_member(old_obj, "data"));
 }
 
 const struct validate_rules validate__apps[] = {

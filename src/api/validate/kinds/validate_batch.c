@@ -18,7 +18,7 @@
 static void check_has_label(struct field_errors *e, const struct value *labels, struct str key,
                             struct str wanted)
 {
-    const struct value *label = map_member(labels, key);
+    const struct value *label = validate_map_member(labels, key);
     const struct field_path *path = path_key(path_at(path_at(TEMPLATE, "metadata"), "labels"), key);
     if (!label)
         field_error(e, FIELD_REQUIRED, path, STR(""), "must be '" STR_FMT "'", STR_ARG(wanted));
@@ -38,16 +38,17 @@ static bool is_generated(const struct value *selector, struct str uid, struct st
     struct value labels = value_object();
     labels.n = ARRAY_LEN(fields);
     labels.fields = fields;
-    return selector_matches(selector, &labels);
+    return validate_selector_matches(selector, &labels);
 }
 
 static void check_generated(struct field_errors *e, const struct value *obj)
 {
-    const struct value *spec = member(obj, "spec"), *selector = member(spec, "selector"),
+    const struct value *spec = validate_member(obj, "spec"),
+                       *selector = validate_member(spec, "selector"),
                        *meta = value_get(obj, STR("metadata")),
                        *labels = value_dig(spec, "template", "metadata", "labels");
-    struct str uid = text_of(meta, "uid"), name = text_of(meta, "name");
-    if (is_true(value_get(spec, STR("manualSelector"))) || !selector)
+    struct str uid = value_text(meta, "uid"), name = value_text(meta, "name");
+    if (value_is_true(value_get(spec, STR("manualSelector"))) || !selector)
         return;
     if (!uid.n)
         fault_required(e, path_at(path_root("metadata"), "uid"), "");
@@ -55,7 +56,7 @@ static void check_generated(struct field_errors *e, const struct value *obj)
     check_has_label(e, labels, STR("job-name"), name);
     check_has_label(e, labels, CONTROLLER_UID, uid);
     check_has_label(e, labels, JOB_NAME, name);
-    if (is_label_selector(selector, 0) && !is_generated(selector, uid, name))
+    if (validate_is_label_selector(selector, 0) && !is_generated(selector, uid, name))
         fault_value(e, path_at(SPEC, "selector"), selector, "`selector` not auto-generated");
 }
 
@@ -64,14 +65,18 @@ static void check_generated(struct field_errors *e, const struct value *obj)
 static void check_job(struct field_errors *e, const struct value *spec,
                       const struct value *old_spec)
 {
-    const struct value *selector = member(spec, "selector"),
-                       *labels = member(member(member(spec, "template"), "metadata"), "labels");
-    unsigned flags = selector_has_bad_value(member(old_spec, "selector")) ? SELECTOR_ANY_VALUES : 0;
-    check_job_spec(e, SPEC, spec, old_spec);
+    const struct value *selector = validate_member(spec, "selector"),
+                       *labels = validate_member(
+                           validate_member(validate_member(spec, "template"), "metadata"),
+                           "labels");
+    unsigned flags = validate_selector_has_bad_value(validate_member(old_spec, "selector"))
+                         ? SELECTOR_ANY_VALUES
+                         : 0;
+    validate_job_spec(e, SPEC, spec, old_spec);
     if (!selector)
         fault_required(e, path_at(SPEC, "selector"), "");
-    (void)check_label_selector(e, path_at(SPEC, "selector"), selector, flags);
-    if (is_label_selector(selector, 0) && !selector_matches(selector, labels))
+    (void)validate_label_selector(e, path_at(SPEC, "selector"), selector, flags);
+    if (validate_is_label_selector(selector, 0) && !validate_selector_matches(selector, labels))
         fault_value(e, path_at(path_at(TEMPLATE, "metadata"), "labels"), labels,
                     "`selector` does not match template `labels`");
 }
@@ -79,10 +84,10 @@ static void check_job(struct field_errors *e, const struct value *spec,
 /* The pods of an Indexed Job are named after it and their index. */
 static void check_pod_names(struct field_errors *e, const struct value *obj)
 {
-    const struct value *spec = member(obj, "spec");
-    struct str name = text_of(value_get(obj, STR("metadata")), "name");
-    int64_t completions = int_of(spec, "completions");
-    if (!str_eq(text_of(spec, "completionMode"), STR("Indexed")) || completions <= 0)
+    const struct value *spec = validate_member(obj, "spec");
+    struct str name = value_text(value_get(obj, STR("metadata")), "name");
+    int64_t completions = validate_int(spec, "completions");
+    if (!str_eq(value_text(spec, "completionMode"), STR("Indexed")) || completions <= 0)
         return;
     struct str last = arena_printf(e->arena, STR_FMT "-%ld", STR_ARG(name), (long)completions - 1);
     struct name_faults f = { 0 };
@@ -94,28 +99,30 @@ static void check_pod_names(struct field_errors *e, const struct value *obj)
 static void create_job(struct field_errors *e, const struct value *obj)
 {
     check_generated(e, obj);
-    check_job(e, member(obj, "spec"), NULL);
+    check_job(e, validate_member(obj, "spec"), NULL);
     check_pod_names(e, obj);
 }
 
 static void check_completions(struct field_errors *e, const struct value *spec,
                               const struct value *old_spec)
 {
-    const struct value *now = member(spec, "completions"), *was = member(old_spec, "completions");
+    const struct value *now = validate_member(spec, "completions"),
+                       *was = validate_member(old_spec, "completions");
     const struct field_path *path = path_at(SPEC, "completions");
-    if (!str_eq(text_of(spec, "completionMode"), STR("Indexed")))
-        (void)check_immutable(e, path, now, was);
-    else if (now && !is_same(now, was) && validate__int(now) != int_of(spec, "parallelism"))
+    if (!str_eq(value_text(spec, "completionMode"), STR("Indexed")))
+        (void)validate_immutable(e, path, now, was);
+    else if (now && !validate_is_same(now, was) &&
+             validate__int(now) != validate_int(spec, "parallelism"))
         fault_value(e, path, now, "can only be modified in tandem with spec.parallelism");
 }
 
 /* Suspended, and with nothing of it running. */
 static bool may_change_template(const struct value *old_obj)
 {
-    return is_true(value_dig(old_obj, "spec", "suspend")) &&
-           (!member(member(old_obj, "status"), "startTime") ||
-            job_has_condition(old_obj, STR("Suspended"), STR("True"))) &&
-           int_of(member(old_obj, "status"), "active") == 0;
+    return value_is_true(value_dig(old_obj, "spec", "suspend")) &&
+           (!validate_member(validate_member(old_obj, "status"), "startTime") ||
+            validate_job_has_condition(old_obj, STR("Suspended"), STR("True"))) &&
+           validate_int(validate_member(old_obj, "status"), "active") == 0;
 }
 
 static void take(struct arena *a, struct value *to, const struct value *from, struct str field)
@@ -129,7 +136,7 @@ static void take(struct arena *a, struct value *to, const struct value *from, st
 
 static void take_affinity(struct arena *a, struct value *pod, const struct value *new_pod)
 {
-    const struct value *affinity = member(new_pod, "affinity");
+    const struct value *affinity = validate_member(new_pod, "affinity");
     struct value *old_affinity = value_ensure(a, pod, STR("affinity"));
     if (!old_affinity)
         return;
@@ -149,7 +156,7 @@ static void take_resources(struct arena *a, struct value *pod, const struct valu
         struct value *container = value_edit_at(a, was, i);
         const struct value *same = value_at(now, i);
         if (value_is(container, VALUE_OBJECT) &&
-            str_eq(text_of(container, "name"), text_of(same, "name")))
+            str_eq(value_text(container, "name"), value_text(same, "name")))
             take(a, container, same, STR("resources"));
     }
 }
@@ -164,9 +171,9 @@ static struct value changeable(struct arena *a, const struct value *template,
     struct value copy = old_template ? value_borrow(old_template) : value_object();
     struct value *meta = value_ensure(a, &copy, STR("metadata"));
     for (size_t i = 0; meta && i < 2; i++)
-        take(a, meta, member(template, "metadata"), of_meta[i]);
+        take(a, meta, validate_member(template, "metadata"), of_meta[i]);
     struct value *pod = value_ensure(a, &copy, STR("spec"));
-    const struct value *new_pod = member(template, "spec");
+    const struct value *new_pod = validate_member(template, "spec");
     for (size_t i = 0; pod && i < 3; i++)
         take(a, pod, new_pod, of_pod[i]);
     if (!pod)
@@ -180,9 +187,10 @@ static struct value changeable(struct arena *a, const struct value *template,
 static void check_template_kept(struct field_errors *e, const struct value *obj,
                                 const struct value *old_obj)
 {
-    const struct value *template = member(member(obj, "spec"), "template"),
-                       *old_template = member(member(old_obj, "spec"), "template");
-    if (is_same(template, old_template))
+    const struct value *template = validate_member(validate_member(obj, "spec"), "template"),
+                       *old_template =
+                           validate_member(validate_member(old_obj, "spec"), "template");
+    if (validate_is_same(template, old_template))
         return;
     if (!may_change_template(old_obj)) {
         field_error(e, FIELD_INVALID, TEMPLATE,
@@ -191,9 +199,9 @@ static void check_template_kept(struct field_errors *e, const struct value *obj,
         return;
     }
     struct value wanted = changeable(e->arena, template, old_template);
-    if (!is_same(member(template, "spec"), member(&wanted, "spec")))
+    if (!validate_is_same(validate_member(template, "spec"), validate_member(&wanted, "spec")))
         field_error(e, FIELD_INVALID, path_at(SPEC, "template.spec"),
-                    inner_json(e, STR("v1"), STR("PodSpec"), member(template, "spec")),
+                    inner_json(e, STR("v1"), STR("PodSpec"), validate_member(template, "spec")),
                     "field is immutable");
 }
 
@@ -202,7 +210,7 @@ static void check_kept(struct field_errors *e, const struct value *spec,
 {
     const struct value *now = validate__member(spec, field);
     struct field_path at = field_child(SPEC, field);
-    if (!is_same(now, validate__member(old_spec, field)))
+    if (!validate_is_same(now, validate__member(old_spec, field)))
         field_error(e, FIELD_INVALID, &at,
                     type ? inner_json(e, STR("batch/v1"), str_of(type), now) : field_json(e, now),
                     "field is immutable");
@@ -210,7 +218,8 @@ static void check_kept(struct field_errors *e, const struct value *spec,
 
 static void update_job(struct field_errors *e, const struct value *obj, const struct value *old_obj)
 {
-    const struct value *spec = member(obj, "spec"), *old_spec = member(old_obj, "spec");
+    const struct value *spec = validate_member(obj, "spec"),
+                       *old_spec = validate_member(old_obj, "spec");
     check_job(e, spec, old_spec);
     check_completions(e, spec, old_spec);
     check_kept(e, spec, old_spec, STR("selector"), NULL);
@@ -227,7 +236,7 @@ static void update_job(struct field_errors *e, const struct value *obj, const st
 static void check_declared(struct field_errors *e, const struct field_path *path,
                            const struct value *spec)
 {
-    if (member(spec, "maxFailedIndexes") && !member(spec, "backoffLimitPerIndex"))
+    if (validate_member(spec, "maxFailedIndexes") && !validate_member(spec, "backoffLimitPerIndex"))
         fault_required(e, path_at(path, "backoffLimitPerIndex"),
                        "when maxFailedIndexes is specified");
 }
@@ -235,21 +244,21 @@ static void check_declared(struct field_errors *e, const struct field_path *path
 static void create_job_rules(struct field_errors *e, const struct value *obj)
 {
     create_job(e, obj);
-    check_declared(e, SPEC, member(obj, "spec"));
+    check_declared(e, SPEC, validate_member(obj, "spec"));
 }
 
 static void update_job_rules(struct field_errors *e, const struct value *obj,
                              const struct value *old_obj)
 {
     update_job(e, obj, old_obj);
-    check_declared(e, SPEC, member(obj, "spec"));
+    check_declared(e, SPEC, validate_member(obj, "spec"));
 }
 
 static void update_job_sub(struct field_errors *e, struct str sub, const struct value *obj,
                            const struct value *old_obj)
 {
     if (str_eq(sub, STR("status")))
-        check_job_status(e, obj, old_obj);
+        validate_job_status(e, obj, old_obj);
     else
         update_job_rules(e, obj, old_obj);
 }
@@ -264,11 +273,11 @@ static bool contains_zone(struct str schedule)
 static void check_schedule(struct field_errors *e, const struct value *spec,
                            const struct value *old_spec)
 {
-    struct str schedule = text_of(spec, "schedule");
+    struct str schedule = value_text(spec, "schedule");
     const struct field_path *path = path_at(SPEC, "schedule");
     struct cron cron;
     struct err err = ERR_INIT(e->arena);
-    bool was_zoned = contains_zone(text_of(old_spec, "schedule"));
+    bool was_zoned = contains_zone(value_text(old_spec, "schedule"));
     if (!schedule.n)
         return;
     if (cron_parse(schedule, &cron, &err) < 0)
@@ -278,7 +287,7 @@ static void check_schedule(struct field_errors *e, const struct value *spec,
     if (!was_zoned)
         fault_text(e, path, schedule,
                    "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-    else if (member(spec, "timeZone"))
+    else if (validate_member(spec, "timeZone"))
         fault_text(e, path, schedule,
                    "cannot use both timeZone field and TZ or CRON_TZ in schedule");
 }
@@ -326,14 +335,15 @@ static void check_time_zone(struct field_errors *e, const struct value *zone)
 static void check_job_template(struct field_errors *e, const struct value *template,
                                const struct value *old_template)
 {
-    const struct value *spec = member(template, "spec"), *selector = member(spec, "selector"),
-                       *manual = member(spec, "manualSelector");
+    const struct value *spec = validate_member(template, "spec"),
+                       *selector = validate_member(spec, "selector"),
+                       *manual = validate_member(spec, "manualSelector");
     const struct field_path *path = path_at(path_at(SPEC, "jobTemplate"), "spec");
     static const struct str manual_values[] = { STR("nil"), STR("false") };
-    check_job_spec(e, path, spec, member(old_template, "spec"));
+    validate_job_spec(e, path, spec, validate_member(old_template, "spec"));
     if (selector)
         fault_value(e, path_at(path, "selector"), selector, "`selector` will be auto-generated");
-    if (is_true(manual))
+    if (value_is_true(manual))
         field_not_supported(e, path_at(path, "manualSelector"), field_json(e, manual),
                             VALUES(manual_values));
 }
@@ -343,48 +353,50 @@ static void check_optional_limit(struct field_errors *e, const struct value *spe
     const struct value *limit = validate__member(spec, field);
     struct field_path at = field_child(SPEC, field);
     if (limit)
-        (void)check_nonnegative(e, &at, validate__int(limit));
+        (void)validate_nonnegative(e, &at, validate__int(limit));
 }
 
 static void check_cron_job(struct field_errors *e, const struct value *spec,
                            const struct value *old_spec)
 {
     static const struct str policies[] = { STR("Allow"), STR("Forbid"), STR("Replace") };
-    struct str policy = text_of(spec, "concurrencyPolicy");
+    struct str policy = value_text(spec, "concurrencyPolicy");
     check_schedule(e, spec, old_spec);
     check_optional_limit(e, spec, STR("startingDeadlineSeconds"));
-    if (!old_spec || !is_same(member(spec, "timeZone"), member(old_spec, "timeZone")))
-        check_time_zone(e, member(spec, "timeZone"));
-    if (check_required(e, path_at(SPEC, "concurrencyPolicy"), policy))
-        (void)check_one_of(e, path_at(SPEC, "concurrencyPolicy"), policy, VALUES(policies));
-    check_job_template(e, member(spec, "jobTemplate"), member(old_spec, "jobTemplate"));
+    if (!old_spec ||
+        !validate_is_same(validate_member(spec, "timeZone"), validate_member(old_spec, "timeZone")))
+        check_time_zone(e, validate_member(spec, "timeZone"));
+    if (validate_required(e, path_at(SPEC, "concurrencyPolicy"), policy))
+        (void)validate_one_of(e, path_at(SPEC, "concurrencyPolicy"), policy, VALUES(policies));
+    check_job_template(e, validate_member(spec, "jobTemplate"),
+                       validate_member(old_spec, "jobTemplate"));
     check_optional_limit(e, spec, STR("successfulJobsHistoryLimit"));
     check_optional_limit(e, spec, STR("failedJobsHistoryLimit"));
 }
 
 static void check_cron_declared(struct field_errors *e, const struct value *spec)
 {
-    (void)check_required(e, path_at(SPEC, "schedule"), text_of(spec, "schedule"));
+    (void)validate_required(e, path_at(SPEC, "schedule"), value_text(spec, "schedule"));
     check_declared(e, path_at(path_at(SPEC, "jobTemplate"), "spec"),
-                   member(member(spec, "jobTemplate"), "spec"));
+                   validate_member(validate_member(spec, "jobTemplate"), "spec"));
 }
 
 static void create_cron_job(struct field_errors *e, const struct value *obj)
 {
     enum { NAME_MAX_BYTES = 52 }; /* its jobs' names have eleven more */
-    struct str name = text_of(value_get(obj, STR("metadata")), "name");
-    check_cron_job(e, member(obj, "spec"), NULL);
+    struct str name = value_text(value_get(obj, STR("metadata")), "name");
+    check_cron_job(e, validate_member(obj, "spec"), NULL);
     if (name.n > NAME_MAX_BYTES)
         fault_text(e, path_at(path_root("metadata"), "name"), name,
                    "must be no more than 52 characters");
-    check_cron_declared(e, member(obj, "spec"));
+    check_cron_declared(e, validate_member(obj, "spec"));
 }
 
 static void update_cron_job(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
-    check_cron_job(e, member(obj, "spec"), member(old_obj, "spec"));
-    check_cron_declared(e, member(obj, "spec"));
+    check_cron_job(e, validate_member(obj, "spec"), validate_member(old_obj, "spec"));
+    check_cron_declared(e, validate_member(obj, "spec"));
 }
 
 static void update_cron_job_sub(struct field_errors *e, struct str sub, const struct value *obj,
@@ -398,17 +410,18 @@ static void update_cron_job_sub(struct field_errors *e, struct str sub, const st
 
 static bool is_newer(const struct value *obj, const struct value *old_obj)
 {
-    return !old_obj || int_of(value_get(obj, STR("metadata")), "generation") !=
-                           int_of(value_get(old_obj, STR("metadata")), "generation");
+    return !old_obj || validate_int(value_get(obj, STR("metadata")), "generation") !=
+                           validate_int(value_get(old_obj, STR("metadata")), "generation");
 }
 
 static void warn_of_own_name(struct validate_warnings *w, const struct value *obj,
                              const struct value *old_obj)
 {
     if (!old_obj)
-        warn_of_name(w, text_of(value_get(obj, STR("metadata")), "name"),
-                     "this is used in Pod names and hostnames, which can result in surprising "
-                     "behavior; a DNS label is recommended");
+        validate_warn_name(
+            w, value_text(value_get(obj, STR("metadata")), "name"),
+            "this is used in Pod names and hostnames, which can result in surprising "
+            "behavior; a DNS label is recommended");
 }
 
 static void warn_job(struct validate_warnings *w, const struct value *obj,
@@ -416,18 +429,18 @@ static void warn_job(struct validate_warnings *w, const struct value *obj,
 {
     warn_of_own_name(w, obj, old_obj);
     if (is_newer(obj, old_obj))
-        warn_of_job_spec(w, SPEC, member(obj, "spec"));
+        validate_warn_job_spec(w, SPEC, validate_member(obj, "spec"));
 }
 
 static void warn_cron_job(struct validate_warnings *w, const struct value *obj,
                           const struct value *old_obj)
 {
-    const struct value *spec = member(obj, "spec");
+    const struct value *spec = validate_member(obj, "spec");
     warn_of_own_name(w, obj, old_obj);
     if (is_newer(obj, old_obj))
-        warn_of_job_spec(w, path_at(path_at(SPEC, "jobTemplate"), "spec"),
-                         member(member(spec, "jobTemplate"), "spec"));
-    if (old_obj && contains_zone(text_of(spec, "schedule")))
+        validate_warn_job_spec(w, path_at(path_at(SPEC, "jobTemplate"), "spec"),
+                               validate_member(validate_member(spec, "jobTemplate"), "spec"));
+    if (old_obj && contains_zone(value_text(spec, "schedule")))
         validate_add_warning(
             w, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
                "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more "

@@ -53,7 +53,7 @@ static void check_csr_request(struct field_errors *e, const struct value *spec)
     autobuf text = { 0 };
     autopem block = { 0 };
     struct certificate csr;
-    (void)base64_decode(&text, text_of(spec, "request"));
+    (void)base64_decode(&text, value_text(spec, "request"));
     struct str pem = buf_str(&text);
     if (!pem_next(&pem, &block) || !str_eq(block.type, STR("CERTIFICATE REQUEST")))
         fault_value(e, path, request, "PEM block type must be CERTIFICATE REQUEST");
@@ -64,7 +64,7 @@ static void check_csr_request(struct field_errors *e, const struct value *spec)
 static bool has_unknown_usage(const struct value *usages)
 {
     value_each_item (it, usages)
-        if (!is_one_of(value_str(it), VALUES(usages_known)))
+        if (!validate_is_one_of(value_str(it), VALUES(usages_known)))
             return true;
     return false;
 }
@@ -87,14 +87,14 @@ static void check_usages(struct field_errors *e, const struct value *usages,
     if (!validate__count(usages))
         fault_required(e, path, "");
     value_each_item (it, rules->keeps_usages ? NULL : usages)
-        check_one_of(e, path_item(path, i++), value_str(it), VALUES(usages_known));
+        validate_one_of(e, path_item(path, i++), value_str(it), VALUES(usages_known));
     if (!rules->keeps_repeated_usages)
-        check_unique_texts(e, path, usages);
+        validate_unique_texts(e, path, usages);
 }
 
 static bool has_type(const struct value *condition, const char *type)
 {
-    return str_eq(text_of(condition, "type"), str_of(type));
+    return str_eq(value_text(condition, "type"), str_of(type));
 }
 
 static size_t count_type(const struct value *conditions, const char *type)
@@ -110,15 +110,15 @@ static void check_csr_status(struct field_errors *e, const struct field_path *pa
 {
     static const struct str all[] = { STR("False"), STR("True"), STR("Unknown") };
     static const struct str only_true[] = { STR("True") };
-    struct str status = text_of(condition, "status");
+    struct str status = value_text(condition, "status");
     bool is_final = has_type(condition, "Approved") || has_type(condition, "Denied") ||
                     has_type(condition, "Failed");
-    if (!check_required(e, path_at(path, "status"), status))
+    if (!validate_required(e, path_at(path, "status"), status))
         return;
     if (is_final)
-        check_one_of(e, path_at(path, "status"), status, VALUES(only_true));
+        validate_one_of(e, path_at(path, "status"), status, VALUES(only_true));
     else
-        check_one_of(e, path_at(path, "status"), status, VALUES(all));
+        validate_one_of(e, path_at(path, "status"), status, VALUES(all));
 }
 
 static void check_csr_conditions(struct field_errors *e, const struct value *conditions,
@@ -130,7 +130,7 @@ static void check_csr_conditions(struct field_errors *e, const struct value *con
     text_set_init(&types);
     value_each_item (it, conditions) {
         const struct field_path *at = path_item(path, i++);
-        struct str type = text_of(it, "type");
+        struct str type = value_text(it, "type");
         if (!type.n && !rules->keeps_untyped)
             fault_required(e, path_at(at, "type"), "");
         check_csr_status(e, at, it);
@@ -186,22 +186,22 @@ static void check_csr(struct field_errors *e, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec")), *status = value_get(obj, STR("status"));
     const struct value *conditions = value_get(status, STR("conditions"));
     const struct field_path *path = path_root("spec");
-    struct str signer = text_of(spec, "signerName");
-    int64_t seconds = int_of(spec, "expirationSeconds");
+    struct str signer = value_text(spec, "signerName");
+    int64_t seconds = validate_int(spec, "expirationSeconds");
     check_csr_request(e, spec);
     check_usages(e, value_get(spec, STR("usages")), rules);
     if (str_eq(signer, legacy) && !rules->keeps_legacy)
         fault_text(e, path_at(path, "signerName"), signer,
                    "the legacy signerName is not allowed via this API version");
     else
-        check_signer_name(e, path_at(path, "signerName"), signer);
-    if (member(spec, "expirationSeconds") && seconds < 600)
+        validate_signer_name(e, path_at(path, "signerName"), signer);
+    if (validate_member(spec, "expirationSeconds") && seconds < 600)
         fault_int(e, path_at(path, "expirationSeconds"), seconds,
                   "may not specify a duration less than 600 seconds (10 minutes)");
     check_csr_conditions(e, conditions, rules);
     if (rules->keeps_certificate)
         return;
-    const char *fault = certificate_fault(e->arena, text_of(status, "certificate"));
+    const char *fault = certificate_fault(e->arena, value_text(status, "certificate"));
     if (fault)
         fault_text(e, path_at(path_root("status"), "certificate"), STR("<certificate data>"), "%s",
                    fault);
@@ -234,7 +234,7 @@ static struct csr_rules csr_rules_of(struct arena *a, const struct value *obj,
     autoset types;
     text_set_init(&types);
     value_each_item (it, conditions)
-        if (!text_set_add(&types, text_of(it, "type"), it))
+        if (!text_set_add(&types, value_text(it, "type"), it))
             rules.keeps_repeated = true;
     return rules;
 }
@@ -262,7 +262,7 @@ static void check_csr_kept(struct field_errors *e, const struct value *condition
         struct value was = of_type(e->arena, old, types[i]);
         if (is.n > was.n) {
             fault_forbidden(e, path, "updates may not add a condition of type \"%s\"", types[i]);
-        } else if (is.n == was.n && !is_same(&is, &was)) {
+        } else if (is.n == was.n && !validate_is_same(&is, &was)) {
             struct str diff = inner_diff(e, STR("certificates.k8s.io/v1"),
                                          STR("CertificateSigningRequestCondition"), &was, &is);
             fault_forbidden(e, path, "updates may not modify a condition of type \"%s\"\n" STR_FMT,
@@ -412,16 +412,16 @@ static void check_bundle(struct field_errors *e, struct str bundle)
 
 static void check_bundle_signer(struct field_errors *e, const struct value *spec)
 {
-    struct str signer = text_of(spec, "signerName");
+    struct str signer = value_text(spec, "signerName");
     if (signer.n)
-        check_signer_name(e, path_at(path_root("spec"), "signerName"), signer);
+        validate_signer_name(e, path_at(path_root("spec"), "signerName"), signer);
 }
 
 static void create_bundle(struct field_errors *e, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
     check_bundle_signer(e, spec);
-    check_bundle(e, text_of(spec, "trustBundle"));
+    check_bundle(e, value_text(spec, "trustBundle"));
 }
 
 static void update_bundle(struct field_errors *e, const struct value *obj,
@@ -429,10 +429,10 @@ static void update_bundle(struct field_errors *e, const struct value *obj,
 {
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     check_bundle_signer(e, spec);
-    if (!str_eq(text_of(spec, "trustBundle"), text_of(old, "trustBundle")))
-        check_bundle(e, text_of(spec, "trustBundle"));
-    check_immutable(e, path_at(path_root("spec"), "signerName"), value_get(spec, STR("signerName")),
-                    value_get(old, STR("signerName")));
+    if (!str_eq(value_text(spec, "trustBundle"), value_text(old, "trustBundle")))
+        check_bundle(e, value_text(spec, "trustBundle"));
+    validate_immutable(e, path_at(path_root("spec"), "signerName"),
+                       value_get(spec, STR("signerName")), value_get(old, STR("signerName")));
 }
 
 const struct validate_rules validate__certificates[] = {

@@ -17,7 +17,7 @@ static void check_user_annotations(struct field_errors *e, const struct value *a
         struct str lower = { copy, f->key.n };
         for (size_t i = 0; i < lower.n; i++)
             copy[i] = (char)(copy[i] >= 'A' && copy[i] <= 'Z' ? copy[i] | 0x20 : copy[i]);
-        if (check_required_name(e, path, NAME_QUALIFIED, lower) && str_find(lower, '/') < 0)
+        if (validate_required_name(e, path, NAME_QUALIFIED, lower) && str_find(lower, '/') < 0)
             fault_text(e, path, lower, "must be a domain-prefixed key (such as \"acme.io/foo\")");
         bytes += f->key.n + value_str(&f->val).n;
     }
@@ -32,7 +32,7 @@ static void check_identity(struct field_errors *e, const struct value *spec, str
     struct field_path name_path = field_child(path_root("spec"), name);
     struct field_path uid_path = field_child(path_root("spec"), uid);
     struct str text = value_str(value_get(spec, uid));
-    check_name(e, &name_path, NAME_SUBDOMAIN, value_str(value_get(spec, name)));
+    validate_name(e, &name_path, NAME_SUBDOMAIN, value_str(value_get(spec, name)));
     if (text.n == 0)
         fault_text(e, &uid_path, text, "must not be empty");
     if (text.n > UID_MAX)
@@ -43,10 +43,11 @@ static bool check_lifetime(struct field_errors *e, const struct value *spec)
 {
     enum { HOUR = 3600, OTHERS_MAX = 91 * 24 * HOUR, OURS_MAX = 24 * HOUR };
     const struct field_path *path = path_at(path_root("spec"), "maxExpirationSeconds");
-    struct str rest = text_of(spec, "signerName"), domain = str_cut(&rest, '/');
+    struct str rest = value_text(spec, "signerName"), domain = str_cut(&rest, '/');
     bool ours = str_eq(domain, STR("kubernetes.io")) || str_ends(domain, STR(".kubernetes.io"));
-    int64_t seconds = int_of(spec, "maxExpirationSeconds"), max = ours ? OURS_MAX : OTHERS_MAX;
-    if (!member(spec, "maxExpirationSeconds"))
+    int64_t seconds = validate_int(spec, "maxExpirationSeconds"),
+            max = ours ? OURS_MAX : OTHERS_MAX;
+    if (!validate_member(spec, "maxExpirationSeconds"))
         return fault_required(e, path, "must be set");
     if (seconds < HOUR || seconds > max)
         fault_int(e, path, seconds, "must be in the range [%d, %d]", HOUR, (int)max);
@@ -112,9 +113,11 @@ static void check_bare_key(struct field_errors *e, struct str key, struct str pr
 static void create_pod_request(struct field_errors *e, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    struct str stub = text_of(spec, "stubPKCS10Request"), key = text_of(spec, "pkixPublicKey");
-    struct str proof = text_of(spec, "proofOfPossession");
-    check_signer_name(e, path_at(path_root("spec"), "signerName"), text_of(spec, "signerName"));
+    struct str stub = value_text(spec, "stubPKCS10Request"),
+               key = value_text(spec, "pkixPublicKey");
+    struct str proof = value_text(spec, "proofOfPossession");
+    validate_signer_name(e, path_at(path_root("spec"), "signerName"),
+                         value_text(spec, "signerName"));
     check_user_annotations(e, value_get(spec, STR("unverifiedUserAnnotations")));
     check_identity(e, spec, STR("podName"), STR("podUID"));
     check_identity(e, spec, STR("serviceAccountName"), STR("serviceAccountUID"));
@@ -149,7 +152,7 @@ static void update_pod_request(struct field_errors *e, const struct value *obj,
                                const struct value *old_obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    if (!is_same(spec, value_get(old_obj, STR("spec"))))
+    if (!validate_is_same(spec, value_get(old_obj, STR("spec"))))
         field_error(e, FIELD_INVALID, path_root("spec"), shown_spec(e, spec), "field is immutable");
 }
 
@@ -160,35 +163,37 @@ static void check_pod_conditions(struct field_errors *e, const struct value *con
     const struct field_path *path = path_at(path_root("status"), "conditions");
     size_t i = 0, n = 0;
     value_each_item (it, conditions) {
-        struct str type = text_of(it, "type");
+        struct str type = value_text(it, "type");
         /* upstream makes the index a field of its own, with a dot in front */
         struct field_path item = field_child(path, arena_printf(e->arena, "[%zu]", i++));
-        if (!check_one_of(e, path_at(&item, "type"), type, VALUES(known)))
+        if (!validate_one_of(e, path_at(&item, "type"), type, VALUES(known)))
             continue;
         if (n++)
             fault_text(e, path_at(&item, "type"), type,
                        "There may be at most one condition with type \"Issued\", \"Denied\", or "
                        "\"Failed\"");
-        if (!str_eq(text_of(it, "status"), only_true[0]))
-            check_one_of(e, path_at(&item, "status"), text_of(it, "status"), VALUES(only_true));
+        if (!str_eq(value_text(it, "status"), only_true[0]))
+            validate_one_of(e, path_at(&item, "status"), value_text(it, "status"),
+                            VALUES(only_true));
     }
-    check_conditions(e, path, conditions);
+    validate_conditions(e, path, conditions);
 }
 
 static bool is_final(const struct value *status)
 {
     const struct value *conditions = value_get(status, STR("conditions"));
-    return has_condition(conditions, STR("Issued")) || has_condition(conditions, STR("Denied")) ||
-           has_condition(conditions, STR("Failed"));
+    return validate_has_condition(conditions, STR("Issued")) ||
+           validate_has_condition(conditions, STR("Denied")) ||
+           validate_has_condition(conditions, STR("Failed"));
 }
 
 /* The key that a certificate was asked for. */
 static bool read_wanted_key(const struct value *spec, struct buf *der, struct certificate *ret)
 {
-    struct str stub = text_of(spec, "stubPKCS10Request");
+    struct str stub = value_text(spec, "stubPKCS10Request");
     if (stub.n)
         return base64_decode(der, stub) && certificate_request_read(buf_str(der), ret);
-    return base64_decode(der, text_of(spec, "pkixPublicKey")) &&
+    return base64_decode(der, value_text(spec, "pkixPublicKey")) &&
            certificate_key_read(buf_str(der), ret);
 }
 
@@ -308,17 +313,17 @@ static void update_pod_request_status(struct field_errors *e, struct str sub,
     if (e->n)
         return;
     if (is_final(old)) {
-        if (!is_same(status, old))
+        if (!validate_is_same(status, old))
             fault_omitted(e, path,
                           "immutable after PodCertificateRequest is issued, denied, or failed");
-    } else if (has_condition(conditions, STR("Issued"))) {
+    } else if (validate_has_condition(conditions, STR("Issued"))) {
         check_chain(e, obj);
     } else if (is_final(status)) {
         if (!has_only_conditions(status))
             fault_omitted(e, path,
                           "non-condition status fields must be empty when denying or failing the "
                           "PodCertificateRequest");
-    } else if (!is_same(status, old)) {
+    } else if (!validate_is_same(status, old)) {
         fault_omitted(e, path,
                       "status is immutable unless transitioning to \"Issued\", \"Denied\", or "
                       "\"Failed\"");

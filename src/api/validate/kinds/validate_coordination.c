@@ -10,10 +10,11 @@ static void create_lease(struct field_errors *e, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
     const struct field_path *path = path_root("spec");
-    int64_t duration = int_of(spec, "leaseDurationSeconds");
-    if (member(spec, "leaseDurationSeconds") && duration <= 0)
+    int64_t duration = validate_int(spec, "leaseDurationSeconds");
+    if (validate_member(spec, "leaseDurationSeconds") && duration <= 0)
         fault_int(e, path_at(path, "leaseDurationSeconds"), duration, "must be greater than 0");
-    check_nonnegative(e, path_at(path, "leaseTransitions"), int_of(spec, "leaseTransitions"));
+    validate_nonnegative(e, path_at(path, "leaseTransitions"),
+                         validate_int(spec, "leaseTransitions"));
 }
 
 static void update_lease(struct field_errors *e, const struct value *obj,
@@ -39,7 +40,7 @@ static void create_migration(struct field_errors *e, const struct value *obj)
 {
     const struct value *resource = value_dig(obj, "spec", "resource");
     const struct field_path *path = path_at(path_root("spec"), "resource");
-    struct str name = text_of(resource, "resource"), group = text_of(resource, "group");
+    struct str name = value_text(resource, "resource"), group = value_text(resource, "group");
     if (name.n == 0)
         fault_required(e, path_at(path, "resource"), "resource is required to be set");
     else
@@ -53,7 +54,7 @@ static void update_migration(struct field_errors *e, const struct value *obj,
 {
     create_migration(e, obj);
     const struct value *spec = value_get(obj, STR("spec"));
-    if (!is_same(spec, value_get(old_obj, STR("spec"))))
+    if (!validate_is_same(spec, value_get(old_obj, STR("spec"))))
         field_error(e, FIELD_INVALID, path_root("spec"),
                     inner_json(e, STR("storagemigration.k8s.io/v1"),
                                STR("StorageVersionMigrationSpec"), spec),
@@ -74,26 +75,26 @@ static void update_migration_status(struct field_errors *e, struct str sub, cons
     const struct value *conditions = value_get(status, STR("conditions"));
     const struct value *old_conditions = value_get(old, STR("conditions"));
     const struct field_path *path = path_root("status");
-    struct str revision = text_of(status, "resourceVersion");
-    struct str old_revision = text_of(old, "resourceVersion");
+    struct str revision = value_text(status, "resourceVersion");
+    struct str old_revision = value_text(old, "resourceVersion");
     if (!str_eq(sub, STR("status")))
         return;
     if (revision.n && !is_revision(revision))
         fault_text(e, path_at(path, "resourceVersion"), revision,
                    "resource version is not well formed: " STR_FMT, STR_ARG(revision));
-    check_conditions(e, path_at(path, "conditions"), conditions);
+    validate_conditions(e, path_at(path, "conditions"), conditions);
     if (old_revision.n && !str_eq(revision, old_revision))
         fault_text(e, path_at(path, "resourceVersion"), revision, "field is immutable");
-    bool succeeded = has_condition(conditions, STR("Succeeded"));
-    bool failed = has_condition(conditions, STR("Failed"));
+    bool succeeded = validate_has_condition(conditions, STR("Succeeded"));
+    bool failed = validate_has_condition(conditions, STR("Failed"));
     path = path_at(path, "conditions");
     if (succeeded && failed)
         fault_value(e, path, conditions,
                     "Both success and failed conditions cannot be true at the same time");
-    if (has_condition(old_conditions, STR("Succeeded")) && !succeeded)
+    if (validate_has_condition(old_conditions, STR("Succeeded")) && !succeeded)
         fault_value(e, path, conditions,
                     "Success condition cannot be set to false once it is true");
-    if (has_condition(old_conditions, STR("Failed")) && !failed)
+    if (validate_has_condition(old_conditions, STR("Failed")) && !failed)
         fault_value(e, path, conditions, "Failed condition cannot be set to false once it is true");
 }
 

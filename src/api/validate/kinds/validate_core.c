@@ -14,7 +14,7 @@ enum { DATA_BYTES_MAX = 1 << 20 };
 static void check_namespace_finalizer(struct field_errors *e, const struct field_path *path,
                                       struct str name)
 {
-    check_name(e, path, NAME_QUALIFIED, name);
+    validate_name(e, path, NAME_QUALIFIED, name);
     if (str_find(name, '/') < 0 && !str_eq(name, STR("kubernetes")) &&
         !str_eq(name, STR("orphan")) && !str_eq(name, STR("foregroundDeletion")))
         fault_text(e, path, name,
@@ -38,7 +38,7 @@ static void check_phase(struct field_errors *e, const struct value *obj)
 {
     const struct field_path *path = path_at(path_root("status"), "Phase");
     struct str phase = value_str(value_dig(obj, "status", "phase"));
-    bool deleted = member(value_get(obj, STR("metadata")), "deletionTimestamp") != NULL;
+    bool deleted = validate_member(value_get(obj, STR("metadata")), "deletionTimestamp") != NULL;
     if (!deleted && !str_eq(phase, STR("Active")))
         fault_text(e, path, phase, "may only be 'Active' if `deletionTimestamp` is empty");
     if (deleted && !str_eq(phase, STR("Terminating")))
@@ -72,13 +72,13 @@ static void create_config_map(struct field_errors *e, const struct value *obj)
     size_t bytes = 0;
     value_each_field (f, value_get(obj, STR("data"))) {
         const struct field_path *at = path_key(path_root("data"), f->key);
-        check_name(e, at, NAME_CONFIG_KEY, f->key);
-        if (binary && map_member(binary, f->key))
+        validate_name(e, at, NAME_CONFIG_KEY, f->key);
+        if (binary && validate_map_member(binary, f->key))
             fault_text(e, at, f->key, "duplicate of key present in binaryData");
         bytes += value_str(&f->val).n;
     }
     value_each_field (f, binary) {
-        check_name(e, path_key(path_root("binaryData"), f->key), NAME_CONFIG_KEY, f->key);
+        validate_name(e, path_key(path_root("binaryData"), f->key), NAME_CONFIG_KEY, f->key);
         bytes += decoded_bytes(value_str(&f->val));
     }
     if (bytes > DATA_BYTES_MAX)
@@ -88,14 +88,14 @@ static void create_config_map(struct field_errors *e, const struct value *obj)
 static void check_kept(struct field_errors *e, const struct field_path *path, const struct value *v,
                        const struct value *old)
 {
-    if (!is_same(v, old))
+    if (!validate_is_same(v, old))
         fault_forbidden(e, path, "field is immutable when `immutable` is set");
 }
 
 static void update_config_map(struct field_errors *e, const struct value *obj,
                               const struct value *old_obj)
 {
-    if (is_true(value_get(old_obj, STR("immutable")))) {
+    if (value_is_true(value_get(old_obj, STR("immutable")))) {
         check_kept(e, path_root("immutable"), value_get(obj, STR("immutable")),
                    value_get(old_obj, STR("immutable")));
         check_kept(e, path_root("data"), value_get(obj, STR("data")),
@@ -148,11 +148,11 @@ static void check_secret_type(struct field_errors *e, const struct value *obj,
                               const struct value *data)
 {
     static const struct str account = STR("kubernetes.io/service-account.name");
-    struct str type = text_of(obj, "type");
+    struct str type = value_text(obj, "type");
     const struct field_path *notes = path_at(path_root("metadata"), "annotations");
     if (str_eq(type, STR("kubernetes.io/service-account-token"))) {
         const struct value *noted = value_get(value_dig(obj, "metadata", "annotations"), account);
-        check_required(e, path_key(notes, account), value_str(noted));
+        validate_required(e, path_key(notes, account), value_str(noted));
     } else if (str_eq(type, STR("kubernetes.io/dockercfg"))) {
         check_docker_config(e, data, STR(".dockercfg"));
     } else if (str_eq(type, STR("kubernetes.io/dockerconfigjson"))) {
@@ -163,8 +163,8 @@ static void check_secret_type(struct field_errors *e, const struct value *obj,
             (void)check_data_key(e, data, STR("password"));
         }
     } else if (str_eq(type, STR("kubernetes.io/ssh-auth"))) {
-        check_required(e, path_key(path_root("data"), STR("ssh-privatekey")),
-                       text_of(data, "ssh-privatekey"));
+        validate_required(e, path_key(path_root("data"), STR("ssh-privatekey")),
+                          value_text(data, "ssh-privatekey"));
     } else if (str_eq(type, STR("kubernetes.io/tls"))) {
         (void)check_data_key(e, data, STR("tls.crt"));
         (void)check_data_key(e, data, STR("tls.key"));
@@ -176,7 +176,7 @@ static void create_secret(struct field_errors *e, const struct value *obj)
     const struct value *data = value_get(obj, STR("data"));
     size_t bytes = 0;
     value_each_field (f, data) {
-        check_name(e, path_key(path_root("data"), f->key), NAME_CONFIG_KEY, f->key);
+        validate_name(e, path_key(path_root("data"), f->key), NAME_CONFIG_KEY, f->key);
         bytes += decoded_bytes(value_str(&f->val));
     }
     if (bytes > DATA_BYTES_MAX)
@@ -187,9 +187,9 @@ static void create_secret(struct field_errors *e, const struct value *obj)
 static void update_secret(struct field_errors *e, const struct value *obj,
                           const struct value *old_obj)
 {
-    check_immutable(e, path_root("type"), value_get(obj, STR("type")),
-                    value_get(old_obj, STR("type")));
-    if (is_true(value_get(old_obj, STR("immutable")))) {
+    validate_immutable(e, path_root("type"), value_get(obj, STR("type")),
+                       value_get(old_obj, STR("type")));
+    if (value_is_true(value_get(old_obj, STR("immutable")))) {
         check_kept(e, path_root("immutable"), value_get(obj, STR("immutable")),
                    value_get(old_obj, STR("immutable")));
         check_kept(e, path_root("data"), value_get(obj, STR("data")),
@@ -208,7 +208,7 @@ static void warn_of_secret(struct validate_warnings *w, const struct value *obj,
         const char *name;
     } parts[] = { { STR("tls.crt"), "certificate" }, { STR("tls.key"), "key" } };
     (void)old_obj;
-    if (!str_eq(text_of(obj, "type"), STR("kubernetes.io/tls")))
+    if (!str_eq(value_text(obj, "type"), STR("kubernetes.io/tls")))
         return;
     for (size_t i = 0; i < 2; i++) {
         autobuf text = { 0 };
@@ -231,9 +231,10 @@ static void warn_of_account(struct validate_warnings *w, const struct value *obj
     const struct field_path *path = path_at(path_root("metadata"), "annotations");
     if (value_get(value_dig(obj, "metadata", "annotations"), key) &&
         !value_get(value_dig(old_obj, "metadata", "annotations"), key))
-        warn_at(w, path_key(path, key),
-                "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted "
-                "secrets");
+        validate_warn_at(
+            w, path_key(path, key),
+            "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted "
+            "secrets");
 }
 
 const struct validate_rules validate__core[] = {

@@ -13,7 +13,7 @@ static void check_ranges(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, value_get(options, STR("ranges"))) {
         const struct field_path *at = path_item(path_at(path, "ranges"), i++);
-        int64_t min = int_of(it, "min"), max = int_of(it, "max");
+        int64_t min = validate_int(it, "min"), max = validate_int(it, "max");
         if (min < 0)
             fault_int(e, path_at(at, "min"), min, "min cannot be negative");
         if (max < 0)
@@ -26,7 +26,7 @@ static void check_ranges(struct field_errors *e, const struct field_path *path,
 static void check_strategy(struct field_errors *e, const struct field_path *path,
                            const struct value *options, const struct str *rules, size_t n)
 {
-    (void)check_one_of(e, path_at(path, "rule"), text_of(options, "rule"), rules, n);
+    (void)validate_one_of(e, path_at(path, "rule"), value_text(options, "rule"), rules, n);
     check_ranges(e, path, options);
 }
 
@@ -35,8 +35,8 @@ static void check_run_as_group(struct field_errors *e, const struct field_path *
 {
     static const struct str rules[] = { STR("MustRunAs"), STR("RunAsAny"), STR("MayRunAs") };
     const struct value *ranges = value_get(options, STR("ranges"));
-    struct str rule = text_of(options, "rule");
-    if (!check_one_of(e, path_at(path, "rule"), rule, VALUES(rules)))
+    struct str rule = value_text(options, "rule");
+    if (!validate_one_of(e, path_at(path, "rule"), rule, VALUES(rules)))
         return;
     bool is_any = str_eq(rule, STR("RunAsAny"));
     if (is_any && validate__count(ranges))
@@ -54,14 +54,16 @@ static void check_identities(struct field_errors *e, const struct field_path *pa
                                           STR("RunAsAny") };
     static const struct str of_selinux[] = { STR("MustRunAs"), STR("RunAsAny") };
     static const struct str of_groups[] = { STR("MayRunAs"), STR("MustRunAs"), STR("RunAsAny") };
-    check_strategy(e, path_at(path, "runAsUser"), member(spec, "runAsUser"), VALUES(of_user));
-    if (member(spec, "runAsGroup"))
-        check_run_as_group(e, path_at(path, "runAsGroup"), member(spec, "runAsGroup"));
-    (void)check_one_of(e, path_at(path_at(path, "seLinux"), "rule"),
-                       text_of(member(spec, "seLinux"), "rule"), VALUES(of_selinux));
-    check_strategy(e, path_at(path, "supplementalGroups"), member(spec, "supplementalGroups"),
+    check_strategy(e, path_at(path, "runAsUser"), validate_member(spec, "runAsUser"),
+                   VALUES(of_user));
+    if (validate_member(spec, "runAsGroup"))
+        check_run_as_group(e, path_at(path, "runAsGroup"), validate_member(spec, "runAsGroup"));
+    (void)validate_one_of(e, path_at(path_at(path, "seLinux"), "rule"),
+                          value_text(validate_member(spec, "seLinux"), "rule"), VALUES(of_selinux));
+    check_strategy(e, path_at(path, "supplementalGroups"),
+                   validate_member(spec, "supplementalGroups"), VALUES(of_groups));
+    check_strategy(e, path_at(path, "fsGroup"), validate_member(spec, "fsGroup"),
                    VALUES(of_groups));
-    check_strategy(e, path_at(path, "fsGroup"), member(spec, "fsGroup"), VALUES(of_groups));
 }
 
 /* ---- PodSecurityPolicy: what they may use ---- */
@@ -102,7 +104,7 @@ static void check_volume_types(struct field_errors *e, const struct field_path *
         STR("vsphereVolume"),
     };
     value_each_item (it, volumes)
-        (void)check_one_of(e, path_at(path, "volumes"), value_str(it), VALUES(types));
+        (void)validate_one_of(e, path_at(path, "volumes"), value_str(it), VALUES(types));
 }
 
 static void check_not_dropped(struct field_errors *e, const struct text_set *dropped,
@@ -121,9 +123,9 @@ static void check_capabilities(struct field_errors *e, const struct value *spec)
     const struct value *required = value_get(spec, STR("requiredDropCapabilities"));
     autoset dropped;
     text_set_init(&dropped);
-    add_texts(&dropped, required);
+    validate_add_texts(&dropped, required);
     if (validate__count(required) &&
-        list_has(value_get(spec, STR("allowedCapabilities")), STR("*")))
+        validate_list_has(value_get(spec, STR("allowedCapabilities")), STR("*")))
         fault_value(e, path_root("requiredDropCapabilities"), required,
                     "must be empty when all capabilities are allowed by a wildcard");
     check_not_dropped(e, &dropped, spec, STR("defaultAddCapabilities"));
@@ -133,9 +135,9 @@ static void check_capabilities(struct field_errors *e, const struct value *spec)
 static void check_escalation(struct field_errors *e, const struct field_path *path,
                              const struct value *spec)
 {
-    const struct value *by_default = member(spec, "defaultAllowPrivilegeEscalation"),
-                       *allowed = member(spec, "allowPrivilegeEscalation");
-    if (is_true(by_default) && !is_true(allowed))
+    const struct value *by_default = validate_member(spec, "defaultAllowPrivilegeEscalation"),
+                       *allowed = validate_member(spec, "allowPrivilegeEscalation");
+    if (value_is_true(by_default) && !value_is_true(allowed))
         fault_value(e, path_at(path, "defaultAllowPrivilegeEscalation"), by_default,
                     "Cannot set DefaultAllowPrivilegeEscalation to true without also setting "
                     "AllowPrivilegeEscalation to true");
@@ -155,7 +157,7 @@ static void check_host_paths(struct field_errors *e, const struct field_path *pa
     size_t i = 0;
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
-        struct str prefix = text_of(it, "pathPrefix");
+        struct str prefix = value_text(it, "pathPrefix");
         if (!prefix.n) {
             fault_required(e, at, "is required");
             return;
@@ -174,26 +176,26 @@ static void check_drivers(struct field_errors *e, const struct field_path *path,
                             *csi = path_at(path_at(path, "allowedCSIDrivers"), "allowedCSIDriver");
     size_t i = 0;
     value_each_item (it, value_get(spec, STR("allowedProcMountTypes")))
-        (void)check_one_of(e, path_item(path_at(path, "allowedProcMountTypes"), i++), value_str(it),
-                           VALUES(mounts));
+        (void)validate_one_of(e, path_item(path_at(path, "allowedProcMountTypes"), i++),
+                              value_str(it), VALUES(mounts));
     check_host_paths(e, path_at(path, "allowedHostPaths"),
                      value_get(spec, STR("allowedHostPaths")));
     i = 0;
     value_each_item (it, value_get(spec, STR("allowedFlexVolumes"))) {
-        if (!text_of(it, "driver").n)
+        if (!value_text(it, "driver").n)
             fault_required(e, path_at(path_item(flex, i), "driver"), "must specify a driver");
         i++;
     }
     i = 0;
     value_each_item (it, value_get(spec, STR("allowedCSIDrivers")))
-        (void)check_driver(e, path_at(path_item(csi, i++), "name"), text_of(it, "name"));
+        (void)validate_driver(e, path_at(path_item(csi, i++), "name"), value_text(it, "name"));
 }
 
 static void check_runtime_classes(struct field_errors *e, const struct field_path *path,
                                   const struct value *options)
 {
     const struct value *allowed = value_get(options, STR("allowedRuntimeClassNames")),
-                       *by_default = member(options, "defaultRuntimeClassName");
+                       *by_default = validate_member(options, "defaultRuntimeClassName");
     const struct field_path *list = path_at(path, "allowedRuntimeClassNames");
     struct str any = STR("*"), chosen = value_str(by_default);
     size_t i = 0;
@@ -202,12 +204,12 @@ static void check_runtime_classes(struct field_errors *e, const struct field_pat
     value_each_item (it, allowed) {
         const struct field_path *at = path_item(list, i++);
         if (!str_eq(value_str(it), any))
-            (void)check_name(e, at, NAME_SUBDOMAIN, value_str(it));
+            (void)validate_name(e, at, NAME_SUBDOMAIN, value_str(it));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
     if (by_default) {
-        (void)check_name(e, path_at(path, "defaultRuntimeClassName"), NAME_SUBDOMAIN, chosen);
+        (void)validate_name(e, path_at(path, "defaultRuntimeClassName"), NAME_SUBDOMAIN, chosen);
         if (!text_set_has(&seen, chosen) && !text_set_has(&seen, any))
             field_error(e, FIELD_REQUIRED, list, STR(""), "default " STR_FMT " must be allowed",
                         STR_ARG(field_quoted(e, chosen)));
@@ -326,26 +328,27 @@ static void check_profiles(struct field_errors *e, const struct value *obj)
                                 STR("seccomp.security.alpha.kubernetes.io/allowedProfileNames");
     const struct value *annotations = value_dig(obj, "metadata", "annotations");
     const struct field_path *path = path_at(path_root("metadata"), "annotations");
-    struct str one = value_str(map_member(annotations, default_apparmor)),
-               all = value_str(map_member(annotations, apparmor)), rest = all;
+    struct str one = value_str(validate_map_member(annotations, default_apparmor)),
+               all = value_str(validate_map_member(annotations, apparmor)), rest = all;
     if (one.n)
-        check_apparmor_profile(e, path_key(path, default_apparmor), one, one);
+        validate_apparmor_profile(e, path_key(path, default_apparmor), one, one);
     while (rest.n)
-        check_apparmor_profile(e, path_key(path, apparmor), str_cut(&rest, ','), all);
-    one = value_str(map_member(annotations, default_seccomp));
-    rest = value_str(map_member(annotations, seccomp));
+        validate_apparmor_profile(e, path_key(path, apparmor), str_cut(&rest, ','), all);
+    one = value_str(validate_map_member(annotations, default_seccomp));
+    rest = value_str(validate_map_member(annotations, seccomp));
     if (one.n)
-        check_seccomp_profile(e, path_key(path, default_seccomp), one);
+        validate_seccomp_profile(e, path_key(path, default_seccomp), one);
     while (rest.n) {
         one = str_cut(&rest, ',');
         if (!str_eq(one, STR("*")))
-            check_seccomp_profile(e, path_key(path, seccomp), one);
+            validate_seccomp_profile(e, path_key(path, seccomp), one);
     }
 }
 
 static void create_security(struct field_errors *e, const struct value *obj)
 {
-    const struct value *spec = member(obj, "spec"), *runtime = member(spec, "runtimeClass");
+    const struct value *spec = validate_member(obj, "spec"),
+                       *runtime = validate_member(spec, "runtimeClass");
     const struct field_path *path = path_root("spec");
     check_profiles(e, obj);
     check_identities(e, path, spec);
@@ -369,22 +372,23 @@ static void update_security(struct field_errors *e, const struct value *obj,
 
 static void create_preset(struct field_errors *e, const struct value *obj)
 {
-    const struct value *spec = member(obj, "spec");
+    const struct value *spec = validate_member(obj, "spec");
     const struct field_path *path = path_root("spec");
-    struct pod_rules rules = pod_rules_of(NULL, NULL);
+    struct pod_rules rules = validate_pod_rules_of(NULL, NULL);
     struct pod_scope scope = { .rules = &rules, .spec = spec, .host_users = true };
     text_set_init(&scope.volumes);
-    (void)check_label_selector(e, path_at(path, "selector"), member(spec, "selector"), 0);
-    if (!count_of(spec, "env") && !count_of(spec, "envFrom") && !count_of(spec, "volumeMounts") &&
-        !count_of(spec, "volumes"))
+    (void)validate_label_selector(e, path_at(path, "selector"), validate_member(spec, "selector"),
+                                  0);
+    if (!validate_count(spec, "env") && !validate_count(spec, "envFrom") &&
+        !validate_count(spec, "volumeMounts") && !validate_count(spec, "volumes"))
         fault_required(
             e,
             path_at(path_at(path_at(path_at(path, "volumes"), "env"), "envFrom"), "volumeMounts"),
             "must specify at least one");
-    check_pod_volumes(e, path_at(path, "volumes"), &scope);
-    check_env(e, path_at(path, "env"), value_get(spec, STR("env")));
-    check_env_from(e, path_at(path, "envFrom"), value_get(spec, STR("envFrom")));
-    check_volume_mounts(e, path, spec, &scope);
+    validate_pod_volumes(e, path_at(path, "volumes"), &scope);
+    validate_env(e, path_at(path, "env"), value_get(spec, STR("env")));
+    validate_env_from(e, path_at(path, "envFrom"), value_get(spec, STR("envFrom")));
+    validate_volume_mounts(e, path, spec, &scope);
     text_set_done(&scope.volumes);
 }
 
@@ -404,9 +408,9 @@ static void create_initializers(struct field_errors *e, const struct value *obj)
     value_each_item (it, value_get(obj, STR("initializers"))) {
         const struct field_path *at = path_item(path, i++);
         size_t k = 0;
-        check_hook_name(e, path_at(at, "name"), text_of(it, "name"));
+        validate_hook_name(e, path_at(at, "name"), value_text(it, "name"));
         value_each_item (rule, value_get(it, STR("rules")))
-            check_plain_rule(e, path_item(path_at(at, "rules"), k++), rule);
+            validate_plain_rule(e, path_item(path_at(at, "rules"), k++), rule);
     }
 }
 

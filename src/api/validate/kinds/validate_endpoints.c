@@ -13,28 +13,30 @@ static const struct str protocols[] = { STR("SCTP"), STR("TCP"), STR("UDP") };
 static void check_address(struct field_errors *e, const struct field_path *path,
                           const struct value *address)
 {
-    struct str ip = text_of(address, "ip"), host = text_of(address, "hostname");
-    check_ip_legacy(e, path_at(path, "ip"), ip, NULL);
+    struct str ip = value_text(address, "ip"), host = value_text(address, "hostname");
+    validate_ip_legacy(e, path_at(path, "ip"), ip, NULL);
     if (host.n)
-        check_name(e, path_at(path, "hostname"), NAME_LABEL, host);
-    if (member(address, "nodeName"))
-        check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, text_of(address, "nodeName"));
-    check_endpoint_ip(e, path_at(path, "ip"), ip);
+        validate_name(e, path_at(path, "hostname"), NAME_LABEL, host);
+    if (validate_member(address, "nodeName"))
+        validate_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN,
+                      value_text(address, "nodeName"));
+    validate_endpoint_ip(e, path_at(path, "ip"), ip);
 }
 
 static void check_subset_port(struct field_errors *e, const struct field_path *path,
                               const struct value *port, bool needs_name)
 {
-    struct str name = text_of(port, "name"), protocol = text_of(port, "protocol");
+    struct str name = value_text(port, "name"), protocol = value_text(port, "protocol");
     if (name.n)
-        check_name(e, path_at(path, "name"), NAME_LABEL, name);
+        validate_name(e, path_at(path, "name"), NAME_LABEL, name);
     else if (needs_name)
         fault_required(e, path_at(path, "name"), "");
-    check_port(e, path_at(path, "port"), int_of(port, "port"));
-    if (check_required(e, path_at(path, "protocol"), protocol))
-        check_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
-    if (member(port, "appProtocol"))
-        check_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED, text_of(port, "appProtocol"));
+    validate_port(e, path_at(path, "port"), validate_int(port, "port"));
+    if (validate_required(e, path_at(path, "protocol"), protocol))
+        validate_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
+    if (validate_member(port, "appProtocol"))
+        validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
+                      value_text(port, "appProtocol"));
 }
 
 static void check_subset(struct field_errors *e, const struct field_path *path,
@@ -42,7 +44,7 @@ static void check_subset(struct field_errors *e, const struct field_path *path,
 {
     const struct value *ports = value_get(subset, STR("ports"));
     size_t i = 0;
-    if (!count_of(subset, "addresses") && !count_of(subset, "notReadyAddresses"))
+    if (!validate_count(subset, "addresses") && !validate_count(subset, "notReadyAddresses"))
         fault_required(e, path, "must specify `addresses` or `notReadyAddresses`");
     value_each_item (it, value_get(subset, STR("addresses")))
         check_address(e, path_item(path_at(path, "addresses"), i++), it);
@@ -65,7 +67,7 @@ static void create_endpoints(struct field_errors *e, const struct value *obj)
 static void update_endpoints(struct field_errors *e, const struct value *obj,
                              const struct value *old_obj)
 {
-    if (!is_same(value_get(obj, STR("subsets")), value_get(old_obj, STR("subsets"))))
+    if (!validate_is_same(value_get(obj, STR("subsets")), value_get(old_obj, STR("subsets"))))
         create_endpoints(e, obj);
 }
 
@@ -78,12 +80,12 @@ static void warn_of_endpoints(struct validate_warnings *w, const struct value *o
         const struct field_path *path = path_item(path_root("subsets"), i++);
         size_t k = 0;
         value_each_item (it, value_get(subset, STR("addresses")))
-            warn_of_ip(w, path_at(path_item(path_at(path, "addresses"), k++), "ip"),
-                       text_of(it, "ip"));
+            validate_warn_ip(w, path_at(path_item(path_at(path, "addresses"), k++), "ip"),
+                             value_text(it, "ip"));
         k = 0;
         value_each_item (it, value_get(subset, STR("notReadyAddresses")))
-            warn_of_ip(w, path_at(path_item(path_at(path, "notReadyAddresses"), k++), "ip"),
-                       text_of(it, "ip"));
+            validate_warn_ip(w, path_at(path_item(path_at(path, "notReadyAddresses"), k++), "ip"),
+                             value_text(it, "ip"));
     }
 }
 
@@ -102,16 +104,16 @@ static void check_slice_address(struct field_errors *e, const struct field_path 
     bool v4 = str_eq(type, STR("IPv4"));
     struct ip ip;
     if (str_eq(type, STR("FQDN"))) {
-        check_domain_name(e, at, address);
+        validate_domain_name(e, at, address);
         return;
     }
     if (!v4 && !str_eq(type, STR("IPv6")))
         return;
-    if (!(v4 ? check_ip_legacy(e, at, address, NULL) : check_ip(e, at, address)))
+    if (!(v4 ? validate_ip_legacy(e, at, address, NULL) : validate_ip(e, at, address)))
         return;
     if (ip_parse(address, &ip) && (ip.is_v4 || ip.is_mapped) != v4)
         fault_text(e, path, address, "must be an IPv%d address", v4 ? 4 : 6);
-    check_endpoint_ip(e, at, address);
+    validate_endpoint_ip(e, at, address);
 }
 
 /* False if there are too many to be looked at. */
@@ -124,13 +126,13 @@ static bool check_hints(struct field_errors *e, const struct field_path *path,
         return fault_too_many(e, path, n, HINTS_MAX);
     for (size_t i = 0; i < n; i++) {
         const struct field_path *at = path_at(path_item(path, i), "name");
-        struct str name = text_of(value_at(hints, i), "name");
+        struct str name = value_text(value_at(hints, i), "name");
         for (size_t k = 0; k < i; k++)
-            if (str_eq(text_of(value_at(hints, k), "name"), name)) {
+            if (str_eq(value_text(value_at(hints, k), "name"), name)) {
                 fault_duplicate(e, at, name);
                 break;
             }
-        check_name(e, at, rule, name);
+        validate_name(e, at, rule, name);
     }
     return true;
 }
@@ -138,15 +140,15 @@ static bool check_hints(struct field_errors *e, const struct field_path *path,
 static void check_endpoint(struct field_errors *e, const struct field_path *path,
                            const struct value *of, struct str type)
 {
-    const struct value *hints = member(of, "hints");
+    const struct value *hints = validate_member(of, "hints");
     const struct field_path *at = path_at(path, "hints");
     size_t i = 0;
     value_each_item (it, value_get(of, STR("addresses")))
         check_slice_address(e, path_at(path, "addresses"), i++, type, value_str(it));
-    if (member(of, "nodeName"))
-        check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, text_of(of, "nodeName"));
-    if (member(of, "hostname"))
-        check_name(e, path_at(path, "hostname"), NAME_LABEL, text_of(of, "hostname"));
+    if (validate_member(of, "nodeName"))
+        validate_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, value_text(of, "nodeName"));
+    if (validate_member(of, "hostname"))
+        validate_name(e, path_at(path, "hostname"), NAME_LABEL, value_text(of, "hostname"));
     if (check_hints(e, path_at(at, "forZones"), value_get(hints, STR("forZones")),
                     NAME_LABEL_VALUE))
         check_hints(e, path_at(at, "forNodes"), value_get(hints, STR("forNodes")), NAME_SUBDOMAIN);
@@ -155,17 +157,19 @@ static void check_endpoint(struct field_errors *e, const struct field_path *path
 static void check_slice_port(struct field_errors *e, const struct field_path *path,
                              const struct value *port, bool repeated)
 {
-    struct str name = text_of(port, "name");
+    struct str name = value_text(port, "name");
     if (name.n)
-        check_name(e, path_at(path, "name"), NAME_LABEL, name);
+        validate_name(e, path_at(path, "name"), NAME_LABEL, name);
     if (repeated)
         fault_duplicate(e, path_at(path, "name"), name);
-    if (!member(port, "protocol"))
+    if (!validate_member(port, "protocol"))
         fault_required(e, path_at(path, "protocol"), "");
     else
-        check_one_of(e, path_at(path, "protocol"), text_of(port, "protocol"), VALUES(protocols));
-    if (member(port, "appProtocol"))
-        check_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED, text_of(port, "appProtocol"));
+        validate_one_of(e, path_at(path, "protocol"), value_text(port, "protocol"),
+                        VALUES(protocols));
+    if (validate_member(port, "appProtocol"))
+        validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
+                      value_text(port, "appProtocol"));
 }
 
 static void check_slice_ports(struct field_errors *e, const struct value *ports)
@@ -180,7 +184,7 @@ static void check_slice_ports(struct field_errors *e, const struct value *ports)
         return;
     }
     value_each_item (it, ports) {
-        bool repeated = !text_set_add(&names, text_of(it, "name"), it);
+        bool repeated = !text_set_add(&names, value_text(it, "name"), it);
         check_slice_port(e, path_item(path, i++), it, repeated);
     }
 }
@@ -199,7 +203,7 @@ static void check_slice(struct field_errors *e, const struct value *obj, bool sa
         return;
     }
     value_each_item (it, endpoints)
-        check_endpoint(e, path_item(path, i++), it, text_of(obj, "addressType"));
+        check_endpoint(e, path_item(path, i++), it, value_text(obj, "addressType"));
 }
 
 static void create_slice(struct field_errors *e, const struct value *obj)
@@ -211,8 +215,9 @@ static void create_slice(struct field_errors *e, const struct value *obj)
 static void update_slice(struct field_errors *e, const struct value *obj,
                          const struct value *old_obj)
 {
-    check_slice(e, obj,
-                is_same(value_get(obj, STR("endpoints")), value_get(old_obj, STR("endpoints"))));
+    check_slice(
+        e, obj,
+        validate_is_same(value_get(obj, STR("endpoints")), value_get(old_obj, STR("endpoints"))));
     declared_check(e, NULL, &slice, obj, old_obj);
 }
 
@@ -220,16 +225,16 @@ static void warn_of_slice(struct validate_warnings *w, const struct value *obj,
                           const struct value *old_obj)
 {
     size_t i = 0;
-    if (!old_obj && str_eq(text_of(obj, "addressType"), STR("FQDN")))
+    if (!old_obj && str_eq(value_text(obj, "addressType"), STR("FQDN")))
         validate_add_warning(w, "spec.addressType: FQDN endpoints are deprecated");
-    if (str_eq(text_of(obj, "addressType"), STR("FQDN")))
+    if (str_eq(value_text(obj, "addressType"), STR("FQDN")))
         return;
     value_each_item (of, value_get(obj, STR("endpoints"))) {
         const struct field_path *path =
             path_at(path_item(path_root("endpoints"), i++), "addresses");
         size_t k = 0;
         value_each_item (it, value_get(of, STR("addresses")))
-            warn_of_ip(w, path_item(path, k++), value_str(it));
+            validate_warn_ip(w, path_item(path, k++), value_str(it));
     }
 }
 

@@ -32,15 +32,15 @@ static void check_told(struct field_errors *e, const struct value *obj,
 {
     struct str controller =
         value_str(either(obj, STR("reportingComponent"), STR("reportingController")));
-    struct str instance = text_of(obj, "reportingInstance"), action = text_of(obj, "action");
-    struct str reason = text_of(obj, "reason");
-    check_required(e, controller_path, controller);
-    check_name(e, controller_path, NAME_QUALIFIED, controller);
-    check_required(e, path_root("reportingInstance"), instance);
+    struct str instance = value_text(obj, "reportingInstance"), action = value_text(obj, "action");
+    struct str reason = value_text(obj, "reason");
+    validate_required(e, controller_path, controller);
+    validate_name(e, controller_path, NAME_QUALIFIED, controller);
+    validate_required(e, path_root("reportingInstance"), instance);
     check_short(e, path_root("reportingInstance"), instance, SHORT_MAX);
-    check_required(e, path_root("action"), action);
+    validate_required(e, path_root("action"), action);
     check_short(e, path_root("action"), action, SHORT_MAX);
-    check_required(e, path_root("reason"), reason);
+    validate_required(e, path_root("reason"), reason);
     check_short(e, path_root("reason"), reason, SHORT_MAX);
     check_short(e, path_root("message"), value_str(either(obj, STR("message"), STR("note"))),
                 NOTE_MAX);
@@ -50,8 +50,8 @@ static void check_event(struct field_errors *e, const struct value *obj,
                         const struct field_path *controller_path)
 {
     struct str ns = value_str(value_dig(obj, "metadata", "namespace"));
-    struct str subject = text_of(subject_of(obj), "namespace");
-    bool timed = member(obj, "eventTime") != NULL;
+    struct str subject = value_text(subject_of(obj), "namespace");
+    bool timed = validate_member(obj, "eventTime") != NULL;
     bool fits = subject.n ? timed || str_eq(ns, subject)
                 : !ns.n   ? !timed
                           : str_eq(ns, STR("default")) || (timed && str_eq(ns, STR("kube-system")));
@@ -78,9 +78,9 @@ static void update_core_event(struct field_errors *e, const struct value *obj,
 
 static void check_series(struct field_errors *e, const struct value *series)
 {
-    if (series && int_of(series, "count") < 2)
+    if (series && validate_int(series, "count") < 2)
         fault_text(e, path_root("series.count"), STR(""), "should be at least 2");
-    if (series && !member(series, "lastObservedTime"))
+    if (series && !validate_member(series, "lastObservedTime"))
         fault_required(e, path_root("series.lastObservedTime"), "");
 }
 
@@ -92,11 +92,11 @@ static void check_unset(struct field_errors *e, const struct field_path *path, b
 
 static void create_event(struct field_errors *e, const struct value *obj)
 {
-    struct str type = text_of(obj, "type");
+    struct str type = value_text(obj, "type");
     const struct value *source = either(obj, STR("source"), STR("deprecatedSource"));
     check_event(e, obj, path_root("reportingController"));
-    check_series(e, member(obj, "series"));
-    if (!member(obj, "eventTime"))
+    check_series(e, validate_member(obj, "series"));
+    if (!validate_member(obj, "eventTime"))
         fault_required(e, path_root("eventTime"), "");
     if (!str_eq(type, STR("Normal")) && !str_eq(type, STR("Warning")))
         fault_text(e, path_root("type"), STR(""), "has invalid value: " STR_FMT, STR_ARG(type));
@@ -107,7 +107,7 @@ static void create_event(struct field_errors *e, const struct value *obj)
     check_unset(e, path_root("count"),
                 validate__int(either(obj, STR("count"), STR("deprecatedCount"))) != 0);
     check_unset(e, path_root("source"),
-                text_of(source, "component").n || text_of(source, "host").n);
+                value_text(source, "component").n || value_text(source, "host").n);
 }
 
 /* Fields that stay, in upstream's order; structs by their type. */
@@ -132,15 +132,15 @@ static const struct {
 static void update_event(struct field_errors *e, const struct value *obj,
                          const struct value *old_obj)
 {
-    const struct value *series = member(obj, "series");
+    const struct value *series = validate_member(obj, "series");
     check_event(e, obj, path_root("reportingController"));
-    if (!is_same(series, member(old_obj, "series")))
+    if (!validate_is_same(series, validate_member(old_obj, "series")))
         check_series(e, series);
     for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
         const struct value *v = either(obj, kept[i].core, kept[i].events);
         bool controller = str_eq(kept[i].events, STR("reportingController"));
         struct field_path path = { .name = controller ? kept[i].events : kept[i].core };
-        if (!is_same(v, either(old_obj, kept[i].core, kept[i].events)))
+        if (!validate_is_same(v, either(old_obj, kept[i].core, kept[i].events)))
             field_error(e, FIELD_INVALID, &path,
                         kept[i].type.n ? inner_json(e, STR("v1"), kept[i].type, v)
                                        : field_json(e, v),

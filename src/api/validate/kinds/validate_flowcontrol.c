@@ -55,7 +55,7 @@ static void check_mandatory(struct field_errors *e, const struct value *obj, str
         have = spec ? value_clone(e->arena, spec) : value_object();
         if (level && have.type == VALUE_OBJECT)
             value_drop(e->arena, &have, STR("exempt"));
-        if (!is_same(&have, &want))
+        if (!validate_is_same(&have, &want))
             field_error(e, FIELD_INVALID, path_root("spec"),
                         inner_json(e, VERSION, spec_type, spec),
                         "spec of '" STR_FMT "'%s must equal the fixed value", STR_ARG(name),
@@ -71,9 +71,9 @@ static void check_status_conditions(struct field_errors *e, const struct value *
     text_set_init(&types);
     value_each_item (it, value_dig(obj, "status", "conditions")) {
         const struct field_path *at = path_at(path_item(path, i++), "type");
-        if (!text_set_add(&types, text_of(it, "type"), it))
-            fault_duplicate(e, at, text_of(it, "type"));
-        check_required(e, at, text_of(it, "type"));
+        if (!text_set_add(&types, value_text(it, "type"), it))
+            fault_duplicate(e, at, value_text(it, "type"));
+        validate_required(e, at, value_text(it, "type"));
     }
 }
 
@@ -82,11 +82,11 @@ static void check_status_conditions(struct field_errors *e, const struct value *
 static void check_account(struct field_errors *e, const struct field_path *path,
                           const struct value *account)
 {
-    struct str name = text_of(account, "name"), ns = text_of(account, "namespace");
-    if (check_required(e, path_at(path, "name"), name) && !str_eq(name, STR("*")))
-        check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+    struct str name = value_text(account, "name"), ns = value_text(account, "namespace");
+    if (validate_required(e, path_at(path, "name"), name) && !str_eq(name, STR("*")))
+        validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
     if (ns.n)
-        check_name(e, path_at(path, "namespace"), NAME_LABEL, ns);
+        validate_name(e, path_at(path, "namespace"), NAME_LABEL, ns);
     else
         fault_required(e, path_at(path, "namespace"), "must specify namespace for service account");
 }
@@ -103,8 +103,8 @@ static void check_subject(struct field_errors *e, const struct field_path *path,
         { STR("User"), STR("user") },
         { STR("Group"), STR("group") },
     };
-    struct str kind = text_of(subject, "kind");
-    if (!check_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
+    struct str kind = value_text(subject, "kind");
+    if (!validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
         return;
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < 3; i++) {
@@ -124,7 +124,7 @@ static void check_subject(struct field_errors *e, const struct field_path *path,
             else if (named && i == 0)
                 check_account(e, &at, v);
             else if (named)
-                check_required(e, path_at(&at, "name"), text_of(v, "name"));
+                validate_required(e, path_at(&at, "name"), value_text(v, "name"));
         }
 }
 
@@ -139,7 +139,7 @@ static const struct str verbs_known[] = {
 static bool check_wildcard(struct field_errors *e, const struct field_path *path,
                            const struct value *list, const char *others)
 {
-    return validate__count(list) < 2 || !list_has(list, STR("*")) ||
+    return validate__count(list) < 2 || !validate_list_has(list, STR("*")) ||
            fault_value(e, path, list, "if '*' is present, must not specify other %s", others);
 }
 
@@ -150,10 +150,10 @@ static void check_verbs(struct field_errors *e, const struct field_path *path,
         fault_required(e, path, "verbs must contain at least one value");
         return;
     }
-    if (!check_wildcard(e, path, verbs, "verbs") || list_has(verbs, STR("*")))
+    if (!check_wildcard(e, path, verbs, "verbs") || validate_list_has(verbs, STR("*")))
         return;
     value_each_item (it, verbs)
-        if (!is_one_of(value_str(it), VALUES(verbs_known))) {
+        if (!validate_is_one_of(value_str(it), VALUES(verbs_known))) {
             field_not_supported(e, path, field_json(e, verbs), VALUES(verbs_known));
             return;
         }
@@ -186,7 +186,7 @@ static void check_url_rule(struct field_errors *e, const struct field_path *path
     check_verbs(e, path_at(path, "verbs"), value_get(rule, STR("verbs")));
     if (!validate__count(urls))
         fault_required(e, at, "nonResourceURLs must contain at least one value");
-    if (!check_wildcard(e, at, urls, "non-resource URLs") || list_has(urls, STR("*")))
+    if (!check_wildcard(e, at, urls, "non-resource URLs") || validate_list_has(urls, STR("*")))
         return;
     value_each_item (it, urls) {
         const char *fault = url_fault(value_str(it));
@@ -201,11 +201,12 @@ static void check_namespaces(struct field_errors *e, const struct field_path *pa
 {
     const struct value *namespaces = value_get(rule, STR("namespaces"));
     size_t i = 0;
-    if (!validate__count(namespaces) && !is_true(value_get(rule, STR("clusterScope"))))
+    if (!validate__count(namespaces) && !value_is_true(value_get(rule, STR("clusterScope"))))
         fault_required(e, path,
                        "resource rules that are not cluster scoped must supply at least one "
                        "namespace");
-    if (!check_wildcard(e, path, namespaces, "namespaces") || list_has(namespaces, STR("*")))
+    if (!check_wildcard(e, path, namespaces, "namespaces") ||
+        validate_list_has(namespaces, STR("*")))
         return;
     value_each_item (it, namespaces) {
         struct name_faults faults = { 0 };
@@ -241,7 +242,7 @@ static void check_rules(struct field_errors *e, const struct field_path *path,
     const struct value *resources = value_get(rules, STR("resourceRules"));
     const struct value *urls = value_get(rules, STR("nonResourceRules"));
     size_t i = 0;
-    if (!count_of(rules, "subjects"))
+    if (!validate_count(rules, "subjects"))
         fault_required(e, path_at(path, "subjects"), "subjects must contain at least one value");
     value_each_item (it, value_get(rules, STR("subjects")))
         check_subject(e, path_item(path_at(path, "subjects"), i++), it);
@@ -262,7 +263,7 @@ static void check_precedence(struct field_errors *e, const struct value *spec, s
 {
     enum { PRECEDENCE_MAX = 10000 };
     const struct field_path *path = path_at(path_root("spec"), "matchingPrecedence");
-    int64_t precedence = int_of(spec, "matchingPrecedence");
+    int64_t precedence = validate_int(spec, "matchingPrecedence");
     if (precedence <= 0)
         fault_int(e, path, precedence, "must be a positive value");
     if (precedence > PRECEDENCE_MAX)
@@ -276,18 +277,18 @@ static void create_schema(struct field_errors *e, const struct value *obj)
 {
     static const struct str methods[] = { STR("ByNamespace"), STR("ByUser") };
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *method = member(spec, "distinguisherMethod");
+    const struct value *method = validate_member(spec, "distinguisherMethod");
     const struct field_path *path = path_root("spec");
     const struct field_path *level = path_at(path_at(path, "priorityLevelConfiguration"), "name");
     struct str name = value_str(value_dig(spec, "priorityLevelConfiguration", "name"));
     size_t i = 0;
     check_precedence(e, spec, name_of(obj));
-    if (method && !is_one_of(text_of(method, "type"), VALUES(methods)))
+    if (method && !validate_is_one_of(value_text(method, "type"), VALUES(methods)))
         field_not_supported(e, path_at(path_at(path, "distinguisherMethod"), "type"),
                             inner_json(e, VERSION, STR("FlowDistinguisherMethod"), method),
                             VALUES(methods));
     if (name.n)
-        check_name(e, level, NAME_SUBDOMAIN, name);
+        validate_name(e, level, NAME_SUBDOMAIN, name);
     else
         fault_required(e, level, "must reference a priority level");
     value_each_item (it, value_get(spec, STR("rules")))
@@ -317,8 +318,9 @@ static void check_queuing(struct field_errors *e, const struct field_path *path,
                           const struct value *queuing)
 {
     enum { QUEUES_MAX = 10 * 1000 * 1000, HASH_BITS_MAX = 60 };
-    int64_t length = int_of(queuing, "queueLengthLimit"), queues = int_of(queuing, "queues");
-    int64_t hand = int_of(queuing, "handSize");
+    int64_t length = validate_int(queuing, "queueLengthLimit"),
+            queues = validate_int(queuing, "queues");
+    int64_t hand = validate_int(queuing, "handSize");
     if (length <= 0)
         fault_int(e, path_at(path, "queueLengthLimit"), length, "must be positive");
     if (queues <= 0)
@@ -346,7 +348,7 @@ static void check_percent(struct field_errors *e, const struct field_path *path,
 static void check_shares(struct field_errors *e, const struct field_path *path,
                          const struct value *level)
 {
-    int64_t shares = int_of(level, "nominalConcurrencyShares");
+    int64_t shares = validate_int(level, "nominalConcurrencyShares");
     if (shares < 0)
         fault_int(e, path_at(path, "nominalConcurrencyShares"), shares,
                   "must be a non-negative integer");
@@ -358,14 +360,14 @@ static void check_limited(struct field_errors *e, const struct field_path *path,
     static const struct str types[] = { STR("Queue"), STR("Reject") };
     const struct value *response = value_get(limited, STR("limitResponse"));
     const struct field_path *at = path_at(path, "limitResponse");
-    struct str type = text_of(response, "type");
-    int64_t borrowing = int_of(limited, "borrowingLimitPercent");
+    struct str type = value_text(response, "type");
+    int64_t borrowing = validate_int(limited, "borrowingLimitPercent");
     check_shares(e, path, limited);
-    if (str_eq(type, types[0]) && member(response, "queuing"))
-        check_queuing(e, path_at(at, "queuing"), member(response, "queuing"));
+    if (str_eq(type, types[0]) && validate_member(response, "queuing"))
+        check_queuing(e, path_at(at, "queuing"), validate_member(response, "queuing"));
     else if (type.n)
-        check_one_of(e, path_at(at, "type"), type, VALUES(types));
-    check_percent(e, path_at(path, "lendablePercent"), int_of(limited, "lendablePercent"));
+        validate_one_of(e, path_at(at, "type"), type, VALUES(types));
+    check_percent(e, path_at(path, "lendablePercent"), validate_int(limited, "lendablePercent"));
     if (borrowing < 0)
         fault_int(e, path_at(path, "borrowingLimitPercent"), borrowing,
                   "if specified, must be a non-negative integer");
@@ -378,10 +380,10 @@ static void check_union_member(struct field_errors *e, const struct field_path *
                                const char *type, bool required)
 {
     const struct value *v = validate__member(of, field);
-    bool named = str_eq(text_of(of, "type"), str_of(type));
+    bool named = str_eq(value_text(of, "type"), str_of(type));
     struct field_path at = field_child(path, field);
-    if (old && str_eq(text_of(of, "type"), text_of(old, "type")) &&
-        is_same(v, validate__member(old, field)))
+    if (old && str_eq(value_text(of, "type"), value_text(old, "type")) &&
+        validate_is_same(v, validate__member(old, field)))
         return;
     if (!named && v)
         fault_forbidden(e, &at, "%s", "");
@@ -392,18 +394,19 @@ static void check_union_member(struct field_errors *e, const struct field_path *
 static void check_declared_level(struct field_errors *e, const struct value *spec,
                                  const struct value *old)
 {
-    const struct value *limited = member(spec, "limited"), *old_limited = member(old, "limited");
+    const struct value *limited = validate_member(spec, "limited"),
+                       *old_limited = validate_member(old, "limited");
     const struct value *response = value_get(limited, STR("limitResponse"));
     const struct value *old_response = value_get(old_limited, STR("limitResponse"));
     const struct field_path *path = path_root("spec");
     const struct field_path *at = path_at(path_at(path, "limited"), "limitResponse");
     check_union_member(e, path, spec, old, STR("exempt"), "Exempt", false);
     check_union_member(e, path, spec, old, STR("limited"), "Limited", true);
-    check_required(e, path_at(path, "type"), text_of(spec, "type"));
+    validate_required(e, path_at(path, "type"), value_text(spec, "type"));
     if (!limited)
         return;
     check_union_member(e, at, response, old_response, STR("queuing"), "Queue", true);
-    check_required(e, path_at(at, "type"), text_of(response, "type"));
+    validate_required(e, path_at(at, "type"), value_text(response, "type"));
 }
 
 static void check_level(struct field_errors *e, const struct value *obj,
@@ -413,9 +416,10 @@ static void check_level(struct field_errors *e, const struct value *obj,
     static const struct str zero =
         STR("flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares");
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *limited = member(spec, "limited"), *exempt = member(spec, "exempt");
+    const struct value *limited = validate_member(spec, "limited"),
+                       *exempt = validate_member(spec, "exempt");
     const struct field_path *path = path_root("spec");
-    struct str type = text_of(spec, "type");
+    struct str type = value_text(spec, "type");
     bool is_exempt = str_eq(type, types[0]);
     if (value_get(value_dig(obj, "metadata", "annotations"), zero))
         fault_forbidden(e, path_at(path_root("metadata"), "annotations"),
@@ -426,11 +430,11 @@ static void check_level(struct field_errors *e, const struct value *obj,
     if (is_exempt && exempt) {
         check_shares(e, path_at(path, "exempt"), exempt);
         check_percent(e, path_at(path_at(path, "exempt"), "lendablePercent"),
-                      int_of(exempt, "lendablePercent"));
+                      validate_int(exempt, "lendablePercent"));
     } else if (str_eq(type, types[1]) && limited) {
         check_limited(e, path_at(path, "limited"), limited);
     } else if (type.n) {
-        check_one_of(e, path_at(path, "type"), type, VALUES(types));
+        validate_one_of(e, path_at(path, "type"), type, VALUES(types));
     }
     check_mandatory(e, obj, STR("PriorityLevelConfiguration"),
                     STR("PriorityLevelConfigurationSpec"));

@@ -19,10 +19,10 @@ struct ingress_rules {
 static void check_resource_ref(struct field_errors *e, const struct field_path *path,
                                const struct value *ref)
 {
-    if (member(ref, "apiGroup"))
-        check_name(e, path_at(path, "apiGroup"), NAME_SUBDOMAIN, text_of(ref, "apiGroup"));
-    check_required_name(e, path_at(path, "kind"), NAME_PATH_SEGMENT, text_of(ref, "kind"));
-    check_required_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, text_of(ref, "name"));
+    if (validate_member(ref, "apiGroup"))
+        validate_name(e, path_at(path, "apiGroup"), NAME_SUBDOMAIN, value_text(ref, "apiGroup"));
+    validate_required_name(e, path_at(path, "kind"), NAME_PATH_SEGMENT, value_text(ref, "kind"));
+    validate_required_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, value_text(ref, "name"));
 }
 
 static void check_service_backend(struct field_errors *e, const struct field_path *path,
@@ -31,16 +31,16 @@ static void check_service_backend(struct field_errors *e, const struct field_pat
     const struct value *port = value_get(service, STR("port"));
     const struct field_path *at = path_at(path, "service"), *port_path = path_at(at, "port"),
                             *old = path_at(path, "servicePort");
-    struct str port_name = text_of(port, "name");
-    int64_t number = int_of(port, "number");
-    check_required_name(e, rules->old_names ? path_at(path, "serviceName") : path_at(at, "name"),
-                        NAME_LABEL, text_of(service, "name"));
+    struct str port_name = value_text(port, "name");
+    int64_t number = validate_int(port, "number");
+    validate_required_name(e, rules->old_names ? path_at(path, "serviceName") : path_at(at, "name"),
+                           NAME_LABEL, value_text(service, "name"));
     if (port_name.n && number)
         fault_text(e, path, STR(""), "cannot set both port name & port number");
     else if (port_name.n)
-        check_port_name(e, rules->old_names ? old : path_at(port_path, "name"), port_name);
+        validate_port_name(e, rules->old_names ? old : path_at(port_path, "name"), port_name);
     else if (number)
-        check_port(e, rules->old_names ? old : path_at(port_path, "number"), number);
+        validate_port(e, rules->old_names ? old : path_at(port_path, "number"), number);
     else
         fault_required(e, path, "port name or number is required");
 }
@@ -48,8 +48,8 @@ static void check_service_backend(struct field_errors *e, const struct field_pat
 static void check_backend(struct field_errors *e, const struct field_path *path,
                           const struct value *backend, const struct ingress_rules *rules)
 {
-    const struct value *resource = member(backend, "resource"),
-                       *service = member(backend, "service");
+    const struct value *resource = validate_member(backend, "resource"),
+                       *service = validate_member(backend, "service");
     if (resource && service)
         fault_text(e, path, STR(""), "cannot set both resource and service backends");
     else if (resource)
@@ -87,12 +87,12 @@ static void check_http_path(struct field_errors *e, const struct field_path *pat
 {
     static const struct str types[] = { STR("Exact"), STR("ImplementationSpecific"),
                                         STR("Prefix") };
-    struct str type = text_of(of, "pathType"), text = text_of(of, "path");
-    if (!member(of, "pathType")) {
+    struct str type = value_text(of, "pathType"), text = value_text(of, "path");
+    if (!validate_member(of, "pathType")) {
         fault_required(e, path_at(path, "pathType"), "pathType must be specified");
         return;
     }
-    if (check_one_of(e, path_at(path, "pathType"), type, VALUES(types))) {
+    if (validate_one_of(e, path_at(path, "pathType"), type, VALUES(types))) {
         if (!str_eq(type, types[1]))
             check_url_path(e, path_at(path, "path"), text);
         else if (text.n && !str_starts(text, STR("/")))
@@ -104,12 +104,12 @@ static void check_http_path(struct field_errors *e, const struct field_path *pat
 static void check_http(struct field_errors *e, const struct field_path *path,
                        const struct value *rule, const struct ingress_rules *rules)
 {
-    const struct value *http = member(rule, "http");
+    const struct value *http = validate_member(rule, "http");
     const struct field_path *paths = path_at(path_at(path, "http"), "paths");
     size_t i = 0;
     if (!http)
         return;
-    if (!count_of(http, "paths"))
+    if (!validate_count(http, "paths"))
         fault_required(e, paths, "");
     value_each_item (it, value_get(http, STR("paths")))
         check_http_path(e, path_item(paths, i++), it, rules);
@@ -121,16 +121,16 @@ static bool check_host(struct field_errors *e, const struct field_path *path, st
 {
     bool wildcard = str_find(host, '*') >= 0;
     if (wildcard)
-        check_wildcard_domain(e, path, host);
+        validate_wildcard_domain(e, path, host);
     else
-        check_name(e, path, NAME_SUBDOMAIN, host);
+        validate_name(e, path, NAME_SUBDOMAIN, host);
     return wildcard;
 }
 
 static void check_rule(struct field_errors *e, const struct field_path *path,
                        const struct value *rule, const struct ingress_rules *rules)
 {
-    struct str host = text_of(rule, "host");
+    struct str host = value_text(rule, "host");
     bool wildcard = false;
     struct ip ip;
     if (host.n && ip_parse(host, &ip))
@@ -144,24 +144,24 @@ static void check_rule(struct field_errors *e, const struct field_path *path,
 static void check_tls(struct field_errors *e, const struct field_path *path,
                       const struct value *tls, const struct ingress_rules *rules)
 {
-    struct str secret = text_of(tls, "secretName");
+    struct str secret = value_text(tls, "secretName");
     size_t i = 0;
     value_each_item (it, value_get(tls, STR("hosts"))) {
         (void)check_host(e, path_item(path_at(path, "hosts"), i), value_str(it));
         i++;
     }
     if (secret.n && !rules->keeps_secret_names)
-        check_name(e, path_at(path, "secretName"), NAME_SUBDOMAIN, secret);
+        validate_name(e, path_at(path, "secretName"), NAME_SUBDOMAIN, secret);
 }
 
 static void check_ingress(struct field_errors *e, const struct value *obj,
                           const struct ingress_rules *rules)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *backend = member(spec, "defaultBackend");
+    const struct value *backend = validate_member(spec, "defaultBackend");
     const struct field_path *path = path_root("spec");
     size_t i = 0;
-    if (!count_of(spec, "rules") && !backend)
+    if (!validate_count(spec, "rules") && !backend)
         fault_value(e, path, NULL, "either `%s` or `rules` must be specified",
                     rules->old_names ? "backend" : "defaultBackend");
     if (backend)
@@ -173,9 +173,9 @@ static void check_ingress(struct field_errors *e, const struct value *obj,
     i = 0;
     value_each_item (it, value_get(spec, STR("tls")))
         check_tls(e, path_item(path_at(path, "tls"), i++), it, rules);
-    if (member(spec, "ingressClassName"))
-        check_name(e, path_at(path, "ingressClassName"), NAME_SUBDOMAIN,
-                   text_of(spec, "ingressClassName"));
+    if (validate_member(spec, "ingressClassName"))
+        validate_name(e, path_at(path, "ingressClassName"), NAME_SUBDOMAIN,
+                      value_text(spec, "ingressClassName"));
 }
 
 /* Old versions are not as strict about names and wildcards. */
@@ -210,13 +210,13 @@ static struct ingress_rules rules_of(struct arena *a, const struct value *old_ob
     struct ingress_rules rules = { 0 };
     value_each_item (tls, value_dig(old_obj, "spec", "tls")) {
         struct name_faults faults = { 0 };
-        struct str name = text_of(tls, "secretName");
+        struct str name = value_text(tls, "secretName");
         if (name.n && !name_check(NAME_SUBDOMAIN, name, &faults))
             rules.keeps_secret_names = true;
     }
     value_each_item (rule, value_dig(old_obj, "spec", "rules")) {
         struct field_errors old = FIELD_ERRORS_INIT(a);
-        if (str_find(text_of(rule, "host"), '*') < 0)
+        if (str_find(value_text(rule, "host"), '*') < 0)
             continue;
         check_http(&old, path_root("spec"), rule, &rules);
         rules.keeps_wildcards = rules.keeps_wildcards || old.n > 0;
@@ -242,16 +242,16 @@ static void update_ingress_status(struct field_errors *e, struct str sub, const 
                                   const struct value *old_obj)
 {
     if (str_eq(sub, STR("status")))
-        check_load_balancer(e, path_at(path_root("status"), "loadBalancer"),
-                            value_dig(obj, "status", "loadBalancer"),
-                            value_dig(old_obj, "status", "loadBalancer"), false);
+        validate_load_balancer(e, path_at(path_root("status"), "loadBalancer"),
+                               value_dig(obj, "status", "loadBalancer"),
+                               value_dig(old_obj, "status", "loadBalancer"), false);
 }
 
 static void warn_of_ingress(struct validate_warnings *w, const struct value *obj,
                             const struct value *old_obj)
 {
     if (!old_obj && value_get(value_dig(obj, "metadata", "annotations"), CLASS) &&
-        !member(value_get(obj, STR("spec")), "ingressClassName"))
+        !validate_member(value_get(obj, STR("spec")), "ingressClassName"))
         validate_add_warning(w, "annotation \"kubernetes.io/ingress.class\" is deprecated, please "
                                 "use 'spec.ingressClassName' instead");
 }
@@ -267,20 +267,20 @@ static void check_scope(struct field_errors *e, const struct field_path *path,
                         const struct value *ref)
 {
     static const struct str scopes[] = { STR("Cluster"), STR("Namespace") };
-    const struct value *ns = member(ref, "namespace");
-    struct str scope = text_of(ref, "scope");
-    if (!member(ref, "scope")) {
+    const struct value *ns = validate_member(ref, "namespace");
+    struct str scope = value_text(ref, "scope");
+    if (!validate_member(ref, "scope")) {
         fault_required(e, path_at(path, "scope"), "");
         return;
     }
-    if (!check_one_of(e, path_at(path, "scope"), scope, VALUES(scopes)))
+    if (!validate_one_of(e, path_at(path, "scope"), scope, VALUES(scopes)))
         return;
     if (str_eq(scope, scopes[0])) {
         if (ns)
             fault_forbidden(e, path_at(path, "namespace"),
                             "`parameters.scope` is set to 'Cluster'");
     } else if (ns) {
-        check_name(e, path_at(path, "namespace"), NAME_LABEL, value_str(ns));
+        validate_name(e, path_at(path, "namespace"), NAME_LABEL, value_str(ns));
     } else {
         fault_required(e, path_at(path, "namespace"), "`parameters.scope` is set to 'Namespace'");
     }
@@ -289,20 +289,21 @@ static void check_scope(struct field_errors *e, const struct field_path *path,
 static void check_class(struct field_errors *e, const struct value *obj)
 {
     enum { CONTROLLER_MAX = 250 };
-    const struct value *spec = value_get(obj, STR("spec")), *ref = member(spec, "parameters");
+    const struct value *spec = value_get(obj, STR("spec")),
+                       *ref = validate_member(spec, "parameters");
     const struct field_path *path = path_root("spec"), *at = path_at(path, "parameters");
-    struct str controller = text_of(spec, "controller");
+    struct str controller = value_text(spec, "controller");
     if (controller.n > CONTROLLER_MAX)
         field_too_long(e, path_at(path, "controller"), CONTROLLER_MAX);
-    check_domain_path(e, path_at(path, "controller"), controller);
+    validate_domain_path(e, path_at(path, "controller"), controller);
     if (!ref)
         return;
-    if (member(ref, "apiGroup"))
-        check_name(e, path_at(at, "apiGroup"), NAME_SUBDOMAIN, text_of(ref, "apiGroup"));
-    if (text_of(ref, "kind").n)
-        check_name(e, path_at(at, "kind"), NAME_PATH_SEGMENT, text_of(ref, "kind"));
-    if (text_of(ref, "name").n)
-        check_name(e, path_at(at, "name"), NAME_PATH_SEGMENT, text_of(ref, "name"));
+    if (validate_member(ref, "apiGroup"))
+        validate_name(e, path_at(at, "apiGroup"), NAME_SUBDOMAIN, value_text(ref, "apiGroup"));
+    if (value_text(ref, "kind").n)
+        validate_name(e, path_at(at, "kind"), NAME_PATH_SEGMENT, value_text(ref, "kind"));
+    if (value_text(ref, "name").n)
+        validate_name(e, path_at(at, "name"), NAME_PATH_SEGMENT, value_text(ref, "name"));
     check_scope(e, at, ref);
 }
 
@@ -315,8 +316,9 @@ static void create_class(struct field_errors *e, const struct value *obj)
 static void update_class(struct field_errors *e, const struct value *obj,
                          const struct value *old_obj)
 {
-    check_immutable(e, path_at(path_root("spec"), "controller"),
-                    value_dig(obj, "spec", "controller"), value_dig(old_obj, "spec", "controller"));
+    validate_immutable(e, path_at(path_root("spec"), "controller"),
+                       value_dig(obj, "spec", "controller"),
+                       value_dig(old_obj, "spec", "controller"));
     check_class(e, obj);
     declared_check(e, NULL, &class_type, obj, old_obj);
 }

@@ -24,7 +24,7 @@ static void check_optional_count(struct field_errors *e, const struct field_path
     const struct value *n = validate__member(spec, field);
     struct field_path at = field_child(path, field);
     if (n)
-        (void)check_nonnegative(e, &at, validate__int(n));
+        (void)validate_nonnegative(e, &at, validate__int(n));
 }
 
 /* ---- Failure policy ---- */
@@ -34,7 +34,7 @@ static void require_one_of(struct field_errors *e, const struct field_path *path
                            const struct str *values, size_t n)
 {
     if (text.n) {
-        (void)check_one_of(e, path, text, values, n);
+        (void)validate_one_of(e, path, text, values, n);
         return;
     }
     autobuf list = { 0 };
@@ -46,10 +46,10 @@ static void require_one_of(struct field_errors *e, const struct field_path *path
 
 static bool has_container(const struct value *spec, struct str name)
 {
-    const struct value *pod = member(member(spec, "template"), "spec");
+    const struct value *pod = validate_member(validate_member(spec, "template"), "spec");
     for (size_t k = 0; k < 2; k++)
         value_each_item (it, value_get(pod, pod_container_lists[k]))
-            if (str_eq(text_of(it, "name"), name))
+            if (str_eq(value_text(it, "name"), name))
                 return true;
     return false;
 }
@@ -85,8 +85,8 @@ static void check_exit_codes(struct field_errors *e, const struct field_path *pa
                              const struct value *on_exit, const struct value *spec)
 {
     static const struct str operators[] = { STR("In"), STR("NotIn") };
-    struct str operator_ = text_of(on_exit, "operator");
-    const struct value *container = member(on_exit, "containerName");
+    struct str operator_ = value_text(on_exit, "operator");
+    const struct value *container = validate_member(on_exit, "containerName");
     require_one_of(e, path_at(path, "operator"), operator_, VALUES(operators));
     if (container && !has_container(spec, value_str(container)))
         fault_text(e, path_at(path, "containerName"), value_str(container),
@@ -104,8 +104,8 @@ static void check_patterns(struct field_errors *e, const struct field_path *path
     size_t i = 0;
     value_each_item (it, patterns) {
         const struct field_path *at = path_item(path, i++);
-        (void)check_name(e, path_at(at, "type"), NAME_QUALIFIED, text_of(it, "type"));
-        require_one_of(e, path_at(at, "status"), text_of(it, "status"), VALUES(states));
+        (void)validate_name(e, path_at(at, "type"), NAME_QUALIFIED, value_text(it, "type"));
+        require_one_of(e, path_at(at, "status"), value_text(it, "status"), VALUES(states));
     }
 }
 
@@ -114,11 +114,11 @@ static void check_failure_rule(struct field_errors *e, const struct field_path *
 {
     static const struct str actions[] = { STR("Count"), STR("FailIndex"), STR("FailJob"),
                                           STR("Ignore") };
-    struct str action = text_of(rule, "action");
-    const struct value *on_exit = member(rule, "onExitCodes"),
+    struct str action = value_text(rule, "action");
+    const struct value *on_exit = validate_member(rule, "onExitCodes"),
                        *patterns = value_get(rule, STR("onPodConditions"));
     require_one_of(e, path_at(path, "action"), action, VALUES(actions));
-    if (str_eq(action, actions[1]) && !member(spec, "backoffLimitPerIndex"))
+    if (str_eq(action, actions[1]) && !validate_member(spec, "backoffLimitPerIndex"))
         fault_text(e, path_at(path, "action"), action,
                    "requires the backoffLimitPerIndex to be set");
     if (on_exit)
@@ -149,8 +149,8 @@ static void check_failure_policy(struct field_errors *e, const struct field_path
 static void check_success_rule(struct field_errors *e, const struct field_path *path,
                                const struct value *rule, int64_t completions)
 {
-    const struct value *count = member(rule, "succeededCount"),
-                       *indexes = member(rule, "succeededIndexes");
+    const struct value *count = validate_member(rule, "succeededCount"),
+                       *indexes = validate_member(rule, "succeededIndexes");
     int64_t total = 0, n = validate__int(count);
     struct str why = STR("");
     if (!count && !indexes)
@@ -159,13 +159,14 @@ static void check_success_rule(struct field_errors *e, const struct field_path *
     const struct field_path *at = path_at(path, "succeededIndexes");
     if (value_str(indexes).n > INDEXES_BYTES_MAX)
         field_too_long(e, at, INDEXES_BYTES_MAX);
-    if (indexes && !job_indexes_check(e->arena, value_str(indexes), completions, &total, &why))
+    if (indexes &&
+        !validate_job_indexes_check(e->arena, value_str(indexes), completions, &total, &why))
         fault_text(e, at, value_str(indexes), "error parsing succeededIndexes: " STR_FMT,
                    STR_ARG(why));
     if (!count)
         return;
     at = path_at(path, "succeededCount");
-    (void)check_nonnegative(e, at, n);
+    (void)validate_nonnegative(e, at, n);
     if (n > completions)
         fault_int(e, at, n,
                   "must be less than or equal to %ld (the number of specified completions)",
@@ -189,7 +190,7 @@ static void check_success_policy(struct field_errors *e, const struct field_path
         fault_too_many(e, list, rules->n, POLICY_RULES_MAX);
     size_t i = 0;
     value_each_item (it, rules)
-        check_success_rule(e, path_item(list, i++), it, int_of(spec, "completions"));
+        check_success_rule(e, path_item(list, i++), it, validate_int(spec, "completions"));
 }
 
 /* ---- Counts ---- */
@@ -215,9 +216,9 @@ static void check_high_completions(struct field_errors *e, const struct field_pa
 static void check_indexed(struct field_errors *e, const struct field_path *path,
                           const struct value *spec)
 {
-    const struct value *completions = member(spec, "completions"),
-                       *parallelism = member(spec, "parallelism"),
-                       *failed = member(spec, "maxFailedIndexes");
+    const struct value *completions = validate_member(spec, "completions"),
+                       *parallelism = validate_member(spec, "parallelism"),
+                       *failed = validate_member(spec, "maxFailedIndexes");
     if (!completions)
         fault_required(e, path_at(path, "completions"), "when completion mode is Indexed");
     if (validate__int(parallelism) > PARALLELISM_MAX)
@@ -230,7 +231,8 @@ static void check_indexed(struct field_errors *e, const struct field_path *path,
     if (validate__int(failed) > FAILED_INDEXES_MAX)
         fault_value(e, path_at(path, "maxFailedIndexes"), failed,
                     "must be less than or equal to %d", FAILED_INDEXES_MAX);
-    if (validate__int(completions) > COMPLETIONS_SOFT && member(spec, "backoffLimitPerIndex"))
+    if (validate__int(completions) > COMPLETIONS_SOFT &&
+        validate_member(spec, "backoffLimitPerIndex"))
         check_high_completions(e, path, parallelism, failed);
 }
 
@@ -259,16 +261,17 @@ static void check_counts_of_job(struct field_errors *e, const struct field_path 
         STR("maxFailedIndexes"),
     };
     static const struct str modes[] = { STR("NonIndexed"), STR("Indexed") };
-    const struct value *managed = member(spec, "managedBy"), *mode = member(spec, "completionMode");
+    const struct value *managed = validate_member(spec, "managedBy"),
+                       *mode = validate_member(spec, "completionMode");
     for (size_t i = 0; i < ARRAY_LEN(counts); i++)
         check_optional_count(e, path, spec, counts[i]);
     if (managed) {
-        (void)check_domain_path(e, path_at(path, "managedBy"), value_str(managed));
+        (void)validate_domain_path(e, path_at(path, "managedBy"), value_str(managed));
         if (value_str(managed).n > MANAGED_BY_MAX)
             field_too_long(e, path_at(path, "managedBy"), MANAGED_BY_MAX);
     }
     if (mode)
-        (void)check_one_of(e, path_at(path, "completionMode"), value_str(mode), VALUES(modes));
+        (void)validate_one_of(e, path_at(path, "completionMode"), value_str(mode), VALUES(modes));
     if (str_eq(value_str(mode), modes[1]))
         check_indexed(e, path, spec);
     if (!mode || str_eq(value_str(mode), modes[0]))
@@ -281,34 +284,35 @@ static void check_replacement(struct field_errors *e, const struct field_path *p
                               const struct value *spec)
 {
     static const struct str policies[] = { STR("Failed"), STR("TerminatingOrFailed") };
-    const struct value *policy = member(spec, "podReplacementPolicy");
+    const struct value *policy = validate_member(spec, "podReplacementPolicy");
     if (policy)
-        (void)check_one_of(e, path, value_str(policy), policies,
-                           member(spec, "podFailurePolicy") ? 1 : 2);
+        (void)validate_one_of(e, path, value_str(policy), policies,
+                              validate_member(spec, "podFailurePolicy") ? 1 : 2);
 }
 
 static void check_restart(struct field_errors *e, const struct field_path *path,
                           const struct value *spec)
 {
     static const struct str policies[] = { STR("OnFailure"), STR("Never") };
-    struct str policy = text_of(member(member(spec, "template"), "spec"), "restartPolicy");
+    struct str policy =
+        value_text(validate_member(validate_member(spec, "template"), "spec"), "restartPolicy");
     if (!policy.n || str_eq(policy, STR("Always")))
         fault_required(e, path, "valid values: \"OnFailure\", \"Never\"");
-    else if (check_one_of(e, path, policy, VALUES(policies)) && member(spec, "podFailurePolicy") &&
-             str_eq(policy, policies[0]))
+    else if (validate_one_of(e, path, policy, VALUES(policies)) &&
+             validate_member(spec, "podFailurePolicy") && str_eq(policy, policies[0]))
         fault_text(e, path, policy,
                    "only \"Never\" is supported when podFailurePolicy is specified");
 }
 
-void check_job_spec(struct field_errors *e, const struct field_path *path, const struct value *spec,
-                    const struct value *old_spec)
+void validate_job_spec(struct field_errors *e, const struct field_path *path,
+                       const struct value *spec, const struct value *old_spec)
 {
-    const struct value *failure = member(spec, "podFailurePolicy"),
-                       *success = member(spec, "successPolicy");
+    const struct value *failure = validate_member(spec, "podFailurePolicy"),
+                       *success = validate_member(spec, "successPolicy");
     check_counts_of_job(e, path, spec);
     if (failure)
         check_failure_policy(e, path_at(path, "podFailurePolicy"), failure, spec);
-    if (success && str_eq(text_of(spec, "completionMode"), STR("Indexed")))
+    if (success && str_eq(value_text(spec, "completionMode"), STR("Indexed")))
         check_success_policy(e, path_at(path, "successPolicy"), success, spec);
     else if (success)
         field_error(e, FIELD_INVALID, path_at(path, "successPolicy"),
@@ -316,16 +320,17 @@ void check_job_spec(struct field_errors *e, const struct field_path *path, const
                     "requires indexed completion mode");
     check_replacement(e, path_at(path, "podReplacementPolicy"), spec);
     const struct field_path *template = path_at(path, "template");
-    check_pod_template(e, template, member(spec, "template"), member(old_spec, "template"));
+    validate_pod_template(e, template, validate_member(spec, "template"),
+                          validate_member(old_spec, "template"));
     check_restart(e, path_at(path_at(template, "spec"), "restartPolicy"), spec);
 }
 
-void warn_of_job_spec(struct validate_warnings *w, const struct field_path *path,
-                      const struct value *spec)
+void validate_warn_job_spec(struct validate_warnings *w, const struct field_path *path,
+                            const struct value *spec)
 {
-    if (str_eq(text_of(spec, "completionMode"), STR("Indexed")) &&
-        int_of(spec, "completions") > COMPLETIONS_SOFT &&
-        int_of(spec, "parallelism") > HIGH_PARALLELISM_MAX) {
+    if (str_eq(value_text(spec, "completionMode"), STR("Indexed")) &&
+        validate_int(spec, "completions") > COMPLETIONS_SOFT &&
+        validate_int(spec, "parallelism") > HIGH_PARALLELISM_MAX) {
         struct str at = field_path_text(w->arena, path);
         validate_add_warning(w,
                              STR_FMT ": In Indexed Jobs with a number of completions higher than "
@@ -334,5 +339,5 @@ void warn_of_job_spec(struct validate_warnings *w, const struct field_path *path
                                      "indexes fail",
                              STR_ARG(at));
     }
-    warn_of_pod(w, path_at(path, "template"), member(spec, "template"));
+    validate_warn_pod(w, path_at(path, "template"), validate_member(spec, "template"));
 }

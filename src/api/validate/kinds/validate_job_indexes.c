@@ -57,8 +57,8 @@ static bool parse_interval(struct arena *a, struct str text, int64_t completions
     return false;
 }
 
-bool job_indexes_check(struct arena *a, struct str text, int64_t completions, int64_t *ret_total,
-                       struct str *ret_why)
+bool validate_job_indexes_check(struct arena *a, struct str text, int64_t completions,
+                                int64_t *ret_total, struct str *ret_why)
 {
     struct interval now, before = { -1, -1 };
     *ret_total = 0;
@@ -91,7 +91,7 @@ static bool next_interval(struct arena *a, struct str *text, int64_t completions
     return false;
 }
 
-int64_t job_indexes_overlap(struct str completed, struct str failed, int64_t completions)
+int64_t validate_job_indexes_overlap(struct str completed, struct str failed, int64_t completions)
 {
     struct arena scratch;
     struct interval c, f;

@@ -44,7 +44,7 @@ static void check_end_port(struct field_errors *e, const struct field_path *path
     } else {
         if (last < port->i)
             fault_int(e, path, last, "must be greater than or equal to `port`");
-        check_port(e, path, last);
+        validate_port(e, path, last);
     }
 }
 
@@ -52,14 +52,15 @@ static void check_policy_port(struct field_errors *e, const struct field_path *p
                               const struct value *of)
 {
     static const struct str protocols[] = { STR("TCP"), STR("UDP"), STR("SCTP") };
-    const struct value *port = member(of, "port"), *end = member(of, "endPort");
-    if (member(of, "protocol"))
-        check_one_of(e, path_at(path, "protocol"), text_of(of, "protocol"), VALUES(protocols));
+    const struct value *port = validate_member(of, "port"), *end = validate_member(of, "endPort");
+    if (validate_member(of, "protocol"))
+        validate_one_of(e, path_at(path, "protocol"), value_text(of, "protocol"),
+                        VALUES(protocols));
     if (value_is(port, VALUE_INT))
-        check_port(e, path_at(path, "port"), port->i);
+        validate_port(e, path_at(path, "port"), port->i);
     check_end_port(e, path_at(path, "endPort"), port, end);
     if (port && !value_is(port, VALUE_INT))
-        check_port_name(e, path_at(path, "port"), value_str(port));
+        validate_port_name(e, path_at(path, "port"), value_str(port));
 }
 
 static void add_blocks(struct text_set *set, const struct value *rules, struct str peers)
@@ -69,8 +70,8 @@ static void add_blocks(struct text_set *set, const struct value *rules, struct s
             const struct value *of = value_get(peer, STR("ipBlock"));
             if (!of)
                 continue;
-            (void)text_set_add(set, text_of(of, "cidr"), of);
-            add_texts(set, value_get(of, STR("except")));
+            (void)text_set_add(set, value_text(of, "cidr"), of);
+            validate_add_texts(set, value_get(of, STR("except")));
         }
 }
 
@@ -83,21 +84,21 @@ static bool had_block(const struct policy_scope *scope, struct str block)
 static void check_ip_block(struct field_errors *e, const struct field_path *path,
                            const struct value *block, const struct policy_scope *scope)
 {
-    struct str outer_text = text_of(block, "cidr");
+    struct str outer_text = value_text(block, "cidr");
     struct cidr outer, inner;
     size_t i = 0;
     if (outer_text.n == 0)
         return; /* declared */
     if (!had_block(scope, outer_text))
-        check_cidr_legacy(e, path_at(path, "cidr"), outer_text, NULL);
-    if (!cidr_parse(outer_text, &outer))
+        validate_cidr_legacy(e, path_at(path, "cidr"), outer_text, NULL);
+    if (!ip_cidr_parse(outer_text, &outer))
         return;
     value_each_item (it, value_get(block, STR("except"))) {
         const struct field_path *at = path_item(path_at(path, "except"), i++);
         if (!had_block(scope, value_str(it)))
-            check_cidr_legacy(e, at, value_str(it), NULL);
-        if (cidr_parse(value_str(it), &inner) &&
-            (!cidr_has(&outer, &inner.ip) || outer.bits >= inner.bits))
+            validate_cidr_legacy(e, at, value_str(it), NULL);
+        if (ip_cidr_parse(value_str(it), &inner) &&
+            (!ip_cidr_has(&outer, &inner.ip) || outer.bits >= inner.bits))
             fault_text(e, at, value_str(it), "must be a strict subset of `cidr`");
     }
 }
@@ -105,13 +106,13 @@ static void check_ip_block(struct field_errors *e, const struct field_path *path
 static void check_peer(struct field_errors *e, const struct field_path *path,
                        const struct value *peer, const struct policy_scope *scope)
 {
-    const struct value *pods = member(peer, "podSelector");
-    const struct value *namespaces = member(peer, "namespaceSelector");
-    const struct value *block = member(peer, "ipBlock");
+    const struct value *pods = validate_member(peer, "podSelector");
+    const struct value *namespaces = validate_member(peer, "namespaceSelector");
+    const struct value *block = validate_member(peer, "ipBlock");
     if (pods)
-        check_label_selector(e, path_at(path, "podSelector"), pods, scope->flags);
+        validate_label_selector(e, path_at(path, "podSelector"), pods, scope->flags);
     if (namespaces)
-        check_label_selector(e, path_at(path, "namespaceSelector"), namespaces, scope->flags);
+        validate_label_selector(e, path_at(path, "namespaceSelector"), namespaces, scope->flags);
     if (block)
         check_ip_block(e, path_at(path, "ipBlock"), block, scope);
     if (!pods && !namespaces && !block)
@@ -144,8 +145,8 @@ static void check_policy(struct field_errors *e, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec"));
     const struct value *types = value_get(spec, STR("policyTypes"));
     const struct field_path *path = path_root("spec");
-    check_label_selector(e, path_at(path, "podSelector"), member(spec, "podSelector"),
-                         scope->flags);
+    validate_label_selector(e, path_at(path, "podSelector"), validate_member(spec, "podSelector"),
+                            scope->flags);
     check_policy_rules(e, path_at(path, "ingress"), value_get(spec, STR("ingress")), STR("from"),
                        scope);
     check_policy_rules(e, path_at(path, "egress"), value_get(spec, STR("egress")), STR("to"),
@@ -157,7 +158,8 @@ static void check_policy(struct field_errors *e, const struct value *obj,
     }
     size_t i = 0;
     value_each_item (it, types)
-        check_one_of(e, path_item(path_at(path, "policyTypes"), i++), value_str(it), VALUES(known));
+        validate_one_of(e, path_item(path_at(path, "policyTypes"), i++), value_str(it),
+                        VALUES(known));
 }
 
 static void create_policy(struct field_errors *e, const struct value *obj)
@@ -170,7 +172,7 @@ static void update_policy(struct field_errors *e, const struct value *obj,
                           const struct value *old_obj)
 {
     const struct value *old = value_get(old_obj, STR("spec"));
-    bool bad = !is_label_selector(member(old, "podSelector"), 0);
+    bool bad = !validate_is_label_selector(validate_member(old, "podSelector"), 0);
     autoset blocks;
     text_set_init(&blocks);
     add_blocks(&blocks, value_get(old, STR("ingress")), STR("from"));
@@ -190,9 +192,9 @@ static void warn_of_peers(struct validate_warnings *w, const struct field_path *
             const struct field_path *at = path_at(path_item(&peers_path, k++), "ipBlock");
             const struct value *block = value_get(peer, STR("ipBlock"));
             size_t n = 0;
-            warn_of_cidr(w, path_at(at, "cidr"), text_of(block, "cidr"));
+            validate_warn_cidr(w, path_at(at, "cidr"), value_text(block, "cidr"));
             value_each_item (it, value_get(block, STR("except")))
-                warn_of_cidr(w, path_item(path_at(at, "except"), n++), value_str(it));
+                validate_warn_cidr(w, path_item(path_at(at, "except"), n++), value_str(it));
         }
     }
 }
@@ -214,14 +216,14 @@ static void create_address(struct field_errors *e, const struct value *obj)
     const struct value *ref = value_dig(obj, "spec", "parentRef");
     const struct field_path *path = path_at(path_root("spec"), "parentRef");
     static const struct str segments[] = { STR("resource"), STR("name"), STR("namespace") };
-    struct str group = text_of(ref, "group");
+    struct str group = value_text(ref, "group");
     if (group.n)
-        check_name(e, path_at(path, "group"), NAME_SUBDOMAIN, group);
+        validate_name(e, path_at(path, "group"), NAME_SUBDOMAIN, group);
     for (size_t i = 0; i < 3; i++) {
         struct str text = value_str(value_get(ref, segments[i]));
         struct field_path at = field_child(path, segments[i]);
         if (text.n)
-            check_name(e, &at, NAME_PATH_SEGMENT, text);
+            validate_name(e, &at, NAME_PATH_SEGMENT, text);
     }
     declared_check(e, NULL, &address, obj, NULL);
 }
@@ -251,9 +253,9 @@ static void check_service_cidrs(struct field_errors *e, const struct value *spec
         return;
     }
     value_each_item (it, cidrs)
-        check_cidr(e, path_item(path, i++), value_str(it));
-    if (n == 2 && cidr_parse(value_str(value_at(cidrs, 0)), &first) &&
-        cidr_parse(value_str(value_at(cidrs, 1)), &second) && first.ip.is_v4 == second.ip.is_v4)
+        validate_cidr(e, path_item(path, i++), value_str(it));
+    if (n == 2 && ip_cidr_parse(value_str(value_at(cidrs, 0)), &first) &&
+        ip_cidr_parse(value_str(value_at(cidrs, 1)), &second) && first.ip.is_v4 == second.ip.is_v4)
         fault_value(e, path, cidrs,
                     "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
                     "2001:db8::/64");

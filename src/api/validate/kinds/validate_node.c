@@ -34,11 +34,11 @@ static void check_taints(struct field_errors *e, const struct field_path *path,
     text_set_init(&seen);
     value_each_item (taint, taints) {
         const struct field_path *at = path_item(path, i++);
-        struct str key = text_of(taint, "key"), effect = text_of(taint, "effect");
-        check_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
-        check_label_value(e, path_at(at, "value"), text_of(taint, "value"));
-        if (check_required(e, path_at(at, "effect"), effect))
-            check_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
+        struct str key = value_text(taint, "key"), effect = value_text(taint, "effect");
+        validate_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
+        check_label_value(e, path_at(at, "value"), value_text(taint, "value"));
+        if (validate_required(e, path_at(at, "effect"), effect))
+            validate_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
         struct str both =
             arena_printf(e->arena, STR_FMT "=" STR_FMT, STR_ARG(effect), STR_ARG(key));
         if (!text_set_add(&seen, both, taint))
@@ -80,7 +80,7 @@ static void check_avoided_pods(struct field_errors *e, const struct field_path *
         struct value no = value_bool(false);
         if (!owner)
             fault_required(e, at, "");
-        else if (!is_true(value_get(owner, STR("controller"))))
+        else if (!value_is_true(value_get(owner, STR("controller"))))
             fault_value(e, path_at(path_at(at, "PodController"), "Controller"), &no,
                         "must point to a controller");
     }
@@ -105,7 +105,7 @@ static void check_amounts(struct field_errors *e, const struct field_path *path,
 {
     value_each_field (f, amounts) {
         struct field_path at = field_child(path, f->key);
-        check_resource_quantity(e, &at, f->key, value_str(&f->val));
+        validate_resource_quantity(e, &at, f->key, value_str(&f->val));
     }
 }
 
@@ -116,10 +116,10 @@ static void check_pod_cidrs(struct field_errors *e, const struct value *cidrs)
     size_t i = 0, n = validate__count(cidrs);
     value_each_item (it, cidrs) {
         struct cidr c;
-        bool good = cidr_parse(value_str(it), &c);
+        bool good = ip_cidr_parse(value_str(it), &c);
         v4 = v4 || (good && c.ip.is_v4);
         v6 = v6 || (good && !c.ip.is_v4);
-        check_cidr_legacy(e, path_item(path, i++), value_str(it), NULL);
+        validate_cidr_legacy(e, path_item(path, i++), value_str(it), NULL);
     }
     if (n > 1 && (!v4 || !v6 || n > 2))
         fault_value(e, path, cidrs, "may specify no more than one CIDR for each IP family");
@@ -155,9 +155,9 @@ static void create_node(struct field_errors *e, const struct value *obj)
     check_node_annotations(e, obj);
     check_taints(e, path_at(meta, "taints"), value_get(spec, STR("taints")));
     check_node_status(e, obj);
-    if (member(swap, "capacity"))
-        check_positive(e, path_at(path_at(meta, "nodeSwapStatus"), "capacity"),
-                       int_of(swap, "capacity"));
+    if (validate_member(swap, "capacity"))
+        validate_positive(e, path_at(path_at(meta, "nodeSwapStatus"), "capacity"),
+                          validate_int(swap, "capacity"));
     check_features(e, value_dig(obj, "status", "declaredFeatures"));
     check_pod_cidrs(e, value_get(spec, STR("podCIDRs")));
 }
@@ -167,7 +167,7 @@ static void create_node(struct field_errors *e, const struct value *obj)
 static void check_config_source(struct field_errors *e, const struct field_path *path,
                                 const struct value *source, bool in_status)
 {
-    const struct value *map = member(source, "configMap");
+    const struct value *map = validate_member(source, "configMap");
     const struct field_path *at = path_at(path, "configMap");
     if (!map) {
         field_error(e, FIELD_INVALID, path,
@@ -175,7 +175,7 @@ static void check_config_source(struct field_errors *e, const struct field_path 
                     "exactly one reference subfield must be non-nil");
         return;
     }
-    bool has_uid = text_of(map, "uid").n, has_revision = text_of(map, "resourceVersion").n;
+    bool has_uid = value_text(map, "uid").n, has_revision = value_text(map, "resourceVersion").n;
     if (in_status && !has_uid)
         fault_required(e, path_at(at, "uid"), "");
     if (in_status && !has_revision)
@@ -185,10 +185,10 @@ static void check_config_source(struct field_errors *e, const struct field_path 
     if (!in_status && has_revision)
         fault_forbidden(e, path_at(at, "resourceVersion"),
                         "resourceVersion must not be set in spec");
-    check_required_name(e, path_at(at, "namespace"), NAME_LABEL, text_of(map, "namespace"));
-    check_required_name(e, path_at(at, "name"), NAME_SUBDOMAIN, text_of(map, "name"));
-    check_required_name(e, path_at(at, "kubeletConfigKey"), NAME_CONFIG_KEY,
-                        text_of(map, "kubeletConfigKey"));
+    validate_required_name(e, path_at(at, "namespace"), NAME_LABEL, value_text(map, "namespace"));
+    validate_required_name(e, path_at(at, "name"), NAME_SUBDOMAIN, value_text(map, "name"));
+    validate_required_name(e, path_at(at, "kubeletConfigKey"), NAME_CONFIG_KEY,
+                           value_text(map, "kubeletConfigKey"));
 }
 
 static void check_config_status(struct field_errors *e, const struct value *config)
@@ -210,8 +210,9 @@ static void check_addresses_differ(struct field_errors *e, const struct value *a
     autoset seen;
     text_set_init(&seen);
     value_each_item (it, addresses) {
-        struct str both = arena_printf(e->arena, STR_FMT "=" STR_FMT, STR_ARG(text_of(it, "type")),
-                                       STR_ARG(text_of(it, "address")));
+        struct str both =
+            arena_printf(e->arena, STR_FMT "=" STR_FMT, STR_ARG(value_text(it, "type")),
+                         STR_ARG(value_text(it, "address")));
         if (!text_set_add(&seen, both, it))
             field_error(e, FIELD_DUPLICATE, path_item(path, i),
                         inner_json(e, STR("v1"), STR("NodeAddress"), it), "%s", "");
@@ -226,19 +227,21 @@ static void update_node(struct field_errors *e, const struct value *obj,
     const struct value *cidrs = value_get(spec, STR("podCIDRs"));
     const struct value *old_cidrs = value_get(old, STR("podCIDRs"));
     const struct field_path *path = path_root("spec");
-    struct str provider = text_of(spec, "providerID"), old_provider = text_of(old, "providerID");
+    struct str provider = value_text(spec, "providerID"),
+               old_provider = value_text(old, "providerID");
     create_node(e, obj);
     check_addresses_differ(e, value_dig(obj, "status", "addresses"));
-    if (validate__count(old_cidrs) && !is_same(cidrs, old_cidrs))
+    if (validate__count(old_cidrs) && !validate_is_same(cidrs, old_cidrs))
         fault_forbidden(e, path_at(path, "podCIDRs"),
                         "node updates may not change podCIDR except from \"\" to valid");
     if (old_provider.n && !str_eq(provider, old_provider))
         fault_value(e, path_at(path, "providerID"), NULL, "field cannot be %s once set",
                     provider.n ? "modified" : "cleared");
-    if (member(spec, "configSource"))
-        check_config_source(e, path_at(path, "configSource"), member(spec, "configSource"), false);
+    if (validate_member(spec, "configSource"))
+        check_config_source(e, path_at(path, "configSource"), validate_member(spec, "configSource"),
+                            false);
     check_config_status(e, value_dig(obj, "status", "config"));
-    if (!str_eq(text_of(spec, "externalID"), text_of(old, "externalID")))
+    if (!str_eq(value_text(spec, "externalID"), value_text(old, "externalID")))
         fault_forbidden(e, path_at(path, "externalID"), "may not be updated");
 }
 
@@ -255,13 +258,14 @@ static void warn_of_node(struct validate_warnings *w, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec"));
     size_t i = 0;
     (void)old_obj;
-    if (member(spec, "configSource"))
+    if (validate_member(spec, "configSource"))
         validate_add_warning(w, "spec.configSource: the feature is removed");
-    if (text_of(spec, "externalID").n)
+    if (value_text(spec, "externalID").n)
         validate_add_warning(w, "spec.externalID: this field is deprecated, and is unused by "
                                 "Kubernetes");
     value_each_item (it, value_get(spec, STR("podCIDRs")))
-        warn_of_cidr(w, path_item(path_at(path_root("spec"), "podCIDRs"), i++), value_str(it));
+        validate_warn_cidr(w, path_item(path_at(path_root("spec"), "podCIDRs"), i++),
+                           value_str(it));
 }
 
 const struct validate_rules validate__node[] = {

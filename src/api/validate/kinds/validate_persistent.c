@@ -26,8 +26,8 @@ static bool has_bad_node_value(const struct value *spec)
 
 static void create_volume(struct field_errors *e, const struct value *obj)
 {
-    check_volume_spec(e, path_root("spec"), value_get(obj, STR("spec")),
-                      value_str(value_dig(obj, "metadata", "name")), false, false);
+    validate_volume_spec(e, path_root("spec"), value_get(obj, STR("spec")),
+                         value_str(value_dig(obj, "metadata", "name")), false, false);
 }
 
 /* The source alone: the fields of the struct that the spec has inline. A secret for expansion may
@@ -41,9 +41,9 @@ static struct value source_of(struct arena *a, const struct value *spec, const s
         if (field)
             value_add(a, &source, t->fields[i].name, value_clone(a, field));
     }
-    const struct value *old_csi = member(old, "csi");
+    const struct value *old_csi = validate_member(old, "csi");
     struct value *csi = value_edit(a, &source, STR("csi"));
-    if (csi && old_csi && !member(old_csi, "controllerExpandSecretRef"))
+    if (csi && old_csi && !validate_member(old_csi, "controllerExpandSecretRef"))
         value_drop(a, csi, STR("controllerExpandSecretRef"));
     return source;
 }
@@ -52,7 +52,7 @@ static void check_source_kept(struct field_errors *e, const struct value *spec,
                               const struct value *old)
 {
     struct value is = source_of(e->arena, spec, old), was = source_of(e->arena, old, NULL);
-    if (is_same(&is, &was))
+    if (validate_is_same(&is, &was))
         return;
     struct str diff = inner_diff(e, STR("v1"), STR("PersistentVolumeSource"), &was, &is);
     fault_forbidden(e, path_at(path_root("spec"), "persistentvolumesource"),
@@ -80,10 +80,10 @@ static struct str renamed_label(struct str key)
 
 static bool is_same_requirement(const struct value *a, const struct value *old)
 {
-    struct str key = text_of(a, "key"), old_key = text_of(old, "key");
+    struct str key = value_text(a, "key"), old_key = value_text(old, "key");
     return (str_eq(key, old_key) || str_eq(key, renamed_label(old_key))) &&
-           str_eq(text_of(a, "operator"), text_of(old, "operator")) &&
-           is_same(value_get(a, STR("values")), value_get(old, STR("values")));
+           str_eq(value_text(a, "operator"), value_text(old, "operator")) &&
+           validate_is_same(value_get(a, STR("values")), value_get(old, STR("values")));
 }
 
 static bool are_same_requirements(const struct value *a, const struct value *old)
@@ -117,18 +117,19 @@ static void update_volume(struct field_errors *e, const struct value *obj,
                           const struct value *old_obj)
 {
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
-    const struct value *affinity = member(spec, "nodeAffinity");
-    const struct value *old_affinity = member(old, "nodeAffinity");
-    check_volume_spec(e, path_root("spec"), spec, value_str(value_dig(obj, "metadata", "name")),
-                      false, has_bad_node_value(old));
+    const struct value *affinity = validate_member(spec, "nodeAffinity");
+    const struct value *old_affinity = validate_member(old, "nodeAffinity");
+    validate_volume_spec(e, path_root("spec"), spec, value_str(value_dig(obj, "metadata", "name")),
+                         false, has_bad_node_value(old));
     check_source_kept(e, spec, old);
-    check_immutable(e, path_root("volumeMode"), value_get(spec, STR("volumeMode")),
-                    value_get(old, STR("volumeMode")));
+    validate_immutable(e, path_root("volumeMode"), value_get(spec, STR("volumeMode")),
+                       value_get(old, STR("volumeMode")));
     if (old_affinity && !is_same_affinity(affinity, old_affinity))
         field_error(e, FIELD_INVALID, path_root("nodeAffinity"),
                     inner_json(e, STR("v1"), STR("VolumeNodeAffinity"), affinity),
                     "field is immutable, except for updating from beta label to GA");
-    if (member(old, "volumeAttributesClassName") && !member(spec, "volumeAttributesClassName"))
+    if (validate_member(old, "volumeAttributesClassName") &&
+        !validate_member(spec, "volumeAttributesClassName"))
         fault_forbidden(e, path_at(path_root("spec"), "volumeAttributesClassName"),
                         "update from non-nil value to nil is forbidden");
 }
@@ -155,24 +156,25 @@ static void warn_of_volume(struct validate_warnings *w, const struct value *obj,
     const struct str options = STR("volume.beta.kubernetes.io/mount-options");
     (void)old_obj;
     if (value_get(annotations, BETA_CLASS))
-        warn_at(w, path_key(noted, BETA_CLASS),
-                "deprecated since v1.8; use \"storageClassName\" attribute instead");
+        validate_warn_at(w, path_key(noted, BETA_CLASS),
+                         "deprecated since v1.8; use \"storageClassName\" attribute instead");
     if (value_get(annotations, options))
-        warn_at(w, path_key(noted, options),
-                "deprecated since v1.31; use \"mountOptions\" attribute instead");
-    if (str_eq(text_of(spec, "persistentVolumeReclaimPolicy"), STR("Recycle")))
-        warn_at(w, path_at(path, "persistentVolumeReclaimPolicy"),
-                "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to "
-                "use dynamic provisioning.");
+        validate_warn_at(w, path_key(noted, options),
+                         "deprecated since v1.31; use \"mountOptions\" attribute instead");
+    if (str_eq(value_text(spec, "persistentVolumeReclaimPolicy"), STR("Recycle")))
+        validate_warn_at(
+            w, path_at(path, "persistentVolumeReclaimPolicy"),
+            "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to "
+            "use dynamic provisioning.");
     const struct field_path *terms =
         path_at(path_at(path_at(path, "nodeAffinity"), "required"), "nodeSelectorTerms");
     size_t i = 0;
     value_each_item (term, value_dig(spec, "nodeAffinity", "required", "nodeSelectorTerms"))
-        warn_of_node_term(w, path_item(terms, i++), term, false);
+        validate_warn_node_term(w, path_item(terms, i++), term, false);
     for (i = 0; i < ARRAY_LEN(sources); i++) {
         struct field_path at = field_child(path, sources[i].shown);
         if (validate__member(spec, sources[i].name))
-            warn_at(w, &at, "%s", sources[i].why);
+            validate_warn_at(w, &at, "%s", sources[i].why);
     }
 }
 
@@ -180,20 +182,20 @@ static void warn_of_volume(struct validate_warnings *w, const struct value *obj,
 
 static void create_claim(struct field_errors *e, const struct value *obj)
 {
-    check_claim_spec(e, path_root("spec"), value_get(obj, STR("spec")), 0);
+    validate_claim_spec(e, path_root("spec"), value_get(obj, STR("spec")), 0);
 }
 
 static bool has_bad_group(const struct value *source)
 {
     struct name_faults faults = { 0 };
-    struct str group = text_of(source, "apiGroup");
+    struct str group = value_text(source, "apiGroup");
     return group.n && !name_check(NAME_SUBDOMAIN, group, &faults);
 }
 
 static unsigned claim_flags_of(const struct value *old_spec)
 {
     unsigned flags = 0;
-    if (!is_label_selector(member(old_spec, "selector"), 0))
+    if (!validate_is_label_selector(validate_member(old_spec, "selector"), 0))
         flags |= CLAIM_ANY_SELECTOR_VALUES;
     if (has_bad_group(value_get(old_spec, STR("dataSource"))) ||
         has_bad_group(value_get(old_spec, STR("dataSourceRef"))))
@@ -217,10 +219,10 @@ static void mask_changes(struct arena *a, const struct value *obj, const struct 
     const struct value *beta = value_get(value_dig(obj, "metadata", "annotations"), BETA_CLASS);
     const struct value *old_beta =
         value_get(value_dig(old_obj, "metadata", "annotations"), BETA_CLASS);
-    struct str class = text_of(spec, "storageClassName");
-    bool class_set = member(spec, "storageClassName") != NULL;
-    bool old_set = member(old, "storageClassName") != NULL;
-    if (!text_of(old, "volumeName").n)
+    struct str class = value_text(spec, "storageClassName");
+    bool class_set = validate_member(spec, "storageClassName") != NULL;
+    bool old_set = validate_member(old, "storageClassName") != NULL;
+    if (!value_text(old, "volumeName").n)
         copy_member(a, old, spec, STR("volumeName"));
     bool from_beta = old_beta && !old_set && class_set && str_eq(class, value_str(old_beta)) &&
                      (!beta || str_eq(value_str(beta), value_str(old_beta)));
@@ -249,8 +251,9 @@ static void check_beta_class(struct field_errors *e, const struct value *obj,
     const struct value *beta = value_get(value_dig(obj, "metadata", "annotations"), BETA_CLASS);
     const struct value *old_beta =
         value_get(value_dig(old_obj, "metadata", "annotations"), BETA_CLASS);
-    bool moved = old_beta && !member(old, "storageClassName") && member(spec, "storageClassName") &&
-                 str_eq(text_of(spec, "storageClassName"), value_str(old_beta)) && !beta;
+    bool moved = old_beta && !validate_member(old, "storageClassName") &&
+                 validate_member(spec, "storageClassName") &&
+                 str_eq(value_text(spec, "storageClassName"), value_str(old_beta)) && !beta;
     const struct field_path *path = path_at(path_root("metadata"), "annotations");
     if (!moved && !str_eq(value_str(beta), value_str(old_beta)))
         fault_text(e, path_key(path, BETA_CLASS), value_str(beta), "field is immutable");
@@ -261,13 +264,13 @@ static void update_claim(struct field_errors *e, const struct value *obj,
 {
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     const struct field_path *path = path_root("spec");
-    check_claim_spec(e, path, spec, claim_flags_of(old));
+    validate_claim_spec(e, path, spec, claim_flags_of(old));
     check_beta_class(e, obj, old_obj, spec, old);
-    if (!is_same(spec, old) && spec && old) {
+    if (!validate_is_same(spec, old) && spec && old) {
         struct value is = value_clone(e->arena, spec), was = value_clone(e->arena, old);
         mask_changes(e->arena, obj, old_obj, &is, &was);
         struct str diff = inner_diff(e, STR("v1"), STR("PersistentVolumeClaimSpec"), &was, &is);
-        if (!is_same(&is, &was))
+        if (!validate_is_same(&is, &was))
             fault_forbidden(e, path,
                             "spec is immutable after creation except resources.requests and "
                             "volumeAttributesClassName for bound claims\n" STR_FMT,
@@ -279,10 +282,10 @@ static void update_claim(struct field_errors *e, const struct value *obj,
         quantity_cmp(size, storage_of(value_dig(old_obj, "status", "capacity"))) <= 0)
         fault_forbidden(e, path_at(path_at(path_at(path, "resources"), "requests"), "storage"),
                         "field can not be less than status.capacity");
-    check_immutable(e, path_root("volumeMode"), value_get(spec, STR("volumeMode")),
-                    value_get(old, STR("volumeMode")));
-    const struct value *attributes = member(spec, "volumeAttributesClassName");
-    if (is_same(attributes, member(old, "volumeAttributesClassName")) ||
+    validate_immutable(e, path_root("volumeMode"), value_get(spec, STR("volumeMode")),
+                       value_get(old, STR("volumeMode")));
+    const struct value *attributes = validate_member(spec, "volumeAttributesClassName");
+    if (validate_is_same(attributes, validate_member(old, "volumeAttributesClassName")) ||
         !value_dig(old_obj, "status", "currentVolumeAttributesClassName"))
         return;
     if (!attributes || !value_str(attributes).n)
@@ -300,14 +303,15 @@ static void check_claim_amounts(struct field_errors *e, const struct field_path 
         struct str amount = value_str(&f->val);
         const struct field_path *at = path_key(path, f->key);
         int64_t units = 0;
-        if (named && !check_name(e, path, NAME_QUALIFIED, f->key))
+        if (named && !validate_name(e, path, NAME_QUALIFIED, f->key))
             continue;
-        if (named && resource_is_native(f->key) && !check_one_of(e, path, f->key, storage, 1))
+        if (named && validate_resource_is_native(f->key) &&
+            !validate_one_of(e, path, f->key, storage, 1))
             continue;
         if (amount.n && quantity_sign(amount) < 0 && quantity_units(amount, false, &units))
             fault_int(e, at, units, "must be a valid resource quantity");
         else if (named)
-            check_resource_quantity(e, at, storage[0], amount);
+            validate_resource_quantity(e, at, storage[0], amount);
     }
 }
 
@@ -324,16 +328,16 @@ static void update_claim_status(struct field_errors *e, struct str sub, const st
     (void)old_obj;
     if (!str_eq(sub, STR("status")))
         return;
-    if (!count_of(value_get(obj, STR("spec")), "accessModes"))
+    if (!validate_count(value_get(obj, STR("spec")), "accessModes"))
         fault_required(e, path_at(path_root("Spec"), "accessModes"), "");
     check_claim_amounts(e, path_at(path, "capacity"), value_get(status, STR("capacity")), false);
     const struct field_path *at = path_at(path, "allocatedResourceStatuses");
     value_each_field (f, value_get(status, STR("allocatedResourceStatuses"))) {
         static const struct str storage[] = { STR("storage") };
-        if (check_name(e, at, NAME_QUALIFIED, f->key) && resource_is_native(f->key))
-            check_one_of(e, at, f->key, storage, 1);
-        if (!is_one_of(value_str(&f->val), VALUES(states)))
-            check_one_of(e, at, f->key, VALUES(states));
+        if (validate_name(e, at, NAME_QUALIFIED, f->key) && validate_resource_is_native(f->key))
+            validate_one_of(e, at, f->key, storage, 1);
+        if (!validate_is_one_of(value_str(&f->val), VALUES(states)))
+            validate_one_of(e, at, f->key, VALUES(states));
     }
     check_claim_amounts(e, path_at(path, "allocatedResources"),
                         value_get(status, STR("allocatedResources")), true);
@@ -344,9 +348,9 @@ static void warn_of_fraction(struct validate_warnings *w, const struct field_pat
 {
     int64_t millis;
     if (amount.n && quantity_units(amount, true, &millis) && millis % 1000)
-        warn_at(w, path_key(path, STR("storage")),
-                "fractional byte value \"" STR_FMT "\" is invalid, must be an integer",
-                STR_ARG(amount));
+        validate_warn_at(w, path_key(path, STR("storage")),
+                         "fractional byte value \"" STR_FMT "\" is invalid, must be an integer",
+                         STR_ARG(amount));
 }
 
 static void warn_of_claim(struct validate_warnings *w, const struct value *obj,
@@ -356,12 +360,12 @@ static void warn_of_claim(struct validate_warnings *w, const struct value *obj,
     const struct field_path *path = path_at(path_root("spec"), "resources");
     (void)old_obj;
     if (value_get(value_dig(obj, "metadata", "annotations"), BETA_CLASS))
-        warn_at(w, path_key(path_at(path_root("metadata"), "annotations"), BETA_CLASS),
-                "deprecated since v1.8; use \"storageClassName\" attribute instead");
+        validate_warn_at(w, path_key(path_at(path_root("metadata"), "annotations"), BETA_CLASS),
+                         "deprecated since v1.8; use \"storageClassName\" attribute instead");
     warn_of_fraction(w, path_at(path, "requests"),
-                     text_of(value_get(resources, STR("requests")), "storage"));
+                     value_text(value_get(resources, STR("requests")), "storage"));
     warn_of_fraction(w, path_at(path, "limits"),
-                     text_of(value_get(resources, STR("limits")), "storage"));
+                     value_text(value_get(resources, STR("limits")), "storage"));
 }
 
 const struct validate_rules validate__persistent[] = {

@@ -16,39 +16,40 @@ static void check_share(struct field_errors *e, const struct field_path *path,
 {
     if (!share)
         return;
-    (void)check_int_or_percent(e, path, share);
-    (void)check_not_over_100_percent(e, path, share);
+    (void)validate_int_or_percent(e, path, share);
+    (void)validate_not_over_100_percent(e, path, share);
 }
 
 static void check_budget(struct field_errors *e, const struct value *spec, unsigned selector_flags)
 {
     static const struct str policies[] = { STR("AlwaysAllow"), STR("IfHealthyBudget") };
-    const struct value *available = member(spec, "minAvailable"),
-                       *unavailable = member(spec, "maxUnavailable"),
-                       *policy = member(spec, "unhealthyPodEvictionPolicy");
+    const struct value *available = validate_member(spec, "minAvailable"),
+                       *unavailable = validate_member(spec, "maxUnavailable"),
+                       *policy = validate_member(spec, "unhealthyPodEvictionPolicy");
     if (available && unavailable)
         field_error(e, FIELD_INVALID, SPEC,
                     inner_json(e, STR("policy/v1"), STR("PodDisruptionBudgetSpec"), spec),
                     "minAvailable and maxUnavailable cannot be both set");
     check_share(e, path_at(SPEC, "minAvailable"), available);
     check_share(e, path_at(SPEC, "maxUnavailable"), unavailable);
-    (void)check_label_selector(e, path_at(SPEC, "selector"), member(spec, "selector"),
-                               selector_flags);
+    (void)validate_label_selector(e, path_at(SPEC, "selector"), validate_member(spec, "selector"),
+                                  selector_flags);
     if (policy)
-        (void)check_one_of(e, path_at(SPEC, "unhealthyPodEvictionPolicy"), value_str(policy),
-                           VALUES(policies));
+        (void)validate_one_of(e, path_at(SPEC, "unhealthyPodEvictionPolicy"), value_str(policy),
+                              VALUES(policies));
 }
 
 static void create_budget(struct field_errors *e, const struct value *obj)
 {
-    check_budget(e, member(obj, "spec"), 0);
+    check_budget(e, validate_member(obj, "spec"), 0);
 }
 
 static void update_budget(struct field_errors *e, const struct value *obj,
                           const struct value *old_obj)
 {
-    const struct value *selector = member(member(old_obj, "spec"), "selector");
-    check_budget(e, member(obj, "spec"), is_label_selector(selector, 0) ? 0 : SELECTOR_ANY_VALUES);
+    const struct value *selector = validate_member(validate_member(old_obj, "spec"), "selector");
+    check_budget(e, validate_member(obj, "spec"),
+                 validate_is_label_selector(selector, 0) ? 0 : SELECTOR_ANY_VALUES);
 }
 
 static void update_budget_sub(struct field_errors *e, struct str sub, const struct value *obj,
@@ -56,16 +57,16 @@ static void update_budget_sub(struct field_errors *e, struct str sub, const stru
 {
     static const struct str counts[] = { STR("disruptionsAllowed"), STR("currentHealthy"),
                                          STR("desiredHealthy"), STR("expectedPods") };
-    const struct value *status = member(obj, "status");
+    const struct value *status = validate_member(obj, "status");
     const struct field_path *path = path_root("status");
     if (!str_eq(sub, STR("status"))) {
         update_budget(e, obj, old_obj);
         return;
     }
-    (void)check_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
+    (void)validate_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
         struct field_path at = field_child(path, counts[i]);
-        (void)check_nonnegative(e, &at, validate__int(value_get(status, counts[i])));
+        (void)validate_nonnegative(e, &at, validate__int(value_get(status, counts[i])));
     }
 }
 
@@ -74,8 +75,8 @@ static void update_old_budget_sub(struct field_errors *e, struct str sub, const 
                                   const struct value *old_obj)
 {
     if (str_eq(sub, STR("status")))
-        (void)check_conditions(e, path_at(path_root("status"), "conditions"),
-                               value_dig(obj, "status", "conditions"));
+        (void)validate_conditions(e, path_at(path_root("status"), "conditions"),
+                                  value_dig(obj, "status", "conditions"));
     else
         update_budget(e, obj, old_obj);
 }
@@ -96,10 +97,10 @@ static void check_system_class(struct field_errors *e, const struct value *obj, 
     if (!wanted)
         fault_forbidden(e, path, RESERVED STR_FMT " is not a known system priority class",
                         STR_ARG(name));
-    else if (int_of(obj, "value") != wanted)
+    else if (validate_int(obj, "value") != wanted)
         fault_forbidden(e, path, RESERVED "value of " STR_FMT " PriorityClass must be %ld",
                         STR_ARG(name), (long)wanted);
-    else if (is_true(value_get(obj, STR("globalDefault"))))
+    else if (value_is_true(value_get(obj, STR("globalDefault"))))
         fault_forbidden(e, path,
                         RESERVED "globalDefault of " STR_FMT " PriorityClass must be false",
                         STR_ARG(name));
@@ -108,25 +109,27 @@ static void check_system_class(struct field_errors *e, const struct value *obj, 
 static void create_priority(struct field_errors *e, const struct value *obj)
 {
     static const struct str policies[] = { STR("PreemptLowerPriority"), STR("Never") };
-    struct str name = text_of(value_get(obj, STR("metadata")), "name");
-    const struct value *policy = member(obj, "preemptionPolicy");
+    struct str name = value_text(value_get(obj, STR("metadata")), "name");
+    const struct value *policy = validate_member(obj, "preemptionPolicy");
     if (str_starts(name, STR("system-")))
         check_system_class(e, obj, name);
-    else if (int_of(obj, "value") > PRIORITY_USER_MAX)
+    else if (validate_int(obj, "value") > PRIORITY_USER_MAX)
         fault_forbidden(e, path_root("value"),
                         "maximum allowed value of a user defined priority is %d",
                         PRIORITY_USER_MAX);
-    if (policy && check_required(e, path_root("preemptionPolicy"), value_str(policy)))
-        (void)check_one_of(e, path_root("preemptionPolicy"), value_str(policy), VALUES(policies));
+    if (policy && validate_required(e, path_root("preemptionPolicy"), value_str(policy)))
+        (void)validate_one_of(e, path_root("preemptionPolicy"), value_str(policy),
+                              VALUES(policies));
 }
 
 static void update_priority(struct field_errors *e, const struct value *obj,
                             const struct value *old_obj)
 {
-    if (int_of(obj, "value") != int_of(old_obj, "value"))
+    if (validate_int(obj, "value") != validate_int(old_obj, "value"))
         fault_forbidden(e, path_root("value"), "may not be changed in an update.");
-    (void)check_immutable(e, path_root("preemptionPolicy"), member(obj, "preemptionPolicy"),
-                          member(old_obj, "preemptionPolicy"));
+    (void)validate_immutable(e, path_root("preemptionPolicy"),
+                             validate_member(obj, "preemptionPolicy"),
+                             validate_member(old_obj, "preemptionPolicy"));
 }
 
 /* ---- RuntimeClass ---- */
@@ -140,8 +143,8 @@ static void check_unique_tolerations(struct field_errors *e, const struct field_
     value_each_item (it, tolerations) {
         struct str key =
             arena_printf(e->arena, STR_FMT "\n" STR_FMT "\n" STR_FMT "\n" STR_FMT,
-                         STR_ARG(text_of(it, "key")), STR_ARG(text_of(it, "operator")),
-                         STR_ARG(text_of(it, "value")), STR_ARG(text_of(it, "effect")));
+                         STR_ARG(value_text(it, "key")), STR_ARG(value_text(it, "operator")),
+                         STR_ARG(value_text(it, "value")), STR_ARG(value_text(it, "effect")));
         if (!text_set_add(&seen, key, it))
             field_error(e, FIELD_DUPLICATE, path_item(path, i),
                         inner_json(e, STR("v1"), STR("Toleration"), it), "%s", "");
@@ -151,34 +154,36 @@ static void check_unique_tolerations(struct field_errors *e, const struct field_
 
 static void create_runtime(struct field_errors *e, const struct value *obj)
 {
-    const struct value *overhead = member(obj, "overhead"), *scheduling = member(obj, "scheduling"),
-                       *fixed = member(overhead, "podFixed"),
+    const struct value *overhead = validate_member(obj, "overhead"),
+                       *scheduling = validate_member(obj, "scheduling"),
+                       *fixed = validate_member(overhead, "podFixed"),
                        *tolerations = value_get(scheduling, STR("tolerations"));
     if (fixed) {
         struct value limits = value_object(); /* the rules of a container's limits */
         struct value_field field = { STR("limits"), *fixed };
         limits.n = 1;
         limits.fields = &field;
-        check_resource_requirements(e, path_root("overhead"), &limits, NULL, 0);
+        validate_resource_requirements(e, path_root("overhead"), &limits, NULL, 0);
     }
     const struct field_path *path = path_root("scheduling");
-    (void)check_labels(e, path_at(path, "nodeSelector"),
-                       value_get(scheduling, STR("nodeSelector")));
-    check_tolerations(e, path_at(path, "tolerations"), tolerations, false);
+    (void)validate_labels(e, path_at(path, "nodeSelector"),
+                          value_get(scheduling, STR("nodeSelector")));
+    validate_tolerations(e, path_at(path, "tolerations"), tolerations, false);
     check_unique_tolerations(e, path_at(path, "tolerations"), tolerations);
-    struct str handler = text_of(obj, "handler");
-    if (check_required(e, path_root("handler"), handler)) /* declared upstream, so it comes last */
+    struct str handler = value_text(obj, "handler");
+    if (validate_required(e, path_root("handler"),
+                          handler)) /* declared upstream, so it comes last */
         declared_check_format(e, path_root("handler"), DECLARED_SHORT_NAME, handler);
 }
 
 static void update_runtime(struct field_errors *e, const struct value *obj,
                            const struct value *old_obj)
 {
-    struct str handler = text_of(obj, "handler");
-    if (str_eq(handler, text_of(old_obj, "handler")))
+    struct str handler = value_text(obj, "handler");
+    if (str_eq(handler, value_text(old_obj, "handler")))
         return;
     fault_text(e, path_root("handler"), handler, "field is immutable");
-    check_required(e, path_root("handler"), handler);
+    validate_required(e, path_root("handler"), handler);
 }
 
 static void warn_runtime(struct validate_warnings *w, const struct value *obj,
@@ -186,9 +191,9 @@ static void warn_runtime(struct validate_warnings *w, const struct value *obj,
 {
     (void)old_obj;
     value_each_field (f, value_dig(obj, "scheduling", "nodeSelector")) {
-        const char *words = deprecated_node_label(f->key);
+        const char *words = validate_deprecated_node_label(f->key);
         if (words)
-            warn_at(w, path_at(path_root("scheduling"), "nodeSelector"), "%s", words);
+            validate_warn_at(w, path_at(path_root("scheduling"), "nodeSelector"), "%s", words);
     }
 }
 

@@ -14,23 +14,23 @@ static void check_limit_type(struct field_errors *e, const struct field_path *pa
 {
     static const struct str types[] = { STR("Pod"), STR("Container"),
                                         STR("PersistentVolumeClaim") };
-    if (!check_name(e, path, NAME_QUALIFIED, type))
+    if (!validate_name(e, path, NAME_QUALIFIED, type))
         return;
-    if (str_find(type, '/') < 0 && !is_one_of(type, VALUES(types)))
+    if (str_find(type, '/') < 0 && !validate_is_one_of(type, VALUES(types)))
         fault_text(e, path, type, "must be a standard limit type or fully qualified");
 }
 
 static void check_limit_names(struct field_errors *e, const struct field_path *path,
                               const struct value *limit, struct str list)
 {
-    struct str type = text_of(limit, "type");
+    struct str type = value_text(limit, "type");
     bool of_containers = str_eq(type, STR("Pod")) || str_eq(type, STR("Container"));
     struct field_path at = field_child(path, list);
     value_each_field (f, value_get(limit, list))
         if (of_containers)
-            (void)check_container_resource(e, path_key(&at, f->key), f->key);
+            (void)validate_container_resource(e, path_key(&at, f->key), f->key);
         else
-            (void)check_resource_name(e, path_key(&at, f->key), f->key);
+            (void)validate_resource_name(e, path_key(&at, f->key), f->key);
 }
 
 /* The five amounts of one resource; empty: not given. */
@@ -93,7 +93,8 @@ static void check_amounts(struct field_errors *e, const struct field_path *path,
         fault_text(e, def, a->max, "default value " STR_FMT " is greater than max value " STR_FMT,
                    STR_ARG(a->def), STR_ARG(a->max));
     check_ratio(e, path, a);
-    bool overcommits = resource_is_native(a->name) && !resource_is_hugepages(a->name);
+    bool overcommits =
+        validate_resource_is_native(a->name) && !validate_resource_is_hugepages(a->name);
     if (!overcommits && a->def.n && a->request.n && quantity_cmp(a->def, a->request) != 0)
         fault_text(e, path_key(path_at(path, "defaultRequest"), a->name), a->request,
                    "default value " STR_FMT " must equal to defaultRequest value " STR_FMT
@@ -103,7 +104,7 @@ static void check_amounts(struct field_errors *e, const struct field_path *path,
 
 static struct str amount_in(const struct value *limit, const char *list, struct str name)
 {
-    return value_str(map_member(value_get(limit, str_of(list)), name));
+    return value_str(validate_map_member(value_get(limit, str_of(list)), name));
 }
 
 /* Each resource that any of the lists names, once. */
@@ -112,7 +113,7 @@ static void check_resources(struct field_errors *e, const struct field_path *pat
 {
     static const char *const lists[] = { "max", "min", "default", "defaultRequest",
                                          "maxLimitRequestRatio" };
-    bool of_pod = str_eq(text_of(limit, "type"), STR("Pod"));
+    bool of_pod = str_eq(value_text(limit, "type"), STR("Pod"));
     autoset seen;
     text_set_init(&seen);
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
@@ -136,19 +137,19 @@ static void check_resources(struct field_errors *e, const struct field_path *pat
 static void check_limit(struct field_errors *e, const struct field_path *path,
                         const struct value *limit)
 {
-    bool of_pod = str_eq(text_of(limit, "type"), STR("Pod"));
+    bool of_pod = str_eq(value_text(limit, "type"), STR("Pod"));
     check_limit_names(e, path, limit, STR("max"));
     check_limit_names(e, path, limit, STR("min"));
-    if (of_pod && count_of(limit, "default"))
+    if (of_pod && validate_count(limit, "default"))
         fault_forbidden(e, path_at(path, "default"), "may not be specified when `type` is 'Pod'");
-    if (of_pod && count_of(limit, "defaultRequest"))
+    if (of_pod && validate_count(limit, "defaultRequest"))
         fault_forbidden(e, path_at(path, "defaultRequest"),
                         "may not be specified when `type` is 'Pod'");
     if (!of_pod) {
         check_limit_names(e, path, limit, STR("default"));
         check_limit_names(e, path, limit, STR("defaultRequest"));
     }
-    if (str_eq(text_of(limit, "type"), STR("PersistentVolumeClaim")) &&
+    if (str_eq(value_text(limit, "type"), STR("PersistentVolumeClaim")) &&
         !amount_in(limit, "min", STR("storage")).n && !amount_in(limit, "max", STR("storage")).n)
         fault_required(e, path_at(path, "limits"),
                        "either minimum or maximum storage value is required, but neither was "
@@ -163,9 +164,9 @@ static void create_limits(struct field_errors *e, const struct value *obj)
     autoset types;
     text_set_init(&types);
     size_t i = 0;
-    value_each_item (it, value_get(member(obj, "spec"), STR("limits"))) {
+    value_each_item (it, value_get(validate_member(obj, "spec"), STR("limits"))) {
         const struct field_path *at = path_item(path, i++);
-        struct str type = text_of(it, "type");
+        struct str type = value_text(it, "type");
         check_limit_type(e, path_at(at, "type"), type);
         if (!text_set_add(&types, type, it))
             fault_duplicate(e, path_at(at, "type"), type);
@@ -205,7 +206,7 @@ static bool is_quota_resource(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return is_one_of(name, VALUES(names)) || resource_is_hugepages(name) ||
+    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_hugepages(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -214,10 +215,10 @@ static void check_hard(struct field_errors *e, const struct field_path *path,
 {
     value_each_field (f, amounts) {
         const struct field_path *at = path_key(path, f->key);
-        (void)check_resource_name(e, at, f->key);
+        (void)validate_resource_name(e, at, f->key);
         if (str_find(f->key, '/') < 0 && !is_quota_resource(f->key))
             fault_text(e, at, f->key, "must be a standard resource for quota");
-        (void)check_resource_quantity(e, at, f->key, value_str(&f->val));
+        (void)validate_resource_quantity(e, at, f->key, value_str(&f->val));
     }
 }
 
@@ -228,7 +229,7 @@ static bool is_scope(struct str scope)
         STR("NotBestEffort"),         STR("PriorityClass"),  STR("CrossNamespacePodAffinity"),
         STR("VolumeAttributesClass"),
     };
-    return is_one_of(scope, VALUES(scopes));
+    return validate_is_one_of(scope, VALUES(scopes));
 }
 
 static bool scope_counts(struct str scope, struct str resource)
@@ -243,7 +244,7 @@ static bool scope_counts(struct str scope, struct str resource)
                str_eq(resource, STR("requests.storage"));
     if (str_eq(resource, STR("pods")))
         return true;
-    return !str_eq(scope, STR("BestEffort")) && is_one_of(resource, VALUES(compute));
+    return !str_eq(scope, STR("BestEffort")) && validate_is_one_of(resource, VALUES(compute));
 }
 
 /* How many of the limited resources a scope says nothing about. */
@@ -278,7 +279,7 @@ static void check_conflicts(struct field_errors *e, const struct field_path *pat
 
 static void check_scopes(struct field_errors *e, const struct value *spec)
 {
-    const struct value *list = member(spec, "scopes");
+    const struct value *list = validate_member(spec, "scopes");
     const struct field_path *path = path_at(SPEC, "scopes");
     struct scopes seen = { 0 };
     value_each_item (it, list) {
@@ -294,8 +295,8 @@ static void check_scopes(struct field_errors *e, const struct value *spec)
 static void check_scope_values(struct field_errors *e, const struct field_path *path,
                                const struct value *rq)
 {
-    struct str scope = text_of(rq, "scopeName"), operator_ = text_of(rq, "operator");
-    const struct value *values = member(rq, "values");
+    struct str scope = value_text(rq, "scopeName"), operator_ = value_text(rq, "operator");
+    const struct value *values = validate_member(rq, "values");
     bool alone = is_scope(scope) && !str_eq(scope, STR("PriorityClass")) &&
                  !str_eq(scope, STR("VolumeAttributesClass"));
     if (alone && !str_eq(operator_, STR("Exists")))
@@ -321,11 +322,11 @@ static void check_scope_values(struct field_errors *e, const struct field_path *
 
 static void check_scope_selector(struct field_errors *e, const struct value *spec)
 {
-    const struct value *selector = member(spec, "scopeSelector");
+    const struct value *selector = validate_member(spec, "scopeSelector");
     const struct field_path *path = path_at(path_at(SPEC, "scopeSelector"), "matchExpressions");
     struct scopes seen = { 0 };
     value_each_item (it, value_get(selector, STR("matchExpressions"))) {
-        struct str scope = text_of(it, "scopeName");
+        struct str scope = value_text(it, "scopeName");
         if (!is_scope(scope))
             fault_text(e, path_at(path, "scopeName"), scope, "unsupported scope");
         for (size_t n = count_misfits(spec, scope); n; n--)
@@ -335,7 +336,7 @@ static void check_scope_selector(struct field_errors *e, const struct value *spe
         check_scope_values(e, path, it);
         remember(&seen, scope);
     }
-    check_conflicts(e, path, &seen, member(spec, "scopes"));
+    check_conflicts(e, path, &seen, validate_member(spec, "scopes"));
 }
 
 static void check_quota(struct field_errors *e, const struct value *spec)
@@ -354,8 +355,8 @@ static void check_quota_status(struct field_errors *e, const struct value *statu
 
 static void create_quota(struct field_errors *e, const struct value *obj)
 {
-    check_quota(e, member(obj, "spec"));
-    check_quota_status(e, member(obj, "status"));
+    check_quota(e, validate_member(obj, "spec"));
+    check_quota_status(e, validate_member(obj, "status"));
 }
 
 static bool has_all(const struct value *list, const struct value *other)
@@ -373,9 +374,9 @@ static bool has_all(const struct value *list, const struct value *other)
 static void update_quota(struct field_errors *e, const struct value *obj,
                          const struct value *old_obj)
 {
-    const struct value *scopes = member(member(obj, "spec"), "scopes"),
-                       *old_scopes = member(member(old_obj, "spec"), "scopes");
-    check_quota(e, member(obj, "spec"));
+    const struct value *scopes = validate_member(validate_member(obj, "spec"), "scopes"),
+                       *old_scopes = validate_member(validate_member(old_obj, "spec"), "scopes");
+    check_quota(e, validate_member(obj, "spec"));
     if (!has_all(scopes, old_scopes) || !has_all(old_scopes, scopes))
         fault_value(e, path_at(SPEC, "scopes"), scopes, "field is immutable");
 }
@@ -384,7 +385,7 @@ static void update_quota_sub(struct field_errors *e, struct str sub, const struc
                              const struct value *old_obj)
 {
     if (str_eq(sub, STR("status")))
-        check_quota_status(e, member(obj, "status"));
+        check_quota_status(e, validate_member(obj, "status"));
     else
         update_quota(e, obj, old_obj);
 }
@@ -400,11 +401,12 @@ static void warn_quota(struct validate_warnings *w, const struct value *obj,
         { STR("requests.storage"), STR(""), STR("limits.storage") },
         { STR("requests.ephemeral-storage"), STR(""), STR("limits.ephemeral-storage") },
     };
-    const struct value *hard = value_get(member(obj, "spec"), STR("hard"));
+    const struct value *hard = value_get(validate_member(obj, "spec"), STR("hard"));
     for (size_t i = 0; !old_obj && i < ARRAY_LEN(pairs); i++) {
-        struct str name = map_member(hard, pairs[i].request) ? pairs[i].request : pairs[i].bare;
-        struct str request = value_str(map_member(hard, name)),
-                   limit = value_str(map_member(hard, pairs[i].limit));
+        struct str name =
+            validate_map_member(hard, pairs[i].request) ? pairs[i].request : pairs[i].bare;
+        struct str request = value_str(validate_map_member(hard, name)),
+                   limit = value_str(validate_map_member(hard, pairs[i].limit));
         if (exceeds(request, limit))
             validate_add_warning(w,
                                  "ResourceQuota " STR_FMT " (" STR_FMT

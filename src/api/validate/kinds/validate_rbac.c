@@ -20,8 +20,8 @@ static void check_rule(struct field_errors *e, const struct field_path *path,
                        const struct value *rule, bool namespaced)
 {
     const struct value *urls = value_get(rule, STR("nonResourceURLs"));
-    bool resources = count_of(rule, "apiGroups") || count_of(rule, "resources") ||
-                     count_of(rule, "resourceNames");
+    bool resources = validate_count(rule, "apiGroups") || validate_count(rule, "resources") ||
+                     validate_count(rule, "resourceNames");
     if (validate__count(urls)) {
         if (namespaced)
             fault_value(e, path_at(path, "nonResourceURLs"), urls,
@@ -31,10 +31,10 @@ static void check_rule(struct field_errors *e, const struct field_path *path,
                         "rules cannot apply to both regular resources and non-resource URLs");
         return;
     }
-    if (count_of(rule, "apiGroups") == 0)
+    if (validate_count(rule, "apiGroups") == 0)
         fault_required(e, path_at(path, "apiGroups"),
                        "resource rules must supply at least one api group");
-    if (count_of(rule, "resources") == 0)
+    if (validate_count(rule, "resources") == 0)
         fault_required(e, path_at(path, "resources"),
                        "resource rules must supply at least one resource");
 }
@@ -62,24 +62,24 @@ static void update_role(struct field_errors *e, const struct value *obj,
 static bool has_bad_value(const struct value *obj)
 {
     value_each_item (selector, value_dig(obj, "aggregationRule", "clusterRoleSelectors"))
-        if (selector_has_bad_value(selector))
+        if (validate_selector_has_bad_value(selector))
             return true;
     return false;
 }
 
 static void check_aggregation(struct field_errors *e, const struct value *obj, unsigned flags)
 {
-    const struct value *rule = member(obj, "aggregationRule");
+    const struct value *rule = validate_member(obj, "aggregationRule");
     const struct field_path *selectors =
         path_at(path_root("aggregationRule"), "clusterRoleSelectors");
-    if (rule && count_of(rule, "clusterRoleSelectors") == 0)
+    if (rule && validate_count(rule, "clusterRoleSelectors") == 0)
         fault_required(e, selectors,
                        "at least one clusterRoleSelector required if aggregationRule is non-nil");
     size_t i = 0;
     value_each_item (selector, value_get(rule, STR("clusterRoleSelectors"))) {
         const struct field_path *path = path_item(selectors, i++);
-        check_label_selector(e, path, selector, flags);
-        if (!is_label_selector(selector, 0))
+        validate_label_selector(e, path, selector, flags);
+        if (!validate_is_label_selector(selector, 0))
             fault_value(e, path, NULL, "invalid label selector.");
     }
 }
@@ -105,26 +105,26 @@ static void check_group(struct field_errors *e, const struct field_path *path, s
                         struct str wanted)
 {
     if (!str_eq(group, wanted))
-        check_one_of(e, path, group, &wanted, 1);
+        validate_one_of(e, path, group, &wanted, 1);
 }
 
 static void check_subject(struct field_errors *e, const struct field_path *path,
                           const struct value *subject, bool namespaced)
 {
     static const struct str kinds[] = { STR("ServiceAccount"), STR("User"), STR("Group") };
-    struct str kind = text_of(subject, "kind"), name = text_of(subject, "name");
-    struct str group = text_of(subject, "apiGroup");
-    if (!check_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
+    struct str kind = value_text(subject, "kind"), name = value_text(subject, "name");
+    struct str group = value_text(subject, "apiGroup");
+    if (!validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
         return;
     if (!str_eq(kind, kinds[0])) {
         check_group(e, path_at(path, "apiGroup"), group, GROUP);
         return;
     }
     if (name.n)
-        check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+        validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
     check_group(e, path_at(path, "apiGroup"), group, STR(""));
     if (!namespaced)
-        check_required(e, path_at(path, "namespace"), text_of(subject, "namespace"));
+        validate_required(e, path_at(path, "namespace"), value_text(subject, "namespace"));
 }
 
 static void check_binding(struct field_errors *e, const struct value *obj, bool namespaced)
@@ -132,12 +132,12 @@ static void check_binding(struct field_errors *e, const struct value *obj, bool 
     static const struct str kinds[] = { STR("Role"), STR("ClusterRole") };
     const struct value *ref = value_get(obj, STR("roleRef"));
     const struct field_path *path = path_root("roleRef");
-    struct str name = text_of(ref, "name");
-    check_group(e, path_at(path, "apiGroup"), text_of(ref, "apiGroup"), GROUP);
-    check_one_of(e, path_at(path, "kind"), text_of(ref, "kind"), namespaced ? kinds : kinds + 1,
-                 namespaced ? 2 : 1);
+    struct str name = value_text(ref, "name");
+    check_group(e, path_at(path, "apiGroup"), value_text(ref, "apiGroup"), GROUP);
+    validate_one_of(e, path_at(path, "kind"), value_text(ref, "kind"),
+                    namespaced ? kinds : kinds + 1, namespaced ? 2 : 1);
     if (name.n)
-        check_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, name);
+        validate_name(e, path_at(path, "name"), NAME_PATH_SEGMENT, name);
     size_t i = 0;
     value_each_item (subject, value_get(obj, STR("subjects")))
         check_subject(e, path_item(path_root("subjects"), i++), subject, namespaced);
@@ -160,7 +160,7 @@ static void update_binding(struct field_errors *e, const struct value *obj,
 {
     check_binding(e, obj, namespaced);
     const struct value *ref = value_get(obj, STR("roleRef"));
-    if (!is_same(ref, value_get(old_obj, STR("roleRef"))))
+    if (!validate_is_same(ref, value_get(old_obj, STR("roleRef"))))
         field_error(e, FIELD_INVALID, path_root("roleRef"),
                     inner_json(e, STR("rbac.authorization.k8s.io/v1"), STR("RoleRef"), ref),
                     "field is immutable");

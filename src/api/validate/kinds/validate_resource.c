@@ -13,12 +13,12 @@
 
 void validate__pool(struct field_errors *e, const struct field_path *path, struct str name)
 {
-    if (!check_required(e, path, name))
+    if (!validate_required(e, path, name))
         return;
     if (name.n > NAME_SUBDOMAIN_MAX)
         field_too_long(e, path, NAME_SUBDOMAIN_MAX);
     while (name.p)
-        check_name(e, path, NAME_SUBDOMAIN, str_cut(&name, '/'));
+        validate_name(e, path, NAME_SUBDOMAIN, str_cut(&name, '/'));
 }
 
 static void check_identifier(struct field_errors *e, const struct field_path *path, struct str id)
@@ -51,7 +51,7 @@ void validate__device_key(struct field_errors *e, const struct field_path *path,
     if (domain.n == 0)
         fault_text(e, path, STR(""), "the domain must not be empty");
     else
-        check_driver(e, path, domain);
+        validate_driver(e, path, domain);
     if (id.n == 0)
         fault_text(e, path, STR(""), "the name must not be empty");
     else
@@ -61,8 +61,8 @@ void validate__device_key(struct field_errors *e, const struct field_path *path,
 void validate__taint(struct field_errors *e, const struct field_path *path,
                      const struct value *taint)
 {
-    check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(taint, "key"));
-    check_name(e, path_at(path, "value"), NAME_LABEL_VALUE, text_of(taint, "value"));
+    validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(taint, "key"));
+    validate_name(e, path_at(path, "value"), NAME_LABEL_VALUE, value_text(taint, "value"));
 }
 
 static void check_condition_names(struct field_errors *e, const struct field_path *path,
@@ -73,7 +73,7 @@ static void check_condition_names(struct field_errors *e, const struct field_pat
     if (validate__count(list) > CONDITIONS_MAX)
         return; /* declared */
     value_each_item (it, list)
-        check_name(e, path_item(path, i++), NAME_QUALIFIED, value_str(it));
+        validate_name(e, path_item(path, i++), NAME_QUALIFIED, value_str(it));
 }
 
 void validate__binding_conditions(struct field_errors *e, const struct field_path *path,
@@ -85,11 +85,11 @@ void validate__binding_conditions(struct field_errors *e, const struct field_pat
     const struct field_path *bad_path = path_at(path, "bindingFailureConditions");
     check_condition_names(e, good_path, good);
     check_condition_names(e, bad_path, bad);
-    check_unique_texts(e, good_path, good);
+    validate_unique_texts(e, good_path, good);
     autoset good_names, bad_names;
     text_set_init(&good_names);
     text_set_init(&bad_names);
-    add_texts(&good_names, good);
+    validate_add_texts(&good_names, good);
     for (size_t i = 0; i < validate__count(bad); i++) {
         struct str name = value_str(value_at(bad, i));
         if (!text_set_add(&bad_names, name, bad))
@@ -111,11 +111,11 @@ void validate__binding_conditions(struct field_errors *e, const struct field_pat
 static void check_toleration(struct field_errors *e, const struct field_path *path,
                              const struct value *toleration)
 {
-    struct str op = text_of(toleration, "operator"), value = text_of(toleration, "value");
+    struct str op = value_text(toleration, "operator"), value = value_text(toleration, "value");
     if (str_eq(op, STR("Exists")) && value.n)
         fault_text(e, path_at(path, "value"), value, "must be empty for operator `Exists`");
     if (str_eq(op, STR("Equal")))
-        check_name(e, path_at(path, "value"), NAME_LABEL_VALUE, value);
+        validate_name(e, path_at(path, "value"), NAME_LABEL_VALUE, value);
 }
 
 static void check_tolerations(struct field_errors *e, const struct field_path *path,
@@ -135,9 +135,9 @@ static void check_selectors(struct field_errors *e, const struct field_path *pat
         return; /* declared */
     value_each_item (it, selectors) {
         const struct field_path *cel = path_at(path_item(path, i++), "cel");
-        if (!member(it, "cel"))
+        if (!validate_member(it, "cel"))
             fault_required(e, cel, "");
-        else if (text_of(value_get(it, STR("cel")), "expression").n > EXPRESSION_MAX)
+        else if (value_text(value_get(it, STR("cel")), "expression").n > EXPRESSION_MAX)
             field_too_long(e, path_at(cel, "expression"), EXPRESSION_MAX);
     }
 }
@@ -146,8 +146,8 @@ static void check_selectors(struct field_errors *e, const struct field_path *pat
 static void check_demand(struct field_errors *e, const struct field_path *path,
                          const struct value *demand)
 {
-    struct str mode = text_of(demand, "allocationMode");
-    int64_t count = int_of(demand, "count");
+    struct str mode = value_text(demand, "allocationMode");
+    int64_t count = validate_int(demand, "count");
     check_selectors(e, path_at(path, "selectors"), value_get(demand, STR("selectors")));
     if (str_eq(mode, STR("All")) && count)
         fault_int(e, path_at(path, "count"), count,
@@ -155,8 +155,8 @@ static void check_demand(struct field_errors *e, const struct field_path *path,
     if (str_eq(mode, STR("ExactCount")) && count <= 0)
         fault_int(e, path_at(path, "count"), count, "must be greater than zero");
     if (mode.n == 0) /* what is declared of it is optional */
-        check_one_of(e, path_at(path, "allocationMode"), mode,
-                     (const struct str[]){ STR("All"), STR("ExactCount") }, 2);
+        validate_one_of(e, path_at(path, "allocationMode"), mode,
+                        (const struct str[]){ STR("All"), STR("ExactCount") }, 2);
     check_tolerations(e, path, demand);
 }
 
@@ -169,7 +169,7 @@ static void check_alternatives(struct field_errors *e, const struct field_path *
         return; /* declared */
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
-        check_name(e, path_at(at, "name"), NAME_LABEL, text_of(it, "name"));
+        validate_name(e, path_at(at, "name"), NAME_LABEL, value_text(it, "name"));
         check_demand(e, at, it);
     }
 }
@@ -177,9 +177,9 @@ static void check_alternatives(struct field_errors *e, const struct field_path *
 static void check_request(struct field_errors *e, const struct field_path *path,
                           const struct value *request)
 {
-    const struct value *exactly = member(request, "exactly");
+    const struct value *exactly = validate_member(request, "exactly");
     const struct value *list = value_get(request, STR("firstAvailable"));
-    check_name(e, path_at(path, "name"), NAME_LABEL, text_of(request, "name"));
+    validate_name(e, path_at(path, "name"), NAME_LABEL, value_text(request, "name"));
     if (!exactly && !validate__count(list)) {
         fault_required(e, path, "exactly one of `exactly` or `firstAvailable` is required");
     } else if (exactly && validate__count(list)) {
@@ -188,8 +188,8 @@ static void check_request(struct field_errors *e, const struct field_path *path,
                     "are set");
     } else if (exactly) {
         const struct field_path *at = path_at(path, "exactly");
-        check_required_name(e, path_at(at, "deviceClassName"), NAME_SUBDOMAIN,
-                            text_of(exactly, "deviceClassName"));
+        validate_required_name(e, path_at(at, "deviceClassName"), NAME_SUBDOMAIN,
+                               value_text(exactly, "deviceClassName"));
         check_demand(e, at, exactly);
     } else {
         check_alternatives(e, path_at(path, "firstAvailable"), list);
@@ -201,12 +201,12 @@ static bool has_request(const struct value *devices, struct str name)
 {
     struct str sub = name, main_name = str_cut(&sub, '/');
     value_each_item (it, value_get(devices, STR("requests"))) {
-        if (!str_eq(text_of(it, "name"), main_name))
+        if (!str_eq(value_text(it, "name"), main_name))
             continue;
         if (!sub.p)
             return true;
         value_each_item (alternative, value_get(it, STR("firstAvailable")))
-            if (str_eq(text_of(alternative, "name"), sub))
+            if (str_eq(value_text(alternative, "name"), sub))
                 return true;
     }
     return false;
@@ -225,7 +225,7 @@ static void check_request_ref(struct field_errors *e, const struct field_path *p
     }
     rest = name;
     do
-        check_name(e, path, NAME_LABEL, str_cut(&rest, '/'));
+        validate_name(e, path, NAME_LABEL, str_cut(&rest, '/'));
     while (rest.p);
     if (!has_request(devices, name))
         fault_text(e, path, name, "%s", why);
@@ -260,7 +260,7 @@ static void check_raw(struct field_errors *e, const struct field_path *path,
 static void check_config(struct field_errors *e, const struct field_path *path,
                          const struct value *config)
 {
-    const struct value *opaque = member(config, "opaque");
+    const struct value *opaque = validate_member(config, "opaque");
     const struct field_path *at = path_at(path, "opaque");
     if (!opaque)
         fault_required(e, at, "");
@@ -272,7 +272,8 @@ static void check_constraint(struct field_errors *e, const struct field_path *pa
                              const struct value *devices, const struct value *constraint)
 {
     check_request_refs(e, path, devices, constraint);
-    if (!member(constraint, "matchAttribute") && !member(constraint, "distinctAttribute"))
+    if (!validate_member(constraint, "matchAttribute") &&
+        !validate_member(constraint, "distinctAttribute"))
         fault_required(
             e, path,
             "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but "
@@ -286,17 +287,19 @@ static void check_claim_spec(struct field_errors *e, const struct field_path *sp
     const struct value *devices = value_get(spec, STR("devices"));
     const struct field_path *path = path_at(spec_path, "devices");
     size_t i = 0;
-    value_each_item (
-        it, count_of(devices, "requests") > LIST_MAX ? NULL : value_get(devices, STR("requests")))
+    value_each_item (it, validate_count(devices, "requests") > LIST_MAX
+                             ? NULL
+                             : value_get(devices, STR("requests")))
         check_request(e, path_item(path_at(path, "requests"), i++), it);
     i = 0;
-    value_each_item (it, count_of(devices, "constraints") > LIST_MAX
+    value_each_item (it, validate_count(devices, "constraints") > LIST_MAX
                              ? NULL
                              : value_get(devices, STR("constraints")))
         check_constraint(e, path_item(path_at(path, "constraints"), i++), devices, it);
     i = 0;
-    value_each_item (
-        it, count_of(devices, "config") > LIST_MAX ? NULL : value_get(devices, STR("config"))) {
+    value_each_item (it, validate_count(devices, "config") > LIST_MAX
+                             ? NULL
+                             : value_get(devices, STR("config"))) {
         const struct field_path *at = path_item(path_at(path, "config"), i++);
         check_request_refs(e, at, devices, it);
         check_config(e, at, it);
@@ -326,18 +329,18 @@ static void check_consumers(struct field_errors *e, const struct field_path *pat
         return; /* declared */
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
-        check_required(e, path_at(at, "resource"), text_of(it, "resource"));
-        check_required(e, path_at(at, "name"), text_of(it, "name"));
-        check_required(e, path_at(at, "uid"), text_of(it, "uid"));
+        validate_required(e, path_at(at, "resource"), value_text(it, "resource"));
+        validate_required(e, path_at(at, "name"), value_text(it, "name"));
+        validate_required(e, path_at(at, "uid"), value_text(it, "uid"));
     }
 }
 
 static bool is_same_device(const struct value *a, const struct value *b)
 {
-    return str_eq(text_of(a, "driver"), text_of(b, "driver")) &&
-           str_eq(text_of(a, "pool"), text_of(b, "pool")) &&
-           str_eq(text_of(a, "device"), text_of(b, "device")) &&
-           str_eq(text_of(a, "shareID"), text_of(b, "shareID"));
+    return str_eq(value_text(a, "driver"), value_text(b, "driver")) &&
+           str_eq(value_text(a, "pool"), value_text(b, "pool")) &&
+           str_eq(value_text(a, "device"), value_text(b, "device")) &&
+           str_eq(value_text(a, "shareID"), value_text(b, "shareID"));
 }
 
 static bool is_allocated(const struct value *status, const struct value *device)
@@ -352,29 +355,29 @@ static void check_device_status(struct field_errors *e, const struct field_path 
                                 const struct value *status, const struct value *device)
 {
     enum { CONDITIONS_MAX = 8 };
-    size_t n = count_of(device, "conditions");
-    check_driver(e, path_at(path, "driver"), text_of(device, "driver"));
-    validate__pool(e, path_at(path, "pool"), text_of(device, "pool"));
-    check_name(e, path_at(path, "device"), NAME_LABEL, text_of(device, "device"));
+    size_t n = validate_count(device, "conditions");
+    validate_driver(e, path_at(path, "driver"), value_text(device, "driver"));
+    validate__pool(e, path_at(path, "pool"), value_text(device, "pool"));
+    validate_name(e, path_at(path, "device"), NAME_LABEL, value_text(device, "device"));
     if (!is_allocated(status, device))
         field_error(e, FIELD_INVALID, path,
                     arena_printf(e->arena, STR_FMT "/" STR_FMT "/" STR_FMT,
-                                 STR_ARG(text_of(device, "driver")),
-                                 STR_ARG(text_of(device, "pool")),
-                                 STR_ARG(text_of(device, "device"))),
+                                 STR_ARG(value_text(device, "driver")),
+                                 STR_ARG(value_text(device, "pool")),
+                                 STR_ARG(value_text(device, "device"))),
                     "must be an allocated device in the claim");
     if (n > CONDITIONS_MAX)
         fault_too_many(e, path_at(path, "conditions"), n, CONDITIONS_MAX);
-    check_conditions(e, path_at(path, "conditions"), value_get(device, STR("conditions")));
-    if (member(device, "data"))
+    validate_conditions(e, path_at(path, "conditions"), value_get(device, STR("conditions")));
+    if (validate_member(device, "data"))
         check_raw(e, path_at(path, "data"), value_get(device, STR("data")));
 }
 
 static void check_result(struct field_errors *e, const struct field_path *path,
                          const struct value *devices, const struct value *result)
 {
-    check_request_ref(e, path_at(path, "request"), devices, text_of(result, "request"));
-    check_name(e, path_at(path, "device"), NAME_LABEL, text_of(result, "device"));
+    check_request_ref(e, path_at(path, "request"), devices, value_text(result, "request"));
+    validate_name(e, path_at(path, "device"), NAME_LABEL, value_text(result, "device"));
     validate__binding_conditions(e, path, result);
     check_tolerations(e, path, result);
 }
@@ -393,9 +396,9 @@ static void check_allocation(struct field_errors *e, const struct field_path *pa
         check_request_refs(e, config, devices, it);
         check_config(e, config, it);
     }
-    if (member(allocation, "nodeSelector"))
-        check_node_selector(e, path_at(path, "nodeSelector"),
-                            value_get(allocation, STR("nodeSelector")), false);
+    if (validate_member(allocation, "nodeSelector"))
+        validate_node_selector(e, path_at(path, "nodeSelector"),
+                               value_get(allocation, STR("nodeSelector")), false);
 }
 
 /* By their uids, which tell consumers apart. */
@@ -404,9 +407,9 @@ static bool has_new_consumer(const struct value *status, const struct value *old
     autoset known;
     text_set_init(&known);
     value_each_item (was, value_get(old, STR("reservedFor")))
-        (void)text_set_add(&known, text_of(was, "uid"), was);
+        (void)text_set_add(&known, value_text(was, "uid"), was);
     value_each_item (it, value_get(status, STR("reservedFor"))) {
-        const struct value *was = text_set_get(&known, text_of(it, "uid"));
+        const struct value *was = text_set_get(&known, value_text(it, "uid"));
         if (!was || !value_eq(it, was))
             return true;
     }
@@ -425,15 +428,15 @@ static void update_claim_status(struct field_errors *e, struct str sub, const st
     size_t i = 0;
     value_each_item (it, value_get(status, STR("devices")))
         check_device_status(e, path_item(path_at(path, "devices"), i++), status, it);
-    bool allocated = member(status, "allocation") != NULL;
-    if (count_of(status, "reservedFor") && !allocated)
+    bool allocated = validate_member(status, "allocation") != NULL;
+    if (validate_count(status, "reservedFor") && !allocated)
         fault_forbidden(e, path_at(path, "reservedFor"),
                         "may not be specified when `allocated` is not set");
     else if (value_dig(obj, "metadata", "deletionTimestamp") && has_new_consumer(status, old))
         fault_forbidden(e, path_at(path, "reservedFor"),
                         "new entries may not be added while `deallocationRequested` or "
                         "`deletionTimestamp` are set");
-    if (allocated && !member(old, "allocation"))
+    if (allocated && !validate_member(old, "allocation"))
         check_allocation(e, path_at(path, "allocation"), value_dig(obj, "spec", "devices"),
                          value_get(status, STR("allocation")));
     declared_check(e, NULL, &validate__claim, obj, old_obj);
@@ -445,8 +448,9 @@ static void create_claim_template(struct field_errors *e, const struct value *ob
 {
     const struct value *spec = value_get(obj, STR("spec"));
     const struct field_path *path = path_root("spec"), *meta = path_at(path, "metadata");
-    check_labels(e, path_at(meta, "labels"), value_dig(spec, "metadata", "labels"));
-    check_annotations(e, path_at(meta, "annotations"), value_dig(spec, "metadata", "annotations"));
+    validate_labels(e, path_at(meta, "labels"), value_dig(spec, "metadata", "labels"));
+    validate_annotations(e, path_at(meta, "annotations"),
+                         value_dig(spec, "metadata", "annotations"));
     check_claim_spec(e, path_at(path, "spec"), value_get(spec, STR("spec")));
     declared_check(e, NULL, &validate__claim_template, obj, NULL);
 }
@@ -455,7 +459,7 @@ static void update_claim_template(struct field_errors *e, const struct value *ob
                                   const struct value *old_obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    if (!is_same(spec, value_get(old_obj, STR("spec"))))
+    if (!validate_is_same(spec, value_get(old_obj, STR("spec"))))
         field_error(e, FIELD_INVALID, path_root("spec"),
                     inner_json(e, VERSION, STR("ResourceClaimTemplateSpec"), spec),
                     "field is immutable");
@@ -494,14 +498,14 @@ static void update_class(struct field_errors *e, const struct value *obj,
 static void check_taint_rule(struct field_errors *e, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *selector = member(spec, "deviceSelector");
+    const struct value *selector = validate_member(spec, "deviceSelector");
     const struct field_path *path = path_root("spec"), *at = path_at(path, "deviceSelector");
-    if (member(selector, "driver"))
-        check_driver(e, path_at(at, "driver"), text_of(selector, "driver"));
-    if (member(selector, "pool"))
-        validate__pool(e, path_at(at, "pool"), text_of(selector, "pool"));
-    if (member(selector, "device"))
-        check_name(e, path_at(at, "device"), NAME_LABEL, text_of(selector, "device"));
+    if (validate_member(selector, "driver"))
+        validate_driver(e, path_at(at, "driver"), value_text(selector, "driver"));
+    if (validate_member(selector, "pool"))
+        validate__pool(e, path_at(at, "pool"), value_text(selector, "pool"));
+    if (validate_member(selector, "device"))
+        validate_name(e, path_at(at, "device"), NAME_LABEL, value_text(selector, "device"));
     validate__taint(e, path_at(path, "taint"), value_get(spec, STR("taint")));
 }
 
@@ -527,7 +531,7 @@ static void update_taint_rule_status(struct field_errors *e, struct str sub,
     (void)old_obj;
     if (!str_eq(sub, STR("status")))
         return;
-    check_conditions(e, path, conditions);
+    validate_conditions(e, path, conditions);
     if (validate__count(conditions) > CONDITIONS_MAX)
         fault_too_many(e, path, validate__count(conditions), CONDITIONS_MAX);
 }

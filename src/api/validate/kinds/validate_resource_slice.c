@@ -73,10 +73,10 @@ static struct str short_key(struct arena *a, struct str key, size_t max)
 static void check_attribute(struct field_errors *e, const struct field_path *path,
                             const struct value *attribute)
 {
-    struct str text = text_of(attribute, "string"), version = text_of(attribute, "version");
+    struct str text = value_text(attribute, "string"), version = value_text(attribute, "version");
     if (text.n > VALUE_BYTES_MAX)
         field_too_long(e, path_at(path, "string"), VALUE_BYTES_MAX);
-    if (!member(attribute, "version"))
+    if (!validate_member(attribute, "version"))
         return;
     if (!is_semver(version))
         fault_text(e, path_at(path, "version"), version,
@@ -223,8 +223,8 @@ static void check_request_policy(struct field_errors *e, const struct field_path
                                  struct str most, const struct value *policy)
 {
     const struct value *options = value_get(policy, STR("validValues"));
-    const struct value *range = member(policy, "validRange");
-    struct str preset = text_of(policy, "default");
+    const struct value *range = validate_member(policy, "validRange");
+    struct str preset = value_text(policy, "default");
     if (validate__count(options) && range) {
         fault_forbidden(e, path,
                         "exactly one policy can be specified, cannot specify \"validValues\" and "
@@ -242,18 +242,19 @@ static void check_request_policy(struct field_errors *e, const struct field_path
         check_options(e, path_at(path, "validValues"), most, preset, options);
     if (range)
         check_range(e, path_at(path, "validRange"), most,
-                    &(const struct range){ preset, text_of(range, "min"), text_of(range, "max"),
-                                           text_of(range, "step") });
+                    &(const struct range){ preset, value_text(range, "min"),
+                                           value_text(range, "max"), value_text(range, "step") });
 }
 
 static void check_capacity(struct field_errors *e, const struct field_path *path,
                            const struct value *capacity, bool shared)
 {
-    const struct value *policy = member(capacity, "requestPolicy");
+    const struct value *policy = validate_member(capacity, "requestPolicy");
     if (policy && !shared)
         fault_forbidden(e, path_at(path, "requestPolicy"), "allowMultipleAllocations must be true");
     else if (policy)
-        check_request_policy(e, path_at(path, "requestPolicy"), text_of(capacity, "value"), policy);
+        check_request_policy(e, path_at(path, "requestPolicy"), value_text(capacity, "value"),
+                             policy);
 }
 
 /* ---- Where devices are ---- */
@@ -271,7 +272,7 @@ static void add_place(struct places *p, const char *name)
 static void check_flag(struct field_errors *e, const struct field_path *path,
                        const struct value *flag, struct places *p, const char *name)
 {
-    if (is_true(flag))
+    if (value_is_true(flag))
         add_place(p, name);
     else if (flag)
         fault_value(e, path, flag, "must be either unset or set to true");
@@ -283,13 +284,13 @@ static void check_slice_place(struct field_errors *e, const struct field_path *p
     static const char ways[] =
         "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is "
         "required";
-    const struct value *selector = member(spec, "nodeSelector");
-    struct str node = text_of(spec, "nodeName");
+    const struct value *selector = validate_member(spec, "nodeSelector");
+    struct str node = value_text(spec, "nodeName");
     struct places p = { 0 };
     if (node.n) {
         add_place(&p, "nodeName");
-        check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, node);
-    } else if (member(spec, "nodeName")) {
+        validate_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, node);
+    } else if (validate_member(spec, "nodeName")) {
         fault_text(e, path_at(path, "nodeName"), node,
                    "must be either unset or set to a non-empty string");
     }
@@ -297,15 +298,15 @@ static void check_slice_place(struct field_errors *e, const struct field_path *p
         const struct value *terms = value_get(selector, STR("nodeSelectorTerms"));
         const struct field_path *at = path_at(path, "nodeSelector");
         add_place(&p, "nodeSelector");
-        check_node_selector(e, at, selector, false);
+        validate_node_selector(e, at, selector, false);
         if (validate__count(terms) != 1)
             field_error(e, FIELD_INVALID, path_at(at, "nodeSelectorTerms"),
                         inner_json(e, STR("v1"), STR("NodeSelectorTerm"), terms),
                         "must have exactly one node selector term");
     }
-    check_flag(e, path_at(path, "allNodes"), member(spec, "allNodes"), &p, "allNodes");
-    check_flag(e, path_at(path, "perDeviceNodeSelection"), member(spec, "perDeviceNodeSelection"),
-               &p, "perDeviceNodeSelection");
+    check_flag(e, path_at(path, "allNodes"), validate_member(spec, "allNodes"), &p, "allNodes");
+    check_flag(e, path_at(path, "perDeviceNodeSelection"),
+               validate_member(spec, "perDeviceNodeSelection"), &p, "perDeviceNodeSelection");
     if (p.n == 0)
         fault_required(e, path, ways);
     if (p.n > 1)
@@ -320,20 +321,20 @@ static void check_device_place(struct field_errors *e, const struct field_path *
     static const char ways[] =
         "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
         "`perDeviceNodeSelection` is set to true in the ResourceSlice spec";
-    struct str node = text_of(device, "nodeName");
+    struct str node = value_text(device, "nodeName");
     struct places p = { 0 };
     if (node.n) {
         add_place(&p, "nodeName");
-        check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, node);
-    } else if (member(device, "nodeName")) {
+        validate_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, node);
+    } else if (validate_member(device, "nodeName")) {
         fault_text(e, path_at(path, "nodeName"), node, "must not be empty");
     }
-    if (member(device, "nodeSelector")) {
+    if (validate_member(device, "nodeSelector")) {
         add_place(&p, "nodeSelector");
-        check_node_selector(e, path_at(path, "nodeSelector"), member(device, "nodeSelector"),
-                            false);
+        validate_node_selector(e, path_at(path, "nodeSelector"),
+                               validate_member(device, "nodeSelector"), false);
     }
-    check_flag(e, path_at(path, "allNodes"), member(device, "allNodes"), &p, "allNodes");
+    check_flag(e, path_at(path, "allNodes"), validate_member(device, "allNodes"), &p, "allNodes");
     if (p.n == 0)
         fault_required(e, path, ways);
     if (p.n > 1)
@@ -366,7 +367,7 @@ static void check_properties(struct field_errors *e, const struct field_path *pa
     const struct value *capacity = value_get(device, STR("capacity"));
     size_t n = validate__count(attributes) + validate__count(capacity);
     size_t values = count_values(attributes);
-    bool shared = is_true(value_get(device, STR("allowMultipleAllocations")));
+    bool shared = value_is_true(value_get(device, STR("allowMultipleAllocations")));
     if (n > PROPERTIES_MAX)
         fault_int(e, path, (int64_t)n,
                   "the total number of attributes and capacities must not exceed %d",
@@ -379,7 +380,7 @@ static void check_properties(struct field_errors *e, const struct field_path *pa
         validate__device_key(e, at, f->key);
         check_attribute(e, path_key(at, short_key(e->arena, f->key, KEY_MAX)), &f->val);
     }
-    if (old && is_same(capacity, value_get(old, STR("capacity"))))
+    if (old && validate_is_same(capacity, value_get(old, STR("capacity"))))
         return;
     at = path_at(path, "capacity");
     value_each_field (f, capacity) {
@@ -403,7 +404,7 @@ static void check_taints(struct field_errors *e, const struct field_path *path,
 static void check_counters(struct field_errors *e, const struct field_path *path,
                            const struct value *of)
 {
-    size_t n = count_of(of, "counters");
+    size_t n = validate_count(of, "counters");
     if (n > COUNTERS_MAX)
         fault_too_many(e, path_at(path, "counters"), n, COUNTERS_MAX);
 }
@@ -412,17 +413,17 @@ static void check_device(struct field_errors *e, const struct field_path *path,
                          const struct value *device, const struct value *old, bool per_device)
 {
     const struct value *taints = value_get(device, STR("taints"));
-    check_name(e, path_at(path, "name"), NAME_LABEL, text_of(device, "name"));
+    validate_name(e, path_at(path, "name"), NAME_LABEL, value_text(device, "name"));
     check_properties(e, path, device, old);
-    if (!old || !is_same(taints, value_get(old, STR("taints"))))
+    if (!old || !validate_is_same(taints, value_get(old, STR("taints"))))
         check_taints(e, path_at(path, "taints"), taints);
     size_t i = 0;
     value_each_item (it, value_get(device, STR("consumesCounters")))
         check_counters(e, path_item(path_at(path, "consumesCounters"), i++), it);
     if (per_device)
         check_device_place(e, path, device);
-    else if (member(device, "nodeName") || member(device, "nodeSelector") ||
-             member(device, "allNodes"))
+    else if (validate_member(device, "nodeName") || validate_member(device, "nodeSelector") ||
+             validate_member(device, "allNodes"))
         fault_value(e, path, NULL,
                     "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
                     "`perDeviceNodeSelection` is set to true in the ResourceSlice spec");
@@ -432,7 +433,7 @@ static void check_device(struct field_errors *e, const struct field_path *path,
 static const struct value *device_named(const struct value *devices, struct str name)
 {
     value_each_item (it, devices)
-        if (str_eq(text_of(it, "name"), name))
+        if (str_eq(value_text(it, "name"), name))
             return it;
     return NULL;
 }
@@ -440,7 +441,7 @@ static const struct value *device_named(const struct value *devices, struct str 
 static size_t devices_max(const struct value *devices)
 {
     value_each_item (it, devices)
-        if (count_of(it, "taints") || count_of(it, "consumesCounters"))
+        if (validate_count(it, "taints") || validate_count(it, "consumesCounters"))
             return TAINTED_DEVICES_MAX;
     return DEVICES_MAX;
 }
@@ -450,19 +451,19 @@ static void check_devices(struct field_errors *e, const struct field_path *path,
 {
     const struct value *devices = value_get(spec, STR("devices"));
     const struct value *old_devices = value_get(old, STR("devices"));
-    bool per_device = is_true(value_get(spec, STR("perDeviceNodeSelection")));
+    bool per_device = value_is_true(value_get(spec, STR("perDeviceNodeSelection")));
     size_t n = validate__count(devices), max = devices_max(devices), i = 0;
     if (n > max) {
         fault_too_many(e, path, n, max);
         return;
     }
     value_each_item (it, devices)
-        check_device(e, path_item(path, i++), it, device_named(old_devices, text_of(it, "name")),
+        check_device(e, path_item(path, i++), it, device_named(old_devices, value_text(it, "name")),
                      per_device);
     for (i = 0; i < n; i++) {
         const struct value *it = value_at(devices, i);
-        if (device_named(devices, text_of(it, "name")) != it)
-            fault_duplicate(e, path_item(path, i), text_of(it, "name"));
+        if (device_named(devices, value_text(it, "name")) != it)
+            fault_duplicate(e, path_item(path, i), value_text(it, "name"));
     }
 }
 
@@ -471,8 +472,9 @@ static void check_devices(struct field_errors *e, const struct field_path *path,
 static void check_pool(struct field_errors *e, const struct field_path *path,
                        const struct value *pool)
 {
-    int64_t slices = int_of(pool, "resourceSliceCount"), generation = int_of(pool, "generation");
-    validate__pool(e, path_at(path, "name"), text_of(pool, "name"));
+    int64_t slices = validate_int(pool, "resourceSliceCount"),
+            generation = validate_int(pool, "generation");
+    validate__pool(e, path_at(path, "name"), value_text(pool, "name"));
     if (slices <= 0)
         fault_int(e, path_at(path, "resourceSliceCount"), slices, "must be greater than zero");
     if (generation < 0)
@@ -486,22 +488,22 @@ static void check_slice(struct field_errors *e, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     const struct value *pool = value_get(spec, STR("pool"));
     const struct field_path *path = path_root("spec");
-    check_driver(e, path_at(path, "driver"), text_of(spec, "driver"));
+    validate_driver(e, path_at(path, "driver"), value_text(spec, "driver"));
     check_pool(e, path_at(path, "pool"), pool);
     if (old_obj) {
-        check_immutable(e, path_at(path_at(path, "pool"), "name"), value_get(pool, STR("name")),
-                        value_dig(old, "pool", "name"));
-        check_immutable(e, path_at(path, "driver"), value_get(spec, STR("driver")),
-                        value_get(old, STR("driver")));
-        check_immutable(e, path_at(path, "nodeName"), value_get(spec, STR("nodeName")),
-                        value_get(old, STR("nodeName")));
+        validate_immutable(e, path_at(path_at(path, "pool"), "name"), value_get(pool, STR("name")),
+                           value_dig(old, "pool", "name"));
+        validate_immutable(e, path_at(path, "driver"), value_get(spec, STR("driver")),
+                           value_get(old, STR("driver")));
+        validate_immutable(e, path_at(path, "nodeName"), value_get(spec, STR("nodeName")),
+                           value_get(old, STR("nodeName")));
     }
     check_slice_place(e, path, spec);
-    if (count_of(spec, "sharedCounters") && count_of(spec, "devices"))
+    if (validate_count(spec, "sharedCounters") && validate_count(spec, "devices"))
         fault_text(e, path, STR(""), "only one of `sharedCounters` or `devices` is allowed");
     check_devices(e, path_at(path, "devices"), spec, old);
     size_t i = 0;
-    value_each_item (it, count_of(spec, "sharedCounters") > COUNTER_SETS_MAX
+    value_each_item (it, validate_count(spec, "sharedCounters") > COUNTER_SETS_MAX
                              ? NULL
                              : value_get(spec, STR("sharedCounters")))
         check_counters(e, path_item(path_at(path, "sharedCounters"), i++), it);

@@ -11,9 +11,9 @@
 static void check_field_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq)
 {
-    struct str op = text_of(rq, "operator");
-    size_t n = count_of(rq, "values");
-    if (!text_of(rq, "key").n)
+    struct str op = value_text(rq, "operator");
+    size_t n = validate_count(rq, "values");
+    if (!value_text(rq, "key").n)
         fault_required(e, path_at(path, "key"), "must be specified");
     if (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) {
         if (n == 0)
@@ -29,8 +29,8 @@ static void check_field_requirement(struct field_errors *e, const struct field_p
 static void check_label_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq)
 {
-    struct str op = text_of(rq, "operator");
-    size_t n = count_of(rq, "values"), i = 0;
+    struct str op = value_text(rq, "operator");
+    size_t n = validate_count(rq, "values"), i = 0;
     if (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) {
         if (n == 0)
             fault_required(e, path_at(path, "values"),
@@ -40,9 +40,9 @@ static void check_label_requirement(struct field_errors *e, const struct field_p
             fault_forbidden(e, path_at(path, "values"),
                             "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
     }
-    check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(rq, "key"));
+    validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(rq, "key"));
     value_each_item (it, value_get(rq, STR("values")))
-        check_name(e, path_item(path_at(path, "values"), i++), NAME_LABEL_VALUE, value_str(it));
+        validate_name(e, path_item(path_at(path, "values"), i++), NAME_LABEL_VALUE, value_str(it));
 }
 
 static void check_selector(struct field_errors *e, const struct field_path *path,
@@ -50,7 +50,7 @@ static void check_selector(struct field_errors *e, const struct field_path *path
                            void (*check)(struct field_errors *, const struct field_path *,
                                          const struct value *))
 {
-    struct str raw = text_of(selector, "rawSelector"), where = field_path_text(e->arena, path);
+    struct str raw = value_text(selector, "rawSelector"), where = field_path_text(e->arena, path);
     const struct value *requirements = value_get(selector, STR("requirements"));
     size_t i = 0;
     if (!selector)
@@ -73,18 +73,18 @@ static struct str shown_attributes(struct field_errors *e, const struct value *a
 
 static void check_attributes(struct field_errors *e, const struct value *spec, bool self)
 {
-    const struct value *resource = member(spec, "resourceAttributes");
-    const struct value *other = member(spec, "nonResourceAttributes");
+    const struct value *resource = validate_member(spec, "resourceAttributes");
+    const struct value *other = validate_member(spec, "nonResourceAttributes");
     const struct field_path *path = path_root("spec"), *at = path_at(path, "resourceAttributes");
     if (!resource == !other)
         field_error(e, FIELD_INVALID, path, shown_attributes(e, other),
                     "exactly one of nonResourceAttributes or resourceAttributes must be specified");
-    if (!self && !text_of(spec, "user").n && !count_of(spec, "groups"))
+    if (!self && !value_text(spec, "user").n && !validate_count(spec, "groups"))
         fault_text(e, path_at(path, "user"), STR(""),
                    "at least one of user or group must be specified");
-    check_selector(e, path_at(at, "fieldSelector"), member(resource, "fieldSelector"),
+    check_selector(e, path_at(at, "fieldSelector"), validate_member(resource, "fieldSelector"),
                    check_field_requirement);
-    check_selector(e, path_at(at, "labelSelector"), member(resource, "labelSelector"),
+    check_selector(e, path_at(at, "labelSelector"), validate_member(resource, "labelSelector"),
                    check_label_requirement);
 }
 
@@ -118,14 +118,14 @@ static void create_self_review(struct field_errors *e, const struct value *obj)
 static void create_local_review(struct field_errors *e, const struct value *obj)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *resource = member(spec, "resourceAttributes");
-    const struct value *other = member(spec, "nonResourceAttributes");
+    const struct value *resource = validate_member(spec, "resourceAttributes");
+    const struct value *other = validate_member(spec, "nonResourceAttributes");
     struct str ns = value_str(value_dig(obj, "metadata", "namespace"));
     check_attributes(e, spec, false);
     check_no_metadata(e, obj, true);
-    if (resource && !str_eq(text_of(resource, "namespace"), ns))
+    if (resource && !str_eq(value_text(resource, "namespace"), ns))
         fault_text(e, path_root("spec.resourceAttributes.namespace"),
-                   text_of(resource, "namespace"), "must match metadata.namespace");
+                   value_text(resource, "namespace"), "must match metadata.namespace");
     if (other)
         field_error(e, FIELD_INVALID, path_root("spec.nonResourceAttributes"),
                     shown_attributes(e, other), "disallowed on this kind of request");
@@ -138,7 +138,7 @@ static void create_token_request(struct field_errors *e, const struct value *obj
     enum { SECONDS_MIN = 600 };
     const int64_t seconds_max = (int64_t)1 << 32;
     const struct field_path *path = path_at(path_root("spec"), "expirationSeconds");
-    int64_t seconds = int_of(value_get(obj, STR("spec")), "expirationSeconds");
+    int64_t seconds = validate_int(value_get(obj, STR("spec")), "expirationSeconds");
     if (seconds < SECONDS_MIN)
         fault_int(e, path, seconds, "may not specify a duration less than 10 minutes");
     if (seconds > seconds_max)
@@ -152,12 +152,12 @@ static void create_binding(struct field_errors *e, const struct value *obj)
     static const struct str kinds[] = { STR("Node"), STR("<empty>") };
     const struct value *target = value_get(obj, STR("target"));
     const struct field_path *path = path_root("target");
-    struct str kind = text_of(target, "kind"), name = text_of(target, "name");
+    struct str kind = value_text(target, "kind"), name = value_text(target, "name");
     bool node = kind.n == 0 || str_eq(kind, kinds[0]);
     if (!node)
         field_not_supported(e, path_at(path, "kind"), field_quoted(e, kind), VALUES(kinds));
-    if (check_required(e, path_at(path, "name"), name) && node)
-        check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+    if (validate_required(e, path_at(path, "name"), name) && node)
+        validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
 }
 
 const struct validate_rules validate__review[] = {

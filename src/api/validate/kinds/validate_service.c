@@ -14,7 +14,7 @@
 
 static bool has_type(const struct value *spec, const char *type)
 {
-    return str_eq(text_of(spec, "type"), str_of(type));
+    return str_eq(value_text(spec, "type"), str_of(type));
 }
 
 static bool is_none(const struct value *ip)
@@ -33,7 +33,7 @@ static bool is_headless(const struct value *spec)
 static void check_first_address(struct field_errors *e, const struct value *spec,
                                 const struct value *ips)
 {
-    struct str ip = text_of(spec, "clusterIP");
+    struct str ip = value_text(spec, "clusterIP");
     const struct field_path *path = SPEC("clusterIPs");
     if (ip.n && !validate__count(ips))
         fault_required(e, path, "");
@@ -54,12 +54,13 @@ static void check_families(struct field_errors *e, const struct value *spec)
     text_set_init(&seen);
     value_each_item (it, families) {
         const struct field_path *at = path_item(SPEC("ipFamilies"), i++);
-        check_one_of(e, at, value_str(it), VALUES(known));
+        validate_one_of(e, at, value_str(it), VALUES(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
-    if (member(spec, "ipFamilyPolicy"))
-        check_one_of(e, SPEC("ipFamilyPolicy"), text_of(spec, "ipFamilyPolicy"), VALUES(policies));
+    if (validate_member(spec, "ipFamilyPolicy"))
+        validate_one_of(e, SPEC("ipFamilyPolicy"), value_text(spec, "ipFamilyPolicy"),
+                        VALUES(policies));
 }
 
 static bool check_addresses(struct field_errors *e, const struct value *ips,
@@ -73,7 +74,7 @@ static bool check_addresses(struct field_errors *e, const struct value *ips,
             if (n > 1)
                 good = fault_value(e, path, ips, "'None' must be the first and only value");
         } else {
-            good = check_ip_legacy(e, path_item(path, i), value_str(it), old_ips) && good;
+            good = validate_ip_legacy(e, path_item(path, i), value_str(it), old_ips) && good;
         }
         i++;
     }
@@ -119,8 +120,8 @@ static void check_agreement(struct field_errors *e, const struct value *spec,
     }
 }
 
-void check_service_addresses(struct field_errors *e, const struct value *spec,
-                             const struct value *old_spec)
+void validate_service_addresses(struct field_errors *e, const struct value *spec,
+                                const struct value *old_spec)
 {
     const struct value *ips = value_get(spec, STR("clusterIPs"));
     if (has_type(spec, "ExternalName"))
@@ -137,20 +138,21 @@ static void check_service_port(struct field_errors *e, const struct field_path *
                                const struct value *port, bool needs_name, struct text_set *names)
 {
     static const struct str protocols[] = { STR("SCTP"), STR("TCP"), STR("UDP") };
-    struct str name = text_of(port, "name"), protocol = text_of(port, "protocol");
+    struct str name = value_text(port, "name"), protocol = value_text(port, "protocol");
     if (name.n) {
-        check_name(e, path_at(path, "name"), NAME_LABEL, name);
+        validate_name(e, path_at(path, "name"), NAME_LABEL, name);
         if (!text_set_add(names, name, port))
             fault_duplicate(e, path_at(path, "name"), name);
     } else if (needs_name) {
         fault_required(e, path_at(path, "name"), "");
     }
-    check_port(e, path_at(path, "port"), int_of(port, "port"));
-    if (check_required(e, path_at(path, "protocol"), protocol))
-        check_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
-    check_port_or_name(e, path_at(path, "targetPort"), value_get(port, STR("targetPort")));
-    if (member(port, "appProtocol"))
-        check_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED, text_of(port, "appProtocol"));
+    validate_port(e, path_at(path, "port"), validate_int(port, "port"));
+    if (validate_required(e, path_at(path, "protocol"), protocol))
+        validate_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
+    validate_port_or_name(e, path_at(path, "targetPort"), value_get(port, STR("targetPort")));
+    if (validate_member(port, "appProtocol"))
+        validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
+                      value_text(port, "appProtocol"));
 }
 
 static void check_ports(struct field_errors *e, const struct value *spec)
@@ -167,7 +169,7 @@ static void check_ports(struct field_errors *e, const struct value *spec)
 /* "TCP 80", told apart from all others. */
 static bool is_new(struct arena *a, struct text_set *seen, const struct value *port, int64_t number)
 {
-    struct str protocol = text_of(port, "protocol");
+    struct str protocol = value_text(port, "protocol");
     struct str key = arena_printf(a, STR_FMT " %lld", STR_ARG(protocol), (long long)number);
     return text_set_add(seen, key, port);
 }
@@ -182,7 +184,7 @@ static void check_repeated_ports(struct field_errors *e, const struct value *spe
     if (validate__count(ports) < 2)
         return;
     value_each_item (it, ports) {
-        int64_t port = int_of(it, "nodePort");
+        int64_t port = validate_int(it, "nodePort");
         if (port && !is_new(e->arena, &nodes, it, port)) {
             struct value shown = value_int(port);
             field_error(e, FIELD_DUPLICATE, path_at(path_item(SPEC("ports"), i), "nodePort"),
@@ -192,10 +194,10 @@ static void check_repeated_ports(struct field_errors *e, const struct value *spe
     }
     i = 0;
     value_each_item (it, ports) {
-        if (!is_new(e->arena, &seen, it, int_of(it, "port"))) {
+        if (!is_new(e->arena, &seen, it, validate_int(it, "port"))) {
             struct value key = value_object(); /* what upstream compares, and shows */
             value_add(e->arena, &key, STR("protocol"), *value_get(it, STR("protocol")));
-            value_add(e->arena, &key, STR("port"), value_int(int_of(it, "port")));
+            value_add(e->arena, &key, STR("port"), value_int(validate_int(it, "port")));
             field_error(e, FIELD_DUPLICATE, path_item(SPEC("ports"), i),
                         inner_json(e, STR("v1"), STR("ServicePort"), &key), "%s", "");
         }
@@ -207,7 +209,7 @@ static void check_node_ports(struct field_errors *e, const struct value *spec)
 {
     size_t i = 0;
     value_each_item (it, has_type(spec, "ClusterIP") ? value_get(spec, STR("ports")) : NULL) {
-        if (int_of(it, "nodePort"))
+        if (validate_int(it, "nodePort"))
             fault_forbidden(e, path_at(path_item(SPEC("ports"), i), "nodePort"),
                             "may not be used when `type` is 'ClusterIP'");
         i++;
@@ -219,22 +221,22 @@ static void check_node_ports(struct field_errors *e, const struct value *spec)
 static void check_external_name(struct field_errors *e, const struct value *spec)
 {
     static const char why[] = "may not be set for ExternalName services";
-    struct str name = text_of(spec, "externalName");
-    if (count_of(spec, "clusterIPs"))
+    struct str name = value_text(spec, "externalName");
+    if (validate_count(spec, "clusterIPs"))
         fault_forbidden(e, SPEC("clusterIPs"), "%s", why);
-    if (count_of(spec, "ipFamilies"))
+    if (validate_count(spec, "ipFamilies"))
         fault_forbidden(e, SPEC("ipFamilies"), "%s", why);
-    if (member(spec, "ipFamilyPolicy"))
+    if (validate_member(spec, "ipFamilyPolicy"))
         fault_forbidden(e, SPEC("ipFamilyPolicy"), "%s", why);
     if (str_ends(name, STR(".")))
         name = str_take(name, name.n - 1);
-    check_required_name(e, SPEC("externalName"), NAME_SUBDOMAIN, name);
+    validate_required_name(e, SPEC("externalName"), NAME_SUBDOMAIN, name);
 }
 
 static void check_type_fields(struct field_errors *e, const struct value *spec)
 {
     bool balanced = has_type(spec, "LoadBalancer"), external = has_type(spec, "ExternalName");
-    if (!count_of(spec, "ports") && !is_headless(spec) && !external)
+    if (!validate_count(spec, "ports") && !is_headless(spec) && !external)
         fault_required(e, SPEC("ports"), "");
     if (external)
         check_external_name(e, spec);
@@ -249,13 +251,13 @@ static void check_affinity(struct field_errors *e, const struct value *spec)
     enum { TIMEOUT_MAX = 86400 };
     static const struct str known[] = { STR("ClientIP"), STR("None") };
     static const char why[] = "when session affinity type is ClientIP";
-    struct str affinity = text_of(spec, "sessionAffinity");
-    const struct value *config = member(spec, "sessionAffinityConfig");
-    const struct value *client = member(config, "clientIP");
+    struct str affinity = value_text(spec, "sessionAffinity");
+    const struct value *config = validate_member(spec, "sessionAffinityConfig");
+    const struct value *client = validate_member(config, "clientIP");
     const struct field_path *path = SPEC("sessionAffinityConfig"), *at = path_at(path, "clientIP");
-    int64_t timeout = int_of(client, "timeoutSeconds");
-    if (check_required(e, SPEC("sessionAffinity"), affinity))
-        check_one_of(e, SPEC("sessionAffinity"), affinity, VALUES(known));
+    int64_t timeout = validate_int(client, "timeoutSeconds");
+    if (validate_required(e, SPEC("sessionAffinity"), affinity))
+        validate_one_of(e, SPEC("sessionAffinity"), affinity, VALUES(known));
     if (str_eq(affinity, known[1]) && config)
         fault_forbidden(e, path, "must not be set when session affinity is None");
     if (!str_eq(affinity, known[0]))
@@ -264,7 +266,7 @@ static void check_affinity(struct field_errors *e, const struct value *spec)
         fault_required(e, path, why);
     else if (!client)
         fault_required(e, at, why);
-    else if (!member(client, "timeoutSeconds"))
+    else if (!validate_member(client, "timeoutSeconds"))
         fault_required(e, path_at(at, "timeoutSeconds"), why);
     else if (timeout <= 0 || timeout > TIMEOUT_MAX)
         fault_int(e, path_at(at, "timeoutSeconds"), timeout,
@@ -277,11 +279,11 @@ static void check_external_ips(struct field_errors *e, const struct value *spec,
     size_t i = 0;
     autoset old_ips;
     text_set_init(&old_ips);
-    add_texts(&old_ips, value_get(old_spec, STR("externalIPs")));
+    validate_add_texts(&old_ips, value_get(old_spec, STR("externalIPs")));
     value_each_item (it, value_get(spec, STR("externalIPs"))) {
         const struct field_path *at = path_item(SPEC("externalIPs"), i++);
-        if (text_set_has(&old_ips, value_str(it)) || check_ip_legacy(e, at, value_str(it), NULL))
-            check_endpoint_ip(e, at, value_str(it));
+        if (text_set_has(&old_ips, value_str(it)) || validate_ip_legacy(e, at, value_str(it), NULL))
+            validate_endpoint_ip(e, at, value_str(it));
     }
 }
 
@@ -301,7 +303,7 @@ static void check_noted_ranges(struct field_errors *e, const struct value *obj,
     if (list.n == 0 || (old && str_eq(value_str(old), value_str(noted))))
         return;
     while (list.p)
-        check_cidr_legacy(e, path, str_trim(str_cut(&list, ',')), NULL);
+        validate_cidr_legacy(e, path, str_trim(str_cut(&list, ',')), NULL);
 }
 
 static void check_source_ranges(struct field_errors *e, const struct value *obj,
@@ -324,16 +326,16 @@ static void check_source_ranges(struct field_errors *e, const struct value *obj,
     value_each_item (it, ranges) {
         struct str range = str_trim(value_str(it));
         if (!text_set_has(&old_ranges, range))
-            check_cidr_legacy(e, path_item(path, i), range, NULL);
+            validate_cidr_legacy(e, path_item(path, i), range, NULL);
         i++;
     }
 }
 
 static void check_balancer_class(struct field_errors *e, const struct value *spec)
 {
-    const struct value *class = member(spec, "loadBalancerClass");
+    const struct value *class = validate_member(spec, "loadBalancerClass");
     if (class && has_type(spec, "LoadBalancer"))
-        check_name(e, SPEC("loadBalancerClass"), NAME_QUALIFIED, value_str(class));
+        validate_name(e, SPEC("loadBalancerClass"), NAME_QUALIFIED, value_str(class));
     else if (class)
         fault_forbidden(e, SPEC("loadBalancerClass"), ONLY_LB);
 }
@@ -343,7 +345,7 @@ static void check_balancer(struct field_errors *e, const struct value *obj,
 {
     const struct value *spec = value_get(obj, STR("spec"));
     bool balanced = has_type(spec, "LoadBalancer");
-    bool allocates = member(spec, "allocateLoadBalancerNodePorts") != NULL;
+    bool allocates = validate_member(spec, "allocateLoadBalancerNodePorts") != NULL;
     check_source_ranges(e, obj, old_obj);
     if (allocates && !balanced)
         fault_forbidden(e, SPEC("allocateLoadBalancerNodePorts"), ONLY_LB);
@@ -357,21 +359,21 @@ static void check_balancer(struct field_errors *e, const struct value *obj,
 static bool needs_health_check(const struct value *spec)
 {
     return has_type(spec, "LoadBalancer") &&
-           str_eq(text_of(spec, "externalTrafficPolicy"), STR("Local"));
+           str_eq(value_text(spec, "externalTrafficPolicy"), STR("Local"));
 }
 
 static void check_external_policy(struct field_errors *e, const struct value *spec)
 {
     static const struct str policies[] = { STR("Cluster"), STR("Local") };
-    struct str policy = text_of(spec, "externalTrafficPolicy");
-    int64_t port = int_of(spec, "healthCheckNodePort");
+    struct str policy = value_text(spec, "externalTrafficPolicy");
+    int64_t port = validate_int(spec, "healthCheckNodePort");
     bool reachable = has_type(spec, "LoadBalancer") || has_type(spec, "NodePort") ||
-                     (has_type(spec, "ClusterIP") && count_of(spec, "externalIPs"));
+                     (has_type(spec, "ClusterIP") && validate_count(spec, "externalIPs"));
     if (!reachable && policy.n)
         fault_text(e, SPEC("externalTrafficPolicy"), policy,
                    "may only be set for externally-accessible services");
-    else if (reachable && check_required(e, SPEC("externalTrafficPolicy"), policy))
-        check_one_of(e, SPEC("externalTrafficPolicy"), policy, VALUES(policies));
+    else if (reachable && validate_required(e, SPEC("externalTrafficPolicy"), policy))
+        validate_one_of(e, SPEC("externalTrafficPolicy"), policy, VALUES(policies));
     if (!needs_health_check(spec)) {
         if (port)
             fault_int(e, SPEC("healthCheckNodePort"), port,
@@ -380,7 +382,7 @@ static void check_external_policy(struct field_errors *e, const struct value *sp
     } else if (!port) {
         fault_required(e, SPEC("healthCheckNodePort"), "");
     } else {
-        check_port(e, SPEC("healthCheckNodePort"), port);
+        validate_port(e, SPEC("healthCheckNodePort"), port);
     }
 }
 
@@ -389,18 +391,18 @@ static void check_traffic(struct field_errors *e, const struct value *spec)
     static const struct str policies[] = { STR("Cluster"), STR("Local") };
     static const struct str distributions[] = { STR("PreferClose"), STR("PreferSameZone"),
                                                 STR("PreferSameNode") };
-    const struct value *inner = member(spec, "internalTrafficPolicy");
-    const struct value *distribution = member(spec, "trafficDistribution");
+    const struct value *inner = validate_member(spec, "internalTrafficPolicy");
+    const struct value *distribution = validate_member(spec, "trafficDistribution");
     bool served =
         has_type(spec, "NodePort") || has_type(spec, "LoadBalancer") || has_type(spec, "ClusterIP");
     check_external_policy(e, spec);
     if (!inner && served)
         fault_required(e, SPEC("internalTrafficPolicy"), "");
     if (inner)
-        check_one_of(e, SPEC("internalTrafficPolicy"), value_str(inner), VALUES(policies));
+        validate_one_of(e, SPEC("internalTrafficPolicy"), value_str(inner), VALUES(policies));
     if (distribution)
-        check_one_of(e, SPEC("trafficDistribution"), value_str(distribution),
-                     VALUES(distributions));
+        validate_one_of(e, SPEC("trafficDistribution"), value_str(distribution),
+                        VALUES(distributions));
 }
 
 /* ---- Service ---- */
@@ -422,16 +424,16 @@ static void check_service(struct field_errors *e, const struct value *obj,
     static const struct str types[] = { STR("ClusterIP"), STR("ExternalName"), STR("LoadBalancer"),
                                         STR("NodePort") };
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
-    struct str type = text_of(spec, "type");
+    struct str type = value_text(spec, "type");
     check_topology(e, obj);
     check_type_fields(e, spec);
     check_ports(e, spec);
-    check_labels(e, SPEC("selector"), value_get(spec, STR("selector")));
+    validate_labels(e, SPEC("selector"), value_get(spec, STR("selector")));
     check_affinity(e, spec);
-    check_service_addresses(e, spec, old);
+    validate_service_addresses(e, spec, old);
     check_external_ips(e, spec, old);
-    if (check_required(e, SPEC("type"), type))
-        check_one_of(e, SPEC("type"), type, VALUES(types));
+    if (validate_required(e, SPEC("type"), type))
+        validate_one_of(e, SPEC("type"), type, VALUES(types));
     check_node_ports(e, spec);
     check_repeated_ports(e, spec);
     check_balancer(e, obj, old_obj);
@@ -447,7 +449,7 @@ static void create_service(struct field_errors *e, const struct value *obj)
 
 static bool is_single(const struct value *spec)
 {
-    return str_eq(text_of(spec, "ipFamilyPolicy"), STR("SingleStack"));
+    return str_eq(value_text(spec, "ipFamilyPolicy"), STR("SingleStack"));
 }
 
 /* The first of a list stays; a second one may come, and may go with the policy that says so. */
@@ -473,7 +475,7 @@ static void check_list_kept(struct field_errors *e, const struct value *spec,
     if (n && old_n && !value_eq(value_at(list, 0), value_at(old_list, 0)))
         fault_value(e, path_item(&path, 0), shown, "may not change once set");
     if (n < old_n && n == 1 && !is_single(spec))
-        fault_value(e, SPEC("ipFamilyPolicy"), member(spec, "ipFamilyPolicy"),
+        fault_value(e, SPEC("ipFamilyPolicy"), validate_member(spec, "ipFamilyPolicy"),
                     "must be set to 'SingleStack' when releasing the secondary %s", released);
 }
 
@@ -495,14 +497,14 @@ static void update_service(struct field_errors *e, const struct value *obj,
                            const struct value *old_obj)
 {
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
-    const struct value *class = member(spec, "loadBalancerClass");
+    const struct value *class = validate_member(spec, "loadBalancerClass");
     check_addresses_kept(e, spec, old);
     if (has_type(spec, "LoadBalancer") && has_type(old, "LoadBalancer") &&
-        !is_same(class, member(old, "loadBalancerClass")))
+        !validate_is_same(class, validate_member(old, "loadBalancerClass")))
         fault_value(e, SPEC("loadBalancerClass"), class, "may not change once set");
     check_balancer_class(e, spec);
     if (needs_health_check(spec) && needs_health_check(old) &&
-        int_of(spec, "healthCheckNodePort") != int_of(old, "healthCheckNodePort"))
+        validate_int(spec, "healthCheckNodePort") != validate_int(old, "healthCheckNodePort"))
         fault_forbidden(e, SPEC("healthCheckNodePort"), "field is immutable");
     check_service(e, obj, old_obj);
 }
@@ -514,22 +516,22 @@ static void update_service_status(struct field_errors *e, struct str sub, const 
     const struct field_path *path = path_at(path_root("status"), "loadBalancer");
     if (!str_eq(sub, STR("status")))
         return;
-    if (count_of(status, "ingress") && !has_type(value_get(obj, STR("spec")), "LoadBalancer"))
+    if (validate_count(status, "ingress") && !has_type(value_get(obj, STR("spec")), "LoadBalancer"))
         fault_forbidden(e, path_at(path, "ingress"),
                         "may only be used when `spec.type` is 'LoadBalancer'");
     else
-        check_load_balancer(e, path, status, value_dig(old_obj, "status", "loadBalancer"), true);
+        validate_load_balancer(e, path, status, value_dig(old_obj, "status", "loadBalancer"), true);
 }
 
 /* ---- Warnings ---- */
 
 static void warn_of_headless(struct validate_warnings *w, const struct value *spec)
 {
-    if (text_of(spec, "loadBalancerIP").n)
+    if (value_text(spec, "loadBalancerIP").n)
         validate_add_warning(w, "spec.loadBalancerIP is ignored for headless services");
-    if (count_of(spec, "externalIPs"))
+    if (validate_count(spec, "externalIPs"))
         validate_add_warning(w, "spec.externalIPs is ignored for headless services");
-    if (!str_eq(text_of(spec, "sessionAffinity"), STR("None")))
+    if (!str_eq(value_text(spec, "sessionAffinity"), STR("None")))
         validate_add_warning(w, "spec.SessionAffinity is ignored for headless services");
 }
 
@@ -537,21 +539,21 @@ static void warn_of_addresses(struct validate_warnings *w, const struct value *s
                               bool external)
 {
     size_t i = 0;
-    if (text_of(spec, "clusterIP").n && !is_none(value_get(spec, STR("clusterIP"))))
+    if (value_text(spec, "clusterIP").n && !is_none(value_get(spec, STR("clusterIP"))))
         value_each_item (it, value_get(spec, STR("clusterIPs")))
-            warn_of_ip(w, path_item(SPEC("clusterIPs"), i++), value_str(it));
+            validate_warn_ip(w, path_item(SPEC("clusterIPs"), i++), value_str(it));
     if (headless)
         warn_of_headless(w, spec);
     i = 0;
     value_each_item (it, value_get(spec, STR("externalIPs")))
-        warn_of_ip(w, path_item(SPEC("externalIPs"), i++), value_str(it));
-    if (count_of(spec, "externalIPs") && !headless && !external)
+        validate_warn_ip(w, path_item(SPEC("externalIPs"), i++), value_str(it));
+    if (validate_count(spec, "externalIPs") && !headless && !external)
         validate_add_warning(w, "spec.externalIPs is deprecated and may no longer be implemented "
                                 "in some clusters");
-    warn_of_ip(w, SPEC("loadBalancerIP"), text_of(spec, "loadBalancerIP"));
+    validate_warn_ip(w, SPEC("loadBalancerIP"), value_text(spec, "loadBalancerIP"));
     i = 0;
     value_each_item (it, value_get(spec, STR("loadBalancerSourceRanges")))
-        warn_of_cidr(w, path_item(SPEC("loadBalancerSourceRanges"), i++), value_str(it));
+        validate_warn_cidr(w, path_item(SPEC("loadBalancerSourceRanges"), i++), value_str(it));
 }
 
 static void warn_of_service(struct validate_warnings *w, const struct value *obj,
@@ -566,12 +568,12 @@ static void warn_of_service(struct validate_warnings *w, const struct value *obj
                                 "deprecated, please use service.kubernetes.io/topology-mode "
                                 "instead");
     warn_of_addresses(w, spec, headless, external);
-    if (external && count_of(spec, "externalIPs"))
+    if (external && validate_count(spec, "externalIPs"))
         validate_add_warning(w, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
-    if (!external && text_of(spec, "externalName").n)
+    if (!external && value_text(spec, "externalName").n)
         validate_add_warning(w, "spec.externalName is ignored when spec.type is not "
                                 "\"ExternalName\"");
-    if (str_eq(text_of(spec, "trafficDistribution"), STR("PreferClose")))
+    if (str_eq(value_text(spec, "trafficDistribution"), STR("PreferClose")))
         validate_add_warning(w, "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
                                 "\"PreferSameZone\"");
 }

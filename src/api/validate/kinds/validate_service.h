@@ -6,5 +6,5 @@
 
 /* clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy of a spec, each and together. `old_spec` is
  * NULL for a new Service. */
-void check_service_addresses(struct field_errors *e, const struct value *spec,
-                             const struct value *old_spec);
+void validate_service_addresses(struct field_errors *e, const struct value *spec,
+                                const struct value *old_spec);

@@ -16,22 +16,22 @@
 static void check_rolling(struct field_errors *e, const struct field_path *path,
                           const struct value *rolling)
 {
-    const struct value *unavailable = member(rolling, "maxUnavailable");
+    const struct value *unavailable = validate_member(rolling, "maxUnavailable");
     const struct field_path *at = path_at(path, "maxUnavailable");
-    (void)check_nonnegative(e, path_at(path, "partition"), int_of(rolling, "partition"));
+    (void)validate_nonnegative(e, path_at(path, "partition"), validate_int(rolling, "partition"));
     if (!unavailable)
         return;
-    (void)check_int_or_percent(e, at, unavailable);
-    if (int_or_percent(unavailable) == 0)
+    (void)validate_int_or_percent(e, at, unavailable);
+    if (validate_amount(unavailable) == 0)
         fault_value(e, at, unavailable, "cannot be 0");
-    (void)check_not_over_100_percent(e, at, unavailable);
+    (void)validate_not_over_100_percent(e, at, unavailable);
 }
 
 static void check_strategy(struct field_errors *e, const struct value *strategy)
 {
     const struct field_path *path = path_at(SPEC, "updateStrategy");
-    const struct value *rolling = member(strategy, "rollingUpdate");
-    struct str type = text_of(strategy, "type");
+    const struct value *rolling = validate_member(strategy, "rollingUpdate");
+    struct str type = value_text(strategy, "type");
     if (!type.n)
         fault_required(e, path, "");
     else if (str_eq(type, STR("OnDelete")) && rolling)
@@ -49,21 +49,21 @@ static void check_strategy(struct field_errors *e, const struct value *strategy)
 static void check_policies(struct field_errors *e, const struct value *spec)
 {
     static const struct str retention[] = { STR("Retain"), STR("Delete") };
-    struct str management = text_of(spec, "podManagementPolicy");
+    struct str management = value_text(spec, "podManagementPolicy");
     const struct field_path *path = path_at(SPEC, "podManagementPolicy");
     if (!management.n)
         fault_required(e, path, "");
     else if (!str_eq(management, STR("OrderedReady")) && !str_eq(management, STR("Parallel")))
         fault_text(e, path, management, "must be 'OrderedReady' or 'Parallel'");
-    check_strategy(e, member(spec, "updateStrategy"));
-    const struct value *policy = member(spec, "persistentVolumeClaimRetentionPolicy");
+    check_strategy(e, validate_member(spec, "updateStrategy"));
+    const struct value *policy = validate_member(spec, "persistentVolumeClaimRetentionPolicy");
     path = path_at(SPEC, "persistentVolumeClaimRetentionPolicy");
     if (!policy)
         return;
-    (void)check_one_of(e, path_at(path, "whenDeleted"), text_of(policy, "whenDeleted"),
-                       VALUES(retention));
-    (void)check_one_of(e, path_at(path, "whenScaled"), text_of(policy, "whenScaled"),
-                       VALUES(retention));
+    (void)validate_one_of(e, path_at(path, "whenDeleted"), value_text(policy, "whenDeleted"),
+                          VALUES(retention));
+    (void)validate_one_of(e, path_at(path, "whenScaled"), value_text(policy, "whenScaled"),
+                          VALUES(retention));
 }
 
 /* ---- The template ---- */
@@ -84,12 +84,12 @@ static void set_volumes(struct arena *a, struct value *pod, const struct value *
     autoset names;
     text_set_init(&names);
     value_each_item (it, claims) {
-        struct str name = text_of(member(it, "metadata"), "name");
+        struct str name = value_text(validate_member(it, "metadata"), "name");
         if (text_set_add(&names, name, it))
             value_put_item(a, &volumes, claim_volume(a, name));
     }
     value_each_item (it, value_get(pod, STR("volumes")))
-        if (!text_set_has(&names, text_of(it, "name")))
+        if (!text_set_has(&names, value_text(it, "name")))
             value_put_item(a, &volumes, value_borrow(it));
     value_put(a, pod, STR("volumes"), volumes);
 }
@@ -97,11 +97,12 @@ static void set_volumes(struct arena *a, struct value *pod, const struct value *
 /* As its pods will be: the controller sets their names and their claims. */
 static struct value template_of_pods(struct arena *a, const struct value *spec)
 {
-    const struct value *template = member(spec, "template"),
+    const struct value *template = validate_member(spec, "template"),
                        *claims = value_get(spec, STR("volumeClaimTemplates"));
     struct value copy = template ? value_borrow(template) : value_object();
-    const struct value *given = member(template, "spec");
-    if (!validate__count(claims) && !text_of(given, "hostname").n && !text_of(given, "subdomain").n)
+    const struct value *given = validate_member(template, "spec");
+    if (!validate__count(claims) && !value_text(given, "hostname").n &&
+        !value_text(given, "subdomain").n)
         return copy;
     struct value *pod = value_ensure(a, &copy, STR("spec"));
     if (!pod)
@@ -119,19 +120,19 @@ static void check_template(struct field_errors *e, const struct value *spec,
                            const struct value *old_spec, unsigned flags)
 {
     struct value template = template_of_pods(e->arena, spec);
-    const struct value *old_template = member(old_spec, "template"),
-                       *meta = member(&template, "metadata");
-    check_selected(e, TEMPLATE, &template, member(spec, "selector"));
+    const struct value *old_template = validate_member(old_spec, "template"),
+                       *meta = validate_member(&template, "metadata");
+    validate_selected(e, TEMPLATE, &template, validate_member(spec, "selector"));
     if (!(flags & TEMPLATE_WAS_BAD))
-        check_pod_template(e, TEMPLATE, &template, old_template);
+        validate_pod_template(e, TEMPLATE, &template, old_template);
     /* upstream looks at these twice */
-    struct pod_rules rules =
-        pod_rules_of(member(old_template, "spec"), member(old_template, "metadata"));
+    struct pod_rules rules = validate_pod_rules_of(validate_member(old_template, "spec"),
+                                                   validate_member(old_template, "metadata"));
     const struct value *annotations = value_get(meta, STR("annotations"));
-    (void)check_labels(e, path_at(TEMPLATE, "labels"), value_get(meta, STR("labels")));
-    (void)check_annotations(e, path_at(TEMPLATE, "annotations"), annotations);
-    check_pod_annotations(e, path_at(TEMPLATE, "annotations"), annotations,
-                          member(&template, "spec"), &rules);
+    (void)validate_labels(e, path_at(TEMPLATE, "labels"), value_get(meta, STR("labels")));
+    (void)validate_annotations(e, path_at(TEMPLATE, "annotations"), annotations);
+    validate_pod_annotations(e, path_at(TEMPLATE, "annotations"), annotations,
+                             validate_member(&template, "spec"), &rules);
 }
 
 /* ---- The spec ---- */
@@ -139,31 +140,35 @@ static void check_template(struct field_errors *e, const struct value *spec,
 static void check_spec(struct field_errors *e, const struct value *spec,
                        const struct value *old_spec, unsigned flags)
 {
-    const struct value *ordinals = member(spec, "ordinals"), *selector = member(spec, "selector");
+    const struct value *ordinals = validate_member(spec, "ordinals"),
+                       *selector = validate_member(spec, "selector");
     const struct field_path *path = path_at(SPEC, "selector");
-    struct str service = text_of(spec, "serviceName");
+    struct str service = value_text(spec, "serviceName");
     check_policies(e, spec);
     size_t i = 0;
     value_each_item (it, flags & IS_UPDATE ? NULL : value_get(spec, STR("volumeClaimTemplates")))
-        check_claim_spec(e, path_at(path_item(path_at(SPEC, "volumeClaimTemplates"), i++), "spec"),
-                         member(it, "spec"), 0);
-    (void)check_nonnegative(e, path_at(SPEC, "replicas"), int_of(spec, "replicas"));
-    (void)check_nonnegative(e, path_at(SPEC, "minReadySeconds"), int_of(spec, "minReadySeconds"));
+        validate_claim_spec(e,
+                            path_at(path_item(path_at(SPEC, "volumeClaimTemplates"), i++), "spec"),
+                            validate_member(it, "spec"), 0);
+    (void)validate_nonnegative(e, path_at(SPEC, "replicas"), validate_int(spec, "replicas"));
+    (void)validate_nonnegative(e, path_at(SPEC, "minReadySeconds"),
+                               validate_int(spec, "minReadySeconds"));
     if (ordinals)
-        (void)check_nonnegative(e, path_at(SPEC, "ordinals.start"), int_of(ordinals, "start"));
+        (void)validate_nonnegative(e, path_at(SPEC, "ordinals.start"),
+                                   validate_int(ordinals, "start"));
     if (service.n && !(flags & IS_UPDATE))
-        (void)check_name(e, path_at(SPEC, "serviceName"), NAME_LABEL, service);
-    check_workload_selector(e, path, selector, "statefulset");
-    if (is_label_selector(selector, 0))
+        (void)validate_name(e, path_at(SPEC, "serviceName"), NAME_LABEL, service);
+    validate_workload_selector(e, path, selector, "statefulset");
+    if (validate_is_label_selector(selector, 0))
         check_template(e, spec, old_spec, flags);
     else
         fault_value(e, path, selector, "%s", "");
-    check_lasting_template(e, TEMPLATE, member(spec, "template"), "StatefulSet");
+    validate_lasting_template(e, TEMPLATE, validate_member(spec, "template"), "StatefulSet");
 }
 
 static void create(struct field_errors *e, const struct value *obj)
 {
-    check_spec(e, member(obj, "spec"), NULL, 0);
+    check_spec(e, validate_member(obj, "spec"), NULL, 0);
 }
 
 /* What cannot be made today may still be scaled. */
@@ -179,20 +184,21 @@ static bool is_good(const struct value *spec)
 
 static void update(struct field_errors *e, const struct value *obj, const struct value *old_obj)
 {
-    const struct value *spec = member(obj, "spec"), *old_spec = member(old_obj, "spec"),
-                       *claims = member(spec, "volumeClaimTemplates");
-    struct str service = text_of(spec, "serviceName"),
-               management = text_of(spec, "podManagementPolicy");
+    const struct value *spec = validate_member(obj, "spec"),
+                       *old_spec = validate_member(old_obj, "spec"),
+                       *claims = validate_member(spec, "volumeClaimTemplates");
+    struct str service = value_text(spec, "serviceName"),
+               management = value_text(spec, "podManagementPolicy");
     check_spec(e, spec, old_spec, IS_UPDATE | (is_good(old_spec) ? 0 : TEMPLATE_WAS_BAD));
-    (void)check_immutable(e, path_at(SPEC, "selector"), member(spec, "selector"),
-                          member(old_spec, "selector"));
-    if (!is_same(claims, member(old_spec, "volumeClaimTemplates")))
+    (void)validate_immutable(e, path_at(SPEC, "selector"), validate_member(spec, "selector"),
+                             validate_member(old_spec, "selector"));
+    if (!validate_is_same(claims, validate_member(old_spec, "volumeClaimTemplates")))
         field_error(e, FIELD_INVALID, path_at(SPEC, "volumeClaimTemplates"),
                     inner_json(e, STR("v1"), STR("PersistentVolumeClaim"), claims),
                     "field is immutable");
-    if (!str_eq(service, text_of(old_spec, "serviceName")))
+    if (!str_eq(service, value_text(old_spec, "serviceName")))
         fault_text(e, path_at(SPEC, "serviceName"), service, "field is immutable");
-    if (!str_eq(management, text_of(old_spec, "podManagementPolicy")))
+    if (!str_eq(management, value_text(old_spec, "podManagementPolicy")))
         fault_text(e, path_at(SPEC, "podManagementPolicy"), management, "field is immutable");
 }
 
@@ -206,17 +212,18 @@ static void update_sub(struct field_errors *e, struct str sub, const struct valu
     };
     static const struct str parts[] = { STR("readyReplicas"), STR("currentReplicas"),
                                         STR("updatedReplicas"), STR("availableReplicas") };
-    const struct value *status = member(obj, "status");
+    const struct value *status = validate_member(obj, "status");
     if (!str_eq(sub, STR("status"))) {
         update(e, obj, old_obj);
         return;
     }
-    check_counts(e, STATUS, status, VALUES(counts));
+    validate_counts(e, STATUS, status, VALUES(counts));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        check_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
-    check_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
-                  "status.readyReplicas");
-    check_not_decremented(e, STATUS, status, member(old_obj, "status"), STR("collisionCount"));
+        validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
+    validate_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
+                     "status.readyReplicas");
+    validate_not_decremented(e, STATUS, status, validate_member(old_obj, "status"),
+                             STR("collisionCount"));
 }
 
 /* ---- Warnings ---- */
@@ -228,16 +235,16 @@ static void warn_of_claim(struct validate_warnings *w, const struct field_path *
         value_get(value_get(value_dig(claim, "spec", "resources"), list), STR("storage")));
     struct field_path at = field_child(path, list);
     if (amount.n && !quantity_is_whole(amount))
-        warn_at(w, path_key(&at, STR("storage")),
-                "fractional byte value \"" STR_FMT "\" is invalid, must be an integer",
-                STR_ARG(amount));
+        validate_warn_at(w, path_key(&at, STR("storage")),
+                         "fractional byte value \"" STR_FMT "\" is invalid, must be an integer",
+                         STR_ARG(amount));
 }
 
 static void warn(struct validate_warnings *w, const struct value *obj, const struct value *old_obj)
 {
-    const struct value *spec = member(obj, "spec");
+    const struct value *spec = validate_member(obj, "spec");
     size_t i = 0;
-    warn_of_workload(w, obj, old_obj, false);
+    validate_warn_workload(w, obj, old_obj, false);
     value_each_item (it, value_get(spec, STR("volumeClaimTemplates"))) {
         const struct field_path *at = path_item(path_at(SPEC, "volumeClaimTemplates"), i++);
         const struct field_path *resources =
@@ -245,9 +252,10 @@ static void warn(struct validate_warnings *w, const struct value *obj, const str
         warn_of_claim(w, resources, it, STR("requests"));
         warn_of_claim(w, resources, it, STR("limits"));
     }
-    if (int_of(spec, "revisionHistoryLimit") < 0)
-        warn_at(w, path_at(SPEC, "revisionHistoryLimit"),
-                "a negative value retains all historical revisions; a value >= 0 is recommended");
+    if (validate_int(spec, "revisionHistoryLimit") < 0)
+        validate_warn_at(
+            w, path_at(SPEC, "revisionHistoryLimit"),
+            "a negative value retains all historical revisions; a value >= 0 is recommended");
 }
 
 const struct validate_rules validate__stateful[] = {

@@ -35,7 +35,7 @@ static void check_provisioner(struct field_errors *e, const struct field_path *p
     for (size_t i = 0; i < name.n; i++)
         buf_byte(&lower,
                  name.p[i] >= 'A' && name.p[i] <= 'Z' ? (char)(name.p[i] | 0x20) : name.p[i]);
-    check_name(e, path, NAME_QUALIFIED, buf_str(&lower));
+    validate_name(e, path, NAME_QUALIFIED, buf_str(&lower));
 }
 
 static void check_parameters(struct field_errors *e, const struct value *obj, bool required)
@@ -64,8 +64,8 @@ static void check_topology_expression(struct field_errors *e, const struct field
     const struct value *values = value_get(expression, STR("values"));
     if (!validate__count(values))
         fault_required(e, path_at(path, "values"), "");
-    check_unique_texts(e, path_at(path, "values"), values);
-    check_name(e, path_at(path, "key"), NAME_QUALIFIED, text_of(expression, "key"));
+    validate_unique_texts(e, path_at(path, "values"), values);
+    validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(expression, "key"));
 }
 
 static void check_topology_term(struct field_errors *e, const struct field_path *path,
@@ -77,8 +77,8 @@ static void check_topology_term(struct field_errors *e, const struct field_path 
     value_each_item (it, expressions) {
         const struct field_path *at = path_item(path, i++);
         check_topology_expression(e, at, it);
-        if (!text_set_add(&keys, text_of(it, "key"), it))
-            fault_duplicate(e, path_at(at, "key"), text_of(it, "key"));
+        if (!text_set_add(&keys, value_text(it, "key"), it))
+            fault_duplicate(e, path_at(at, "key"), value_text(it, "key"));
     }
 }
 
@@ -88,7 +88,7 @@ enum { COMPARED_MAX = 100 }; /* terms and their expressions: each is compared wi
 static const struct value *values_of(const struct value *expressions, struct str key)
 {
     for (size_t i = validate__count(expressions); i-- > 0;)
-        if (str_eq(text_of(value_at(expressions, i), "key"), key))
+        if (str_eq(value_text(value_at(expressions, i), "key"), key))
             return value_get(value_at(expressions, i), STR("values"));
     return NULL;
 }
@@ -99,13 +99,13 @@ static bool is_part_of(const struct value *a, const struct value *b)
     if (validate__count(a) > COMPARED_MAX || validate__count(b) > COMPARED_MAX)
         return false;
     value_each_item (expression, a) {
-        const struct value *other = values_of(b, text_of(expression, "key"));
+        const struct value *other = values_of(b, value_text(expression, "key"));
         if (!other)
             return false;
         autoset others;
         text_set_init(&others);
-        add_texts(&others, other);
-        value_each_item (it, values_of(a, text_of(expression, "key")))
+        validate_add_texts(&others, other);
+        value_each_item (it, values_of(a, value_text(expression, "key")))
             if (!text_set_has(&others, value_str(it)))
                 return false;
     }
@@ -134,16 +134,16 @@ static void create_storage_class(struct field_errors *e, const struct value *obj
 {
     static const struct str policies[] = { STR("Delete"), STR("Retain") };
     static const struct str modes[] = { STR("Immediate"), STR("WaitForFirstConsumer") };
-    struct str policy = text_of(obj, "reclaimPolicy");
-    check_provisioner(e, path_root("provisioner"), text_of(obj, "provisioner"));
+    struct str policy = value_text(obj, "reclaimPolicy");
+    check_provisioner(e, path_root("provisioner"), value_text(obj, "provisioner"));
     check_parameters(e, obj, false);
     if (policy.n)
-        check_one_of(e, path_root("reclaimPolicy"), policy, VALUES(policies));
-    if (!member(obj, "volumeBindingMode"))
+        validate_one_of(e, path_root("reclaimPolicy"), policy, VALUES(policies));
+    if (!validate_member(obj, "volumeBindingMode"))
         fault_required(e, path_root("volumeBindingMode"), "");
     else
-        check_one_of(e, path_root("volumeBindingMode"), text_of(obj, "volumeBindingMode"),
-                     VALUES(modes));
+        validate_one_of(e, path_root("volumeBindingMode"), value_text(obj, "volumeBindingMode"),
+                        VALUES(modes));
     check_topologies(e, value_get(obj, STR("allowedTopologies")));
     declared_check(e, NULL, &storage_class, obj, NULL);
 }
@@ -164,9 +164,9 @@ static void warn_of_storage_class(struct validate_warnings *w, const struct valu
             path_at(path_item(path_root("allowedTopologies"), i++), "matchLabelExpressions");
         size_t k = 0;
         value_each_item (it, value_get(term, STR("matchLabelExpressions"))) {
-            const char *why = deprecated_node_label(text_of(it, "key"));
+            const char *why = validate_deprecated_node_label(value_text(it, "key"));
             if (why)
-                warn_at(w, path_at(path_item(path, k), "key"), "%s", why);
+                validate_warn_at(w, path_at(path_item(path, k), "key"), "%s", why);
             k++;
         }
     }
@@ -174,17 +174,17 @@ static void warn_of_storage_class(struct validate_warnings *w, const struct valu
 
 static void create_attributes_class(struct field_errors *e, const struct value *obj)
 {
-    check_required(e, path_root("driverName"), text_of(obj, "driverName"));
-    check_provisioner(e, path_root("driverName"), text_of(obj, "driverName"));
+    validate_required(e, path_root("driverName"), value_text(obj, "driverName"));
+    check_provisioner(e, path_root("driverName"), value_text(obj, "driverName"));
     check_parameters(e, obj, true);
 }
 
 static void update_attributes_class(struct field_errors *e, const struct value *obj,
                                     const struct value *old_obj)
 {
-    if (!str_eq(text_of(obj, "driverName"), text_of(old_obj, "driverName")))
+    if (!str_eq(value_text(obj, "driverName"), value_text(old_obj, "driverName")))
         fault_forbidden(e, path_root("driverName"), "updates to driverName are forbidden.");
-    if (!is_same(value_get(obj, STR("parameters")), value_get(old_obj, STR("parameters"))))
+    if (!validate_is_same(value_get(obj, STR("parameters")), value_get(old_obj, STR("parameters"))))
         fault_forbidden(e, path_root("parameters"), "updates to parameters are forbidden.");
     create_attributes_class(e, obj);
 }
@@ -195,10 +195,11 @@ static void check_attachment_error(struct field_errors *e, const struct field_pa
                                    const struct value *error)
 {
     enum { MESSAGE_MAX = 1024 };
-    if (text_of(error, "message").n > MESSAGE_MAX)
+    if (value_text(error, "message").n > MESSAGE_MAX)
         field_too_long(e, path_at(path, "message"), MESSAGE_MAX);
-    if (int_of(error, "errorCode") < 0)
-        check_between(e, path_at(path, "errorCode"), int_of(error, "errorCode"), 0, INT32_MAX);
+    if (validate_int(error, "errorCode") < 0)
+        validate_between(e, path_at(path, "errorCode"), validate_int(error, "errorCode"), 0,
+                         INT32_MAX);
 }
 
 static void check_attachment_status(struct field_errors *e, const struct value *status)
@@ -217,8 +218,8 @@ static void check_attachment(struct field_errors *e, const struct value *obj, bo
 {
     const struct value *spec = value_get(obj, STR("spec")),
                        *source = value_get(spec, STR("source"));
-    const struct value *name = member(source, "persistentVolumeName");
-    const struct value *volume = member(source, "inlineVolumeSpec");
+    const struct value *name = validate_member(source, "persistentVolumeName");
+    const struct value *volume = validate_member(source, "inlineVolumeSpec");
     const struct field_path *path = path_root("spec"), *at = path_at(path, "source");
     static const char one[] =
         "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
@@ -230,12 +231,12 @@ static void check_attachment(struct field_errors *e, const struct value *obj, bo
         fault_required(e, path_at(at, "persistentVolumeName"),
                        "must specify non empty persistentVolumeName");
     else if (volume)
-        check_volume_spec(e, path_at(at, "inlineVolumeSpec"), volume, STR(""), true, false);
-    check_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, text_of(spec, "nodeName"));
+        validate_volume_spec(e, path_at(at, "inlineVolumeSpec"), volume, STR(""), true, false);
+    validate_name(e, path_at(path, "nodeName"), NAME_SUBDOMAIN, value_text(spec, "nodeName"));
     check_attachment_status(e, value_get(obj, STR("status")));
     if (name && !old_version)
-        check_name(e, path_root("spec.source.persistentVolumeName"), NAME_SUBDOMAIN,
-                   value_str(name));
+        validate_name(e, path_root("spec.source.persistentVolumeName"), NAME_SUBDOMAIN,
+                      value_str(name));
 }
 
 static void create_attachment(struct field_errors *e, const struct value *obj)
@@ -255,8 +256,8 @@ static void update_attachment(struct field_errors *e, const struct value *obj,
 static void create_old_attachment(struct field_errors *e, const struct value *obj)
 {
     check_attachment(e, obj, true);
-    check_required(e, path_at(path_root("spec"), "attacher"),
-                   value_str(value_dig(obj, "spec", "attacher")));
+    validate_required(e, path_at(path_root("spec"), "attacher"),
+                      value_str(value_dig(obj, "spec", "attacher")));
 }
 
 static void update_attachment_sub(struct field_errors *e, struct str sub, const struct value *obj,
@@ -279,7 +280,7 @@ static void check_topology_keys(struct field_errors *e, const struct field_path 
             fault_required(e, path, "");
         if (!text_set_add(&seen, key, it))
             fault_duplicate(e, path, key);
-        check_name(e, path, NAME_QUALIFIED, key);
+        validate_name(e, path, NAME_QUALIFIED, key);
     }
 }
 
@@ -287,15 +288,15 @@ static void check_node_driver(struct field_errors *e, const struct field_path *p
                               const struct value *driver, bool repeated)
 {
     enum { NODE_ID_MAX = 256 };
-    struct str node = text_of(driver, "nodeID");
-    check_driver(e, path_at(path, "name"), text_of(driver, "name"));
-    check_required(e, path_at(path, "nodeID"), node);
+    struct str node = value_text(driver, "nodeID");
+    validate_driver(e, path_at(path, "name"), value_text(driver, "name"));
+    validate_required(e, path_at(path, "nodeID"), node);
     if (node.n > NODE_ID_MAX)
         fault_text(e, path_at(path, "nodeID"), node, "must be %d characters or less", NODE_ID_MAX);
-    check_nonnegative(e, path_at(path_at(path, "allocatable"), "count"),
-                      int_of(value_get(driver, STR("allocatable")), "count"));
+    validate_nonnegative(e, path_at(path_at(path, "allocatable"), "count"),
+                         validate_int(value_get(driver, STR("allocatable")), "count"));
     if (repeated)
-        fault_duplicate(e, path_at(path, "name"), text_of(driver, "name"));
+        fault_duplicate(e, path_at(path, "name"), value_text(driver, "name"));
     check_topology_keys(e, path, value_get(driver, STR("topologyKeys")));
 }
 
@@ -308,7 +309,7 @@ static void create_csi_node(struct field_errors *e, const struct value *obj)
     text_set_init(&names);
     value_each_item (it, drivers)
         check_node_driver(e, path_item(path, i++), it,
-                          !text_set_add(&names, text_of(it, "name"), it));
+                          !text_set_add(&names, value_text(it, "name"), it));
 }
 
 /* A driver of a node without what it can take, which may change. */
@@ -326,14 +327,14 @@ static void update_csi_node(struct field_errors *e, const struct value *obj,
     autoset drivers;
     text_set_init(&drivers);
     value_each_item (it, value_dig(obj, "spec", "drivers"))
-        (void)text_set_add(&drivers, text_of(it, "name"), it);
+        (void)text_set_add(&drivers, value_text(it, "name"), it);
     value_each_item (old, value_dig(old_obj, "spec", "drivers")) {
-        const struct value *it = text_set_get(&drivers, text_of(old, "name"));
+        const struct value *it = text_set_get(&drivers, value_text(old, "name"));
         if (!it || value_eq(it, old))
             continue;
         struct value was = without_allocatable(e->arena, old);
         struct value is = without_allocatable(e->arena, it);
-        if (!is_same(&is, &was))
+        if (!validate_is_same(&is, &was))
             field_error(e, FIELD_INVALID, path_at(path_root("spec"), "drivers"),
                         inner_json(e, STR("storage.k8s.io/v1"), STR("CSINodeDriver"), &is),
                         "field is immutable");
@@ -352,12 +353,12 @@ static void check_token_requests(struct field_errors *e, const struct field_path
     text_set_init(&audiences);
     value_each_item (request, requests) {
         const struct field_path *at = path_item(path, i++);
-        struct str audience = text_of(request, "audience");
-        int64_t seconds = int_of(request, "expirationSeconds");
+        struct str audience = value_text(request, "audience");
+        int64_t seconds = validate_int(request, "expirationSeconds");
         bool repeated = !text_set_add(&audiences, audience, request);
         if (repeated)
             fault_duplicate(e, path_at(at, "audience"), audience);
-        if (repeated || !member(request, "expirationSeconds"))
+        if (repeated || !validate_member(request, "expirationSeconds"))
             continue;
         if (seconds < SECONDS_MIN)
             fault_int(e, path_at(at, "expirationSeconds"), seconds,
@@ -374,27 +375,27 @@ static void create_csi_driver(struct field_errors *e, const struct value *obj)
                                            STR("ReadWriteOnceWithFSType") };
     static const struct str modes[] = { STR("Persistent"), STR("Ephemeral") };
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct value *in_secrets = member(spec, "serviceAccountTokenInSecrets");
+    const struct value *in_secrets = validate_member(spec, "serviceAccountTokenInSecrets");
     const struct field_path *path = path_root("spec");
-    int64_t period = int_of(spec, "nodeAllocatableUpdatePeriodSeconds");
-    if (!member(spec, "attachRequired"))
+    int64_t period = validate_int(spec, "nodeAllocatableUpdatePeriodSeconds");
+    if (!validate_member(spec, "attachRequired"))
         fault_required(e, path_at(path, "attachedRequired"), ""); /* upstream's name of it */
-    if (!member(spec, "podInfoOnMount"))
+    if (!validate_member(spec, "podInfoOnMount"))
         fault_required(e, path_at(path, "podInfoOnMount"), "");
-    if (!member(spec, "storageCapacity"))
+    if (!validate_member(spec, "storageCapacity"))
         fault_required(e, path_at(path, "storageCapacity"), "");
-    if (member(spec, "fsGroupPolicy"))
-        check_one_of(e, path_at(path, "fsGroupPolicy"), text_of(spec, "fsGroupPolicy"),
-                     VALUES(policies));
+    if (validate_member(spec, "fsGroupPolicy"))
+        validate_one_of(e, path_at(path, "fsGroupPolicy"), value_text(spec, "fsGroupPolicy"),
+                        VALUES(policies));
     check_token_requests(e, path_at(path, "tokenRequests"), value_get(spec, STR("tokenRequests")));
     value_each_item (it, value_get(spec, STR("volumeLifecycleModes")))
-        check_one_of(e, path_at(path, "volumeLifecycleModes"), value_str(it), VALUES(modes));
-    if (!member(spec, "seLinuxMount"))
+        validate_one_of(e, path_at(path, "volumeLifecycleModes"), value_str(it), VALUES(modes));
+    if (!validate_member(spec, "seLinuxMount"))
         fault_required(e, path_at(path, "seLinuxMount"), "");
-    if (member(spec, "nodeAllocatableUpdatePeriodSeconds") && period < 10)
+    if (validate_member(spec, "nodeAllocatableUpdatePeriodSeconds") && period < 10)
         fault_int(e, path_at(path, "nodeAllocatableUpdatePeriodSeconds"), period,
                   "must be greater than or equal to 10 seconds");
-    if (in_secrets && !count_of(spec, "tokenRequests"))
+    if (in_secrets && !validate_count(spec, "tokenRequests"))
         fault_value(e, path_at(path, "serviceAccountTokenInSecrets"), in_secrets,
                     "serviceAccountTokenInSecrets is set but no tokenRequests are specified");
 }
@@ -405,11 +406,11 @@ static void update_csi_driver(struct field_errors *e, const struct value *obj,
     const struct value *spec = value_get(obj, STR("spec")), *old = value_get(old_obj, STR("spec"));
     const struct field_path *path = path_root("spec");
     create_csi_driver(e, obj);
-    check_immutable(e, path_at(path, "attachedRequired"), value_get(spec, STR("attachRequired")),
-                    value_get(old, STR("attachRequired")));
-    check_immutable(e, path_at(path, "volumeLifecycleModes"),
-                    value_get(spec, STR("volumeLifecycleModes")),
-                    value_get(old, STR("volumeLifecycleModes")));
+    validate_immutable(e, path_at(path, "attachedRequired"), value_get(spec, STR("attachRequired")),
+                       value_get(old, STR("attachRequired")));
+    validate_immutable(e, path_at(path, "volumeLifecycleModes"),
+                       value_get(spec, STR("volumeLifecycleModes")),
+                       value_get(old, STR("volumeLifecycleModes")));
 }
 
 static void warn_of_csi_driver(struct validate_warnings *w, const struct value *obj,
@@ -417,8 +418,10 @@ static void warn_of_csi_driver(struct validate_warnings *w, const struct value *
 {
     const struct value *spec = value_get(obj, STR("spec"));
     const struct value *requests = value_get(spec, STR("tokenRequests"));
-    bool changed = !old_obj || !is_same(requests, value_dig(old_obj, "spec", "tokenRequests"));
-    if (changed && validate__count(requests) && !member(spec, "serviceAccountTokenInSecrets"))
+    bool changed =
+        !old_obj || !validate_is_same(requests, value_dig(old_obj, "spec", "tokenRequests"));
+    if (changed && validate__count(requests) &&
+        !validate_member(spec, "serviceAccountTokenInSecrets"))
         validate_add_warning(w, "spec.serviceAccountTokenInSecrets is unset; if supported by this "
                                 "CSI driver, set to true to prevent possible logging of tokens in "
                                 "volume attributes");
@@ -428,27 +431,28 @@ static void warn_of_csi_driver(struct validate_warnings *w, const struct value *
 
 static void create_csi_capacity(struct field_errors *e, const struct value *obj)
 {
-    const struct value *capacity = member(obj, "capacity");
-    check_label_selector(e, path_root("nodeTopology"), member(obj, "nodeTopology"), 0);
-    check_name(e, path_root("storageClassName"), NAME_SUBDOMAIN, text_of(obj, "storageClassName"));
+    const struct value *capacity = validate_member(obj, "capacity");
+    validate_label_selector(e, path_root("nodeTopology"), validate_member(obj, "nodeTopology"), 0);
+    validate_name(e, path_root("storageClassName"), NAME_SUBDOMAIN,
+                  value_text(obj, "storageClassName"));
     if (capacity)
-        check_nonnegative_quantity(e, path_root("capacity"), value_str(capacity));
+        validate_nonnegative_quantity(e, path_root("capacity"), value_str(capacity));
 }
 
 static void update_csi_capacity(struct field_errors *e, const struct value *obj,
                                 const struct value *old_obj)
 {
-    check_immutable(e, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")),
-                    value_get(old_obj, STR("nodeTopology")));
-    check_immutable(e, path_root("storageClassName"), value_get(obj, STR("storageClassName")),
-                    value_get(old_obj, STR("storageClassName")));
+    validate_immutable(e, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")),
+                       value_get(old_obj, STR("nodeTopology")));
+    validate_immutable(e, path_root("storageClassName"), value_get(obj, STR("storageClassName")),
+                       value_get(old_obj, STR("storageClassName")));
 }
 
 static void warn_of_csi_capacity(struct validate_warnings *w, const struct value *obj,
                                  const struct value *old_obj)
 {
     (void)old_obj;
-    warn_of_node_labels(w, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")));
+    validate_warn_node_labels(w, path_root("nodeTopology"), value_get(obj, STR("nodeTopology")));
 }
 
 const struct validate_rules validate__storage[] = {

@@ -25,7 +25,7 @@ struct pod_rules {
 };
 
 /* `old_spec` and `old_meta` are NULL of a new object. */
-struct pod_rules pod_rules_of(const struct value *old_spec, const struct value *old_meta);
+struct pod_rules validate_pod_rules_of(const struct value *old_spec, const struct value *old_meta);
 
 /* A pod's spec while it is checked. */
 struct pod_scope {
@@ -40,106 +40,109 @@ struct pod_scope {
 
 /* ---- Whole pods ---- */
 
-void check_pod_spec(struct field_errors *e, const struct field_path *path, const struct value *spec,
-                    const struct value *meta, const struct pod_rules *rules);
+void validate_pod_spec(struct field_errors *e, const struct field_path *path,
+                       const struct value *spec, const struct value *meta,
+                       const struct pod_rules *rules);
 /* `old_template` is NULL of a new object. */
-void check_pod_template(struct field_errors *e, const struct field_path *path,
-                        const struct value *template, const struct value *old_template);
+void validate_pod_template(struct field_errors *e, const struct field_path *path,
+                           const struct value *template, const struct value *old_template);
 /* The rules of a pod's metadata and spec beyond those of a template's. */
-void check_whole_pod(struct field_errors *e, const struct value *pod,
-                     const struct pod_rules *rules);
+void validate_whole_pod(struct field_errors *e, const struct value *pod,
+                        const struct pod_rules *rules);
 /* A name that is no label, with the words for why it should be one. */
-void warn_of_name(struct validate_warnings *w, struct str name, const char *words);
+void validate_warn_name(struct validate_warnings *w, struct str name, const char *words);
 /* Warnings; `path` is NULL of a Pod. */
-void warn_of_pod(struct validate_warnings *w, const struct field_path *path,
-                 const struct value *template);
+void validate_warn_pod(struct validate_warnings *w, const struct field_path *path,
+                       const struct value *template);
 
 /* ---- Parts, by file ---- */
 
 /* Annotations with a meaning. */
-void check_pod_annotations(struct field_errors *e, const struct field_path *path,
-                           const struct value *annotations, const struct value *spec,
-                           const struct pod_rules *rules);
+void validate_pod_annotations(struct field_errors *e, const struct field_path *path,
+                              const struct value *annotations, const struct value *spec,
+                              const struct pod_rules *rules);
 /* And that those which may not change have not. */
-void check_pod_annotations_kept(struct field_errors *e, const struct value *pod,
-                                const struct value *old_pod, const struct pod_rules *rules);
+void validate_pod_annotations_kept(struct field_errors *e, const struct value *pod,
+                                   const struct value *old_pod, const struct pod_rules *rules);
 /* That profiles in annotations are those in fields; `path` is the spec's. */
-void check_pod_profiles_match(struct field_errors *e, const struct field_path *path,
-                              const struct value *annotations, const struct value *spec);
-bool is_deletion_cost(const struct value *annotations);
+void validate_pod_profiles_match(struct field_errors *e, const struct field_path *path,
+                                 const struct value *annotations, const struct value *spec);
+bool validate_is_deletion_cost(const struct value *annotations);
 /* Profiles as annotations name them; `shown` is the value that a fault shows. */
-void check_seccomp_profile(struct field_errors *e, const struct field_path *path,
-                           struct str profile);
-void check_apparmor_profile(struct field_errors *e, const struct field_path *path,
-                            struct str profile, struct str shown);
+void validate_seccomp_profile(struct field_errors *e, const struct field_path *path,
+                              struct str profile);
+void validate_apparmor_profile(struct field_errors *e, const struct field_path *path,
+                               struct str profile, struct str shown);
 
-void check_pod_volumes(struct field_errors *e, const struct field_path *path,
-                       struct pod_scope *scope);
-void check_projected_volume(struct field_errors *e, const struct field_path *path,
-                            const struct value *projected, const struct pod_rules *rules);
-void check_file_mode(struct field_errors *e, const struct field_path *path,
-                     const struct value *mode);
-void check_key_to_path(struct field_errors *e, const struct field_path *path,
-                       const struct value *item);
-void check_downward_file(struct field_errors *e, const struct field_path *path,
-                         const struct value *file);
+void validate_pod_volumes(struct field_errors *e, const struct field_path *path,
+                          struct pod_scope *scope);
+void validate_projected_volume(struct field_errors *e, const struct field_path *path,
+                               const struct value *projected, const struct pod_rules *rules);
+void validate_file_mode(struct field_errors *e, const struct field_path *path,
+                        const struct value *mode);
+void validate_key_to_path(struct field_errors *e, const struct field_path *path,
+                          const struct value *item);
+void validate_downward_file(struct field_errors *e, const struct field_path *path,
+                            const struct value *file);
 /* A relative path that stays below and does not begin with "..". */
-bool check_local_path(struct field_errors *e, const struct field_path *path, struct str text);
-void check_user(struct field_errors *e, const struct field_path *path, const struct value *user);
+bool validate_local_path(struct field_errors *e, const struct field_path *path, struct str text);
+void validate_user(struct field_errors *e, const struct field_path *path, const struct value *user);
 /* What a container or a volume may read of its pod. */
-void check_field_ref(struct field_errors *e, const struct field_path *path, const struct value *ref,
-                     bool volume);
-void check_resource_field_ref(struct field_errors *e, const struct field_path *path,
-                              const struct value *ref, bool volume);
-bool check_pull_policy(struct field_errors *e, const struct field_path *path, struct str policy);
+void validate_field_ref(struct field_errors *e, const struct field_path *path,
+                        const struct value *ref, bool volume);
+void validate_resource_field_ref(struct field_errors *e, const struct field_path *path,
+                                 const struct value *ref, bool volume);
+bool validate_pull_policy(struct field_errors *e, const struct field_path *path, struct str policy);
 
-void check_containers(struct field_errors *e, const struct field_path *path,
-                      const struct pod_scope *scope);
-void check_init_containers(struct field_errors *e, const struct field_path *path,
-                           const struct pod_scope *scope);
-void check_ephemeral_containers(struct field_errors *e, const struct field_path *path,
-                                const struct pod_scope *scope);
+void validate_containers(struct field_errors *e, const struct field_path *path,
+                         const struct pod_scope *scope);
+void validate_init_containers(struct field_errors *e, const struct field_path *path,
+                              const struct pod_scope *scope);
+void validate_ephemeral_containers(struct field_errors *e, const struct field_path *path,
+                                   const struct pod_scope *scope);
 /* `volumeMounts` and `volumeDevices` of a container, or of what has them like one. */
-void check_volume_mounts(struct field_errors *e, const struct field_path *path,
-                         const struct value *container, const struct pod_scope *scope);
-void check_image_for_pod(struct field_errors *e, const struct field_path *path,
-                         const struct value *container);
-void check_env(struct field_errors *e, const struct field_path *path, const struct value *env);
-void check_env_from(struct field_errors *e, const struct field_path *path,
-                    const struct value *sources);
-void check_lifecycle(struct field_errors *e, const struct field_path *path,
-                     const struct value *lifecycle, const struct pod_scope *scope);
-void check_probes(struct field_errors *e, const struct field_path *path,
-                  const struct value *container, const struct pod_scope *scope);
+void validate_volume_mounts(struct field_errors *e, const struct field_path *path,
+                            const struct value *container, const struct pod_scope *scope);
+void validate_image_for_pod(struct field_errors *e, const struct field_path *path,
+                            const struct value *container);
+void validate_env(struct field_errors *e, const struct field_path *path, const struct value *env);
+void validate_env_from(struct field_errors *e, const struct field_path *path,
+                       const struct value *sources);
+void validate_lifecycle(struct field_errors *e, const struct field_path *path,
+                        const struct value *lifecycle, const struct pod_scope *scope);
+void validate_probes(struct field_errors *e, const struct field_path *path,
+                     const struct value *container, const struct pod_scope *scope);
 
-void check_security_context(struct field_errors *e, const struct field_path *path,
-                            const struct value *sc, const struct pod_scope *scope);
-void check_pod_security_context(struct field_errors *e, const struct field_path *path,
-                                const struct pod_scope *scope);
-void check_host_process(struct field_errors *e, const struct field_path *path,
-                        const struct value *spec);
+void validate_security_context(struct field_errors *e, const struct field_path *path,
+                               const struct value *sc, const struct pod_scope *scope);
+void validate_pod_security_context(struct field_errors *e, const struct field_path *path,
+                                   const struct pod_scope *scope);
+void validate_host_process(struct field_errors *e, const struct field_path *path,
+                           const struct value *spec);
 /* What the pod's system forbids. */
-void check_pod_os(struct field_errors *e, const struct field_path *path, const struct value *spec);
-bool sysctl_is_of_host(const struct value *spec, struct str name, const char **ret_field);
+void validate_pod_os(struct field_errors *e, const struct field_path *path,
+                     const struct value *spec);
+bool validate_sysctl_is_of_host(const struct value *spec, struct str name, const char **ret_field);
 
-void check_affinity(struct field_errors *e, const struct field_path *path,
-                    const struct value *affinity, const struct pod_rules *rules);
-void check_tolerations(struct field_errors *e, const struct field_path *path,
-                       const struct value *tolerations, bool with_order);
-void check_spread_constraints(struct field_errors *e, const struct field_path *path,
-                              const struct value *constraints, const struct pod_rules *rules);
-bool has_good_label_keys(const struct value *constraint);
+void validate_affinity(struct field_errors *e, const struct field_path *path,
+                       const struct value *affinity, const struct pod_rules *rules);
+void validate_tolerations(struct field_errors *e, const struct field_path *path,
+                          const struct value *tolerations, bool with_order);
+void validate_spread_constraints(struct field_errors *e, const struct field_path *path,
+                                 const struct value *constraints, const struct pod_rules *rules);
+bool validate_has_good_label_keys(const struct value *constraint);
 
-void check_pod_resources(struct field_errors *e, const struct field_path *path,
-                         const struct value *spec, const struct pod_rules *rules);
+void validate_pod_resources(struct field_errors *e, const struct field_path *path,
+                            const struct value *spec, const struct pod_rules *rules);
 
-void update_pod(struct field_errors *e, const struct value *pod, const struct value *old_pod);
-void update_pod_sub(struct field_errors *e, struct str sub, const struct value *pod,
-                    const struct value *old_pod);
-void check_pod_status(struct field_errors *e, const struct value *pod, const struct value *old_pod,
-                      const struct pod_rules *rules);
-void check_pod_resize(struct field_errors *e, const struct value *pod, const struct value *old_pod,
-                      const struct pod_rules *rules);
+void validate_pod_update(struct field_errors *e, const struct value *pod,
+                         const struct value *old_pod);
+void validate_pod_update_sub(struct field_errors *e, struct str sub, const struct value *pod,
+                             const struct value *old_pod);
+void validate_pod_status(struct field_errors *e, const struct value *pod,
+                         const struct value *old_pod, const struct pod_rules *rules);
+void validate_pod_resize(struct field_errors *e, const struct value *pod,
+                         const struct value *old_pod, const struct pod_rules *rules);
 
 /* ---- Walking ---- */
 
@@ -150,7 +153,7 @@ static const struct str pod_container_lists[] = { STR("initContainers"), STR("co
 
 #define POD_MIRROR STR("kubernetes.io/config.mirror")
 
-static inline bool is_sidecar(const struct value *container)
+static inline bool validate_is_sidecar(const struct value *container)
 {
-    return str_eq(text_of(container, "restartPolicy"), STR("Always"));
+    return str_eq(value_text(container, "restartPolicy"), STR("Always"));
 }

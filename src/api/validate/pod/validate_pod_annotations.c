@@ -13,9 +13,9 @@
 
 /* ---- Values ---- */
 
-bool is_deletion_cost(const struct value *annotations)
+bool validate_is_deletion_cost(const struct value *annotations)
 {
-    const struct value *cost = map_member(annotations, DELETION_COST);
+    const struct value *cost = validate_map_member(annotations, DELETION_COST);
     struct str text = value_str(cost);
     int64_t n;
     if (!cost)
@@ -30,22 +30,22 @@ static void check_old_tolerations(struct field_errors *e, const struct field_pat
     struct value tolerations;
     struct field_path at = field_child(path, TOLERATIONS);
     if (json_read(e->arena, text, NULL, &tolerations, NULL) == 0) {
-        check_tolerations(e, &at, &tolerations, rules->keeps_toleration_order);
+        validate_tolerations(e, &at, &tolerations, rules->keeps_toleration_order);
         return;
     }
     struct str why = json_fault(e->arena, text);
     fault_text(e, path, TOLERATIONS, STR_FMT, STR_ARG(why));
 }
 
-void check_seccomp_profile(struct field_errors *e, const struct field_path *path,
-                           struct str profile)
+void validate_seccomp_profile(struct field_errors *e, const struct field_path *path,
+                              struct str profile)
 {
     static const struct str known[] = { STR("runtime/default"), STR("docker/default"),
                                         STR("unconfined") };
-    if (is_one_of(profile, VALUES(known)))
+    if (validate_is_one_of(profile, VALUES(known)))
         return;
     if (str_starts(profile, LOCALHOST))
-        (void)check_descending_path(e, path, str_skip(profile, LOCALHOST.n));
+        (void)validate_descending_path(e, path, str_skip(profile, LOCALHOST.n));
     else
         fault_text(e, path, profile, "must be a valid seccomp profile");
 }
@@ -54,14 +54,14 @@ static void check_seccomp(struct field_errors *e, const struct field_path *path,
                           struct str profile)
 {
     struct field_path at = field_child(path, key);
-    check_seccomp_profile(e, &at, profile);
+    validate_seccomp_profile(e, &at, profile);
 }
 
-void check_apparmor_profile(struct field_errors *e, const struct field_path *path,
-                            struct str profile, struct str shown)
+void validate_apparmor_profile(struct field_errors *e, const struct field_path *path,
+                               struct str profile, struct str shown)
 {
     static const struct str known[] = { STR(""), STR("runtime/default"), STR("unconfined") };
-    if (is_one_of(profile, VALUES(known)) || str_starts(profile, LOCALHOST))
+    if (validate_is_one_of(profile, VALUES(known)) || str_starts(profile, LOCALHOST))
         return;
     struct str quoted = field_quoted(e, profile);
     fault_text(e, path, shown, "invalid AppArmor profile name: " STR_FMT, STR_ARG(quoted));
@@ -71,7 +71,7 @@ static bool has_container(const struct value *spec, struct str name)
 {
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++)
         value_each_item (it, value_get(spec, pod_container_lists[k]))
-            if (str_eq(text_of(it, "name"), name))
+            if (str_eq(value_text(it, "name"), name))
                 return true;
     return false;
 }
@@ -83,26 +83,27 @@ static void check_apparmor(struct field_errors *e, const struct field_path *path
     struct str container = str_skip(f->key, APPARMOR.n), profile = value_str(&f->val);
     if (!has_container(spec, container))
         fault_text(e, at, container, "container not found");
-    check_apparmor_profile(e, at, profile, profile);
+    validate_apparmor_profile(e, at, profile, profile);
 }
 
-void check_pod_annotations(struct field_errors *e, const struct field_path *path,
-                           const struct value *annotations, const struct value *spec,
-                           const struct pod_rules *rules)
+void validate_pod_annotations(struct field_errors *e, const struct field_path *path,
+                              const struct value *annotations, const struct value *spec,
+                              const struct pod_rules *rules)
 {
     if (!validate__count(annotations))
         return;
-    const struct value *mirror = map_member(annotations, POD_MIRROR),
-                       *tolerations = map_member(annotations, TOLERATIONS),
-                       *seccomp = map_member(annotations, SECCOMP_POD);
-    if (mirror && !text_of(spec, "nodeName").n)
+    const struct value *mirror = validate_map_member(annotations, POD_MIRROR),
+                       *tolerations = validate_map_member(annotations, TOLERATIONS),
+                       *seccomp = validate_map_member(annotations, SECCOMP_POD);
+    if (mirror && !value_text(spec, "nodeName").n)
         fault_text(e, path_key(path, POD_MIRROR), value_str(mirror),
                    "must set spec.nodeName if mirror pod annotation is set");
     if (value_str(tolerations).n)
         check_old_tolerations(e, path, value_str(tolerations), rules);
-    if (!rules->keeps_deletion_cost && !is_deletion_cost(annotations))
+    if (!rules->keeps_deletion_cost && !validate_is_deletion_cost(annotations))
         fault_text(e, path_key(path, DELETION_COST),
-                   value_str(map_member(annotations, DELETION_COST)), "must be a 32bit integer");
+                   value_str(validate_map_member(annotations, DELETION_COST)),
+                   "must be a 32bit integer");
     if (seccomp)
         check_seccomp(e, path, SECCOMP_POD, value_str(seccomp));
     value_each_field (f, annotations)
@@ -124,23 +125,23 @@ static void forbid_change(struct field_errors *e, const struct field_path *path,
         fault_forbidden(e, path_key(path, key), "%s", mirror);
 }
 
-void check_pod_annotations_kept(struct field_errors *e, const struct value *pod,
-                                const struct value *old_pod, const struct pod_rules *rules)
+void validate_pod_annotations_kept(struct field_errors *e, const struct value *pod,
+                                   const struct value *old_pod, const struct pod_rules *rules)
 {
     const struct value *new_notes = value_dig(pod, "metadata", "annotations"),
                        *old_notes = value_dig(old_pod, "metadata", "annotations");
     const struct field_path *path = path_at(path_root("metadata"), "annotations");
     value_each_field (f, old_notes) {
-        const struct value *now = map_member(new_notes, f->key);
+        const struct value *now = validate_map_member(new_notes, f->key);
         if (!now || !str_eq(value_str(now), value_str(&f->val)))
             forbid_change(e, path, f->key, "may not remove or update AppArmor annotations",
                           "may not remove or update mirror pod annotation");
     }
     value_each_field (f, new_notes)
-        if (!map_member(old_notes, f->key))
+        if (!validate_map_member(old_notes, f->key))
             forbid_change(e, path, f->key, "may not add AppArmor annotations",
                           "may not add mirror pod annotation");
-    check_pod_annotations(e, path, new_notes, value_get(pod, STR("spec")), rules);
+    validate_pod_annotations(e, path, new_notes, value_get(pod, STR("spec")), rules);
 }
 
 /* ---- Annotations beside fields ---- */
@@ -149,8 +150,8 @@ void check_pod_annotations_kept(struct field_errors *e, const struct value *pod,
 static void check_match(struct field_errors *e, const struct field_path *path, struct str note,
                         const struct value *profile, struct str other_default, const char *what)
 {
-    struct str type = text_of(profile, "type");
-    const struct value *local = member(profile, "localhostProfile");
+    struct str type = value_text(profile, "type");
+    const struct value *local = validate_member(profile, "localhostProfile");
     bool same = true;
     if (str_eq(type, STR("Unconfined")))
         same = str_eq(note, STR("unconfined"));
@@ -172,15 +173,16 @@ static const struct value *container_note(struct field_errors *e, const struct v
                                           struct str prefix, const struct value *container)
 {
     struct str key = arena_printf(e->arena, STR_FMT STR_FMT, STR_ARG(prefix),
-                                  STR_ARG(text_of(container, "name")));
-    return map_member(annotations, key);
+                                  STR_ARG(value_text(container, "name")));
+    return validate_map_member(annotations, key);
 }
 
 static void match_apparmor(struct field_errors *e, const struct field_path *path,
                            const struct value *annotations, const struct value *container,
                            const struct value *of_pod)
 {
-    const struct value *own = member(member(container, "securityContext"), "appArmorProfile"),
+    const struct value *own = validate_member(validate_member(container, "securityContext"),
+                                              "appArmorProfile"),
                        *profile = own ? own : of_pod;
     const struct value *note = profile ? container_note(e, annotations, APPARMOR, container) : NULL;
     if (note)
@@ -191,22 +193,23 @@ static void match_apparmor(struct field_errors *e, const struct field_path *path
 static void match_seccomp(struct field_errors *e, const struct field_path *path,
                           const struct value *annotations, const struct value *container)
 {
-    const struct value *profile = member(member(container, "securityContext"), "seccompProfile");
+    const struct value *profile =
+        validate_member(validate_member(container, "securityContext"), "seccompProfile");
     const struct value *note = profile ? container_note(e, annotations, SECCOMP, container) : NULL;
     if (note)
         check_match(e, path_at(path_at(path, "securityContext"), "seccompProfile"), value_str(note),
                     profile, STR("docker/default"), "seccomp");
 }
 
-void check_pod_profiles_match(struct field_errors *e, const struct field_path *path,
-                              const struct value *annotations, const struct value *spec)
+void validate_pod_profiles_match(struct field_errors *e, const struct field_path *path,
+                                 const struct value *annotations, const struct value *spec)
 {
     if (!validate__count(annotations))
         return;
-    const struct value *sc = member(spec, "securityContext"),
-                       *seccomp = member(sc, "seccompProfile"),
-                       *note = map_member(annotations, SECCOMP_POD),
-                       *apparmor = member(sc, "appArmorProfile");
+    const struct value *sc = validate_member(spec, "securityContext"),
+                       *seccomp = validate_member(sc, "seccompProfile"),
+                       *note = validate_map_member(annotations, SECCOMP_POD),
+                       *apparmor = validate_member(sc, "appArmorProfile");
     bool is_windows = str_eq(value_str(value_dig(spec, "os", "name")), STR("windows"));
     if (seccomp && note)
         check_match(e, path_at(path_at(path, "securityContext"), "seccompProfile"), value_str(note),

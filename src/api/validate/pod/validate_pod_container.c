@@ -15,19 +15,19 @@ static void check_ports(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, ports) {
         const struct field_path *at = path_item(path, i++);
-        struct str name = text_of(it, "name"), protocol = text_of(it, "protocol");
-        int64_t port = int_of(it, "containerPort"), host_port = int_of(it, "hostPort");
-        if (name.n && check_port_name(e, path_at(at, "name"), name) &&
+        struct str name = value_text(it, "name"), protocol = value_text(it, "protocol");
+        int64_t port = validate_int(it, "containerPort"), host_port = validate_int(it, "hostPort");
+        if (name.n && validate_port_name(e, path_at(at, "name"), name) &&
             !text_set_add(&names, name, it))
             fault_duplicate(e, path_at(at, "name"), name);
         if (port == 0)
             fault_required(e, path_at(at, "containerPort"), "");
         else
-            (void)check_port(e, path_at(at, "containerPort"), port);
+            (void)validate_port(e, path_at(at, "containerPort"), port);
         if (host_port)
-            (void)check_port(e, path_at(at, "hostPort"), host_port);
-        if (check_required(e, path_at(at, "protocol"), protocol))
-            (void)check_one_of(e, path_at(at, "protocol"), protocol, VALUES(protocols));
+            (void)validate_port(e, path_at(at, "hostPort"), host_port);
+        if (validate_required(e, path_at(at, "protocol"), protocol))
+            (void)validate_one_of(e, path_at(at, "protocol"), protocol, VALUES(protocols));
     }
 }
 
@@ -38,12 +38,12 @@ static void check_host_ports(struct field_errors *e, const struct field_path *pa
     size_t i = 0;
     value_each_item (it, value_get(container, STR("ports"))) {
         const struct field_path *at = path_item(path_at(path, "ports"), i++);
-        int64_t port = int_of(it, "hostPort");
+        int64_t port = validate_int(it, "hostPort");
         if (!port)
             continue;
         struct str key =
-            arena_printf(e->arena, STR_FMT "/" STR_FMT "/%ld", STR_ARG(text_of(it, "protocol")),
-                         STR_ARG(text_of(it, "hostIP")), (long)port);
+            arena_printf(e->arena, STR_FMT "/" STR_FMT "/%ld", STR_ARG(value_text(it, "protocol")),
+                         STR_ARG(value_text(it, "hostIP")), (long)port);
         if (!text_set_add(taken, key, it))
             fault_duplicate(e, path_at(at, "hostPort"), key);
     }
@@ -55,9 +55,9 @@ static void check_propagation(struct field_errors *e, const struct field_path *p
                               const struct value *mode, const struct value *container)
 {
     static const struct str modes[] = { STR("Bidirectional"), STR("HostToContainer"), STR("None") };
-    (void)check_one_of(e, path, value_str(mode), VALUES(modes));
+    (void)validate_one_of(e, path, value_str(mode), VALUES(modes));
     if (str_eq(value_str(mode), STR("Bidirectional")) &&
-        !is_true(value_dig(container, "securityContext", "privileged")))
+        !value_is_true(value_dig(container, "securityContext", "privileged")))
         fault_forbidden(
             e, path, "Bidirectional mount propagation is available only to privileged containers");
 }
@@ -66,10 +66,11 @@ static void check_recursive(struct field_errors *e, const struct field_path *pat
                             const struct value *mode, const struct value *mount)
 {
     static const struct str modes[] = { STR("Disabled"), STR("Enabled"), STR("IfPossible") };
-    const struct value *propagation = member(mount, "mountPropagation");
-    if (!check_one_of(e, path, value_str(mode), VALUES(modes)) || str_eq(value_str(mode), modes[0]))
+    const struct value *propagation = validate_member(mount, "mountPropagation");
+    if (!validate_one_of(e, path, value_str(mode), VALUES(modes)) ||
+        str_eq(value_str(mode), modes[0]))
         return;
-    if (!is_true(value_get(mount, STR("readOnly"))))
+    if (!value_is_true(value_get(mount, STR("readOnly"))))
         fault_forbidden(e, path, "may only be specified when readOnly is true");
     if (propagation && !str_eq(value_str(propagation), STR("None")))
         fault_forbidden(e, path,
@@ -85,11 +86,11 @@ static void check_mount_options(struct field_errors *e, const struct field_path 
     size_t i = 0;
     value_each_item (it, options) {
         const struct field_path *at = path_item(path, i++);
-        (void)check_one_of(e, at, value_str(it), VALUES(known));
+        (void)validate_one_of(e, at, value_str(it), VALUES(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
-    if (member(volume, "image"))
+    if (validate_member(volume, "image"))
         fault_value(e, path, options, "bindMountOptions may not be used with image volumes");
 }
 
@@ -110,7 +111,7 @@ static void collect(struct attachments *a, const struct value *list, struct str 
     text_set_init(&a->names);
     text_set_init(&a->paths);
     value_each_item (it, list) {
-        (void)text_set_add(&a->names, text_of(it, "name"), it);
+        (void)text_set_add(&a->names, value_text(it, "name"), it);
         (void)text_set_add(&a->paths, value_str(value_get(it, path_name)), it);
     }
 }
@@ -120,17 +121,17 @@ static void check_mount(struct field_errors *e, const struct field_path *path,
                         const struct field_path *at, const struct value *mount,
                         const struct value *container, const struct pod_scope *scope)
 {
-    struct str sub = text_of(mount, "subPath"), expr = text_of(mount, "subPathExpr");
+    struct str sub = value_text(mount, "subPath"), expr = value_text(mount, "subPathExpr");
     if (sub.n)
-        (void)check_descending_path(e, path_at(path, "subPath"), sub);
+        (void)validate_descending_path(e, path_at(path, "subPath"), sub);
     if (expr.n) {
         if (sub.n)
             fault_text(e, path_at(at, "subPathExpr"), expr,
                        "subPathExpr and subPath are mutually exclusive");
-        (void)check_descending_path(e, path_at(path, "subPathExpr"), expr);
+        (void)validate_descending_path(e, path_at(path, "subPathExpr"), expr);
     }
-    const struct value *propagation = member(mount, "mountPropagation"),
-                       *recursive = member(mount, "recursiveReadOnly"),
+    const struct value *propagation = validate_member(mount, "mountPropagation"),
+                       *recursive = validate_member(mount, "recursiveReadOnly"),
                        *options = value_get(mount, STR("bindMountOptions"));
     if (propagation)
         check_propagation(e, path_at(path, "mountPropagation"), propagation, container);
@@ -138,7 +139,7 @@ static void check_mount(struct field_errors *e, const struct field_path *path,
         check_recursive(e, path_at(path, "recursiveReadOnly"), recursive, mount);
     if (validate__count(options))
         check_mount_options(e, path_at(at, "bindMountOptions"), options,
-                            text_set_get(&scope->volumes, text_of(mount, "name")));
+                            text_set_get(&scope->volumes, value_text(mount, "name")));
 }
 
 static void check_mounts(struct field_errors *e, const struct field_path *path,
@@ -151,11 +152,11 @@ static void check_mounts(struct field_errors *e, const struct field_path *path,
     value_each_item (it, value_get(container, STR("volumeMounts"))) {
         const struct field_path *at = path_item(path, i++);
         const struct field_path *name_path = path_at(at, "name"), *point = path_at(at, "mountPath");
-        struct str name = text_of(it, "name"), mount_path = text_of(it, "mountPath");
-        (void)check_required(e, name_path, name);
+        struct str name = value_text(it, "name"), mount_path = value_text(it, "mountPath");
+        (void)validate_required(e, name_path, name);
         if (!text_set_has(&scope->volumes, name))
             fault_not_found(e, name_path, name);
-        (void)check_required(e, point, mount_path);
+        (void)validate_required(e, point, mount_path);
         if (!text_set_add(&points, mount_path, it))
             fault_text(e, point, mount_path, "must be unique");
         if (text_set_has(&devices->names, name))
@@ -179,18 +180,19 @@ static void check_device(struct field_errors *e, const struct field_path *at,
                          const struct attachments *mounts, const struct pod_scope *scope)
 {
     const struct field_path *name_path = path_at(at, "name"), *point = path_at(at, "devicePath");
-    struct str name = text_of(device, "name"), path = text_of(device, "devicePath");
+    struct str name = value_text(device, "name"), path = value_text(device, "devicePath");
     const struct value *volume = text_set_get(&scope->volumes, name);
-    (void)check_required(e, name_path, name);
+    (void)validate_required(e, name_path, name);
     if (text_set_has(&before->names, name))
         fault_text(e, name_path, name, "must be unique");
-    if (volume && !member(volume, "persistentVolumeClaim") && !member(volume, "ephemeral"))
+    if (volume && !validate_member(volume, "persistentVolumeClaim") &&
+        !validate_member(volume, "ephemeral"))
         fault_text(e, name_path, name,
                    "can only use volume source type of PersistentVolumeClaim or Ephemeral for "
                    "block mode");
     if (!volume)
         fault_not_found(e, name_path, name);
-    (void)check_required(e, point, path);
+    (void)validate_required(e, point, path);
     if (text_set_has(&before->paths, path))
         fault_text(e, point, path, "must be unique");
     if (has_backsteps(path))
@@ -205,8 +207,8 @@ static void check_device(struct field_errors *e, const struct field_path *at,
         (void)text_set_add(&before->names, name, device);
 }
 
-void check_volume_mounts(struct field_errors *e, const struct field_path *path,
-                         const struct value *container, const struct pod_scope *scope)
+void validate_volume_mounts(struct field_errors *e, const struct field_path *path,
+                            const struct value *container, const struct pod_scope *scope)
 {
     const struct value *list = value_get(container, STR("volumeDevices"));
     __attribute__((cleanup(attachments_done))) struct attachments devices, mounts, before;
@@ -223,10 +225,10 @@ void check_volume_mounts(struct field_errors *e, const struct field_path *path,
 
 /* ---- Policies ---- */
 
-bool check_pull_policy(struct field_errors *e, const struct field_path *path, struct str policy)
+bool validate_pull_policy(struct field_errors *e, const struct field_path *path, struct str policy)
 {
     static const struct str policies[] = { STR("Always"), STR("IfNotPresent"), STR("Never") };
-    return check_required(e, path, policy) && check_one_of(e, path, policy, VALUES(policies));
+    return validate_required(e, path, policy) && validate_one_of(e, path, policy, VALUES(policies));
 }
 
 static void check_resize_policy(struct field_errors *e, const struct field_path *path,
@@ -238,13 +240,14 @@ static void check_resize_policy(struct field_errors *e, const struct field_path 
     text_set_init(&seen);
     size_t i = 0;
     value_each_item (it, list) {
-        struct str resource = text_of(it, "resourceName"), policy = text_of(it, "restartPolicy");
+        struct str resource = value_text(it, "resourceName"),
+                   policy = value_text(it, "restartPolicy");
         if (!text_set_add(&seen, resource, it))
             fault_duplicate(e, path_item(path, i), resource);
-        if (check_required(e, path, resource))
-            (void)check_one_of(e, path, resource, VALUES(resources));
-        if (check_required(e, path, policy))
-            (void)check_one_of(e, path, policy, VALUES(policies));
+        if (validate_required(e, path, resource))
+            (void)validate_one_of(e, path, resource, VALUES(resources));
+        if (validate_required(e, path, policy))
+            (void)validate_one_of(e, path, policy, VALUES(policies));
         if (str_eq(restart_policy, STR("Never")) && !str_eq(policy, policies[0]))
             fault_text(e, path, policy,
                        "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
@@ -257,24 +260,24 @@ static void check_restart_rule(struct field_errors *e, const struct field_path *
 {
     static const struct str actions[] = { STR("Restart"), STR("RestartAllContainers") };
     static const struct str operators[] = { STR("In"), STR("NotIn") };
-    const struct value *codes = member(rule, "exitCodes");
+    const struct value *codes = validate_member(rule, "exitCodes");
     const struct field_path *codes_path = path_at(path, "exitCodes");
-    (void)check_one_of(e, path_at(path, "action"), text_of(rule, "action"), VALUES(actions));
+    (void)validate_one_of(e, path_at(path, "action"), value_text(rule, "action"), VALUES(actions));
     if (!codes) {
         fault_required(e, codes_path, "must be specified");
         return;
     }
-    (void)check_one_of(e, path_at(codes_path, "operator"), text_of(codes, "operator"),
-                       VALUES(operators));
-    if (count_of(codes, "values") > 255)
-        fault_too_many(e, path_at(codes_path, "values"), count_of(codes, "values"), 255);
+    (void)validate_one_of(e, path_at(codes_path, "operator"), value_text(codes, "operator"),
+                          VALUES(operators));
+    if (validate_count(codes, "values") > 255)
+        fault_too_many(e, path_at(codes_path, "values"), validate_count(codes, "values"), 255);
 }
 
 static void check_restart_policy(struct field_errors *e, const struct field_path *path,
                                  const struct value *container)
 {
     static const struct str policies[] = { STR("Always"), STR("Never"), STR("OnFailure") };
-    const struct value *policy = member(container, "restartPolicy"),
+    const struct value *policy = validate_member(container, "restartPolicy"),
                        *rules = value_get(container, STR("restartPolicyRules"));
     if (!policy && !validate__count(rules))
         return;
@@ -282,7 +285,8 @@ static void check_restart_policy(struct field_errors *e, const struct field_path
         fault_required(e, path_at(path, "restartPolicy"),
                        "must specify restartPolicy when restart rules are used");
     else
-        (void)check_one_of(e, path_at(path, "restartPolicy"), value_str(policy), VALUES(policies));
+        (void)validate_one_of(e, path_at(path, "restartPolicy"), value_str(policy),
+                              VALUES(policies));
     const struct field_path *rules_path = path_at(path, "restartPolicyRules");
     if (validate__count(rules) > 20)
         fault_too_many(e, rules_path, rules->n, 20);
@@ -297,31 +301,32 @@ static void check_container(struct field_errors *e, const struct field_path *pat
                             const struct value *container, const struct pod_scope *scope)
 {
     static const struct str policies[] = { STR("File"), STR("FallbackToLogsOnError") };
-    struct str policy = text_of(container, "terminationMessagePolicy");
-    (void)check_required_name(e, path_at(path, "name"), NAME_LABEL, text_of(container, "name"));
-    (void)check_required(e, path_at(path, "image"), text_of(container, "image"));
+    struct str policy = value_text(container, "terminationMessagePolicy");
+    (void)validate_required_name(e, path_at(path, "name"), NAME_LABEL,
+                                 value_text(container, "name"));
+    (void)validate_required(e, path_at(path, "image"), value_text(container, "image"));
     const struct field_path *policy_path = path_at(path, "terminationMessagePolicy");
-    if (check_required(e, policy_path, policy))
-        (void)check_one_of(e, policy_path, policy, VALUES(policies));
+    if (validate_required(e, policy_path, policy))
+        (void)validate_one_of(e, policy_path, policy, VALUES(policies));
     check_ports(e, path_at(path, "ports"), value_get(container, STR("ports")));
-    check_env(e, path_at(path, "env"), value_get(container, STR("env")));
-    check_env_from(e, path_at(path, "envFrom"), value_get(container, STR("envFrom")));
-    check_volume_mounts(e, path, container, scope);
-    (void)check_pull_policy(e, path_at(path, "imagePullPolicy"),
-                            text_of(container, "imagePullPolicy"));
-    check_resource_requirements(e, path_at(path, "resources"),
-                                value_get(container, STR("resources")),
-                                value_get(scope->spec, STR("resourceClaims")),
-                                scope->rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0);
+    validate_env(e, path_at(path, "env"), value_get(container, STR("env")));
+    validate_env_from(e, path_at(path, "envFrom"), value_get(container, STR("envFrom")));
+    validate_volume_mounts(e, path, container, scope);
+    (void)validate_pull_policy(e, path_at(path, "imagePullPolicy"),
+                               value_text(container, "imagePullPolicy"));
+    validate_resource_requirements(e, path_at(path, "resources"),
+                                   value_get(container, STR("resources")),
+                                   value_get(scope->spec, STR("resourceClaims")),
+                                   scope->rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0);
     check_resize_policy(e, path_at(path, "resizePolicy"), value_get(container, STR("resizePolicy")),
                         scope->restart_policy);
-    const struct value *sc = member(container, "securityContext");
+    const struct value *sc = validate_member(container, "securityContext");
     if (sc)
-        check_security_context(e, path_at(path, "securityContext"), sc, scope);
+        validate_security_context(e, path_at(path, "securityContext"), sc, scope);
 }
 
-void check_containers(struct field_errors *e, const struct field_path *path,
-                      const struct pod_scope *scope)
+void validate_containers(struct field_errors *e, const struct field_path *path,
+                         const struct pod_scope *scope)
 {
     const struct value *list = value_get(scope->spec, STR("containers"));
     if (!validate__count(list)) {
@@ -335,12 +340,12 @@ void check_containers(struct field_errors *e, const struct field_path *path,
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
         check_container(e, at, it, scope);
-        if (!text_set_add(&names, text_of(it, "name"), it))
-            fault_duplicate(e, path_at(at, "name"), text_of(it, "name"));
-        const struct value *lifecycle = member(it, "lifecycle");
+        if (!text_set_add(&names, value_text(it, "name"), it))
+            fault_duplicate(e, path_at(at, "name"), value_text(it, "name"));
+        const struct value *lifecycle = validate_member(it, "lifecycle");
         if (lifecycle)
-            check_lifecycle(e, path_at(at, "lifecycle"), lifecycle, scope);
-        check_probes(e, at, it, scope);
+            validate_lifecycle(e, path_at(at, "lifecycle"), lifecycle, scope);
+        validate_probes(e, at, it, scope);
         check_restart_policy(e, at, it);
     }
     i = 0;
@@ -354,11 +359,11 @@ static void check_init_handlers(struct field_errors *e, const struct field_path 
 {
     static const struct str fields[] = { STR("lifecycle"), STR("livenessProbe"),
                                          STR("readinessProbe"), STR("startupProbe") };
-    if (is_sidecar(container)) {
-        const struct value *lifecycle = member(container, "lifecycle");
+    if (validate_is_sidecar(container)) {
+        const struct value *lifecycle = validate_member(container, "lifecycle");
         if (lifecycle)
-            check_lifecycle(e, path_at(path, "lifecycle"), lifecycle, scope);
-        check_probes(e, path, container, scope);
+            validate_lifecycle(e, path_at(path, "lifecycle"), lifecycle, scope);
+        validate_probes(e, path, container, scope);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
@@ -372,14 +377,14 @@ static void check_init_handlers(struct field_errors *e, const struct field_path 
     size_t i = 0;
     value_each_item (it, value_get(container, STR("resizePolicy"))) {
         const struct field_path *at = path_item(path_at(path, "resizePolicy"), i++);
-        if (str_eq(text_of(it, "restartPolicy"), STR("RestartContainer")))
+        if (str_eq(value_text(it, "restartPolicy"), STR("RestartContainer")))
             fault_text(e, path_at(at, "restartPolicy"), STR("RestartContainer"),
                        "must not be set to 'RestartContainer' for non-sidecar initContainers");
     }
 }
 
-void check_init_containers(struct field_errors *e, const struct field_path *path,
-                           const struct pod_scope *scope)
+void validate_init_containers(struct field_errors *e, const struct field_path *path,
+                              const struct pod_scope *scope)
 {
     const struct value *list = value_get(scope->spec, STR("initContainers"));
     if (!validate__count(list))
@@ -387,13 +392,13 @@ void check_init_containers(struct field_errors *e, const struct field_path *path
     autoset names;
     text_set_init(&names);
     value_each_item (it, value_get(scope->spec, STR("containers")))
-        (void)text_set_add(&names, text_of(it, "name"), it);
+        (void)text_set_add(&names, value_text(it, "name"), it);
     size_t i = 0;
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
         check_container(e, at, it, scope);
         check_restart_policy(e, at, it);
-        struct str name = text_of(it, "name");
+        struct str name = value_text(it, "name");
         if (text_set_has(&names, name))
             fault_duplicate(e, path_at(at, "name"), name);
         else if (name.n)
@@ -429,16 +434,16 @@ static void check_ephemeral_fields(struct field_errors *e, const struct field_pa
     size_t i = 0;
     value_each_item (it, value_get(container, STR("volumeMounts"))) {
         const struct field_path *at = path_item(path_at(path, "volumeMounts"), i++);
-        if (text_of(it, "subPath").n)
+        if (value_text(it, "subPath").n)
             fault_forbidden(e, path_at(at, "subPath"), "cannot be set for an Ephemeral Container");
-        if (text_of(it, "subPathExpr").n)
+        if (value_text(it, "subPathExpr").n)
             fault_forbidden(e, path_at(at, "subPathExpr"),
                             "cannot be set for an Ephemeral Container");
     }
 }
 
-void check_ephemeral_containers(struct field_errors *e, const struct field_path *path,
-                                const struct pod_scope *scope)
+void validate_ephemeral_containers(struct field_errors *e, const struct field_path *path,
+                                   const struct pod_scope *scope)
 {
     const struct value *list = value_get(scope->spec, STR("ephemeralContainers"));
     if (!validate__count(list))
@@ -448,27 +453,27 @@ void check_ephemeral_containers(struct field_errors *e, const struct field_path 
     text_set_init(&names);
     for (size_t k = 0; k < 2; k++)
         value_each_item (it, value_get(scope->spec, pod_container_lists[k])) {
-            (void)text_set_add(&others, text_of(it, "name"), it);
-            (void)text_set_add(&names, text_of(it, "name"), it);
+            (void)text_set_add(&others, value_text(it, "name"), it);
+            (void)text_set_add(&names, value_text(it, "name"), it);
         }
     size_t i = 0;
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
-        struct str target = text_of(it, "targetContainerName");
+        struct str target = value_text(it, "targetContainerName");
         check_container(e, at, it, scope);
-        check_image_for_pod(e, at, it);
-        if (!text_set_add(&names, text_of(it, "name"), it))
-            fault_duplicate(e, path_at(at, "name"), text_of(it, "name"));
+        validate_image_for_pod(e, at, it);
+        if (!text_set_add(&names, value_text(it, "name"), it))
+            fault_duplicate(e, path_at(at, "name"), value_text(it, "name"));
         if (target.n && !text_set_has(&others, target))
             fault_not_found(e, path_at(at, "targetContainerName"), target);
         check_ephemeral_fields(e, at, it);
     }
 }
 
-void check_image_for_pod(struct field_errors *e, const struct field_path *path,
-                         const struct value *container)
+void validate_image_for_pod(struct field_errors *e, const struct field_path *path,
+                            const struct value *container)
 {
-    struct str image = text_of(container, "image");
+    struct str image = value_text(container, "image");
     if (str_trim(image).n != image.n)
         fault_text(e, path_at(path, "image"), image,
                    "must not have leading or trailing whitespace");

@@ -24,12 +24,12 @@ static void check_subscript(struct field_errors *e, const struct field_path *pat
                             struct str key, struct str text)
 {
     if (str_eq(field, STR("metadata.labels"))) {
-        (void)check_name(e, path, NAME_QUALIFIED, key);
+        (void)validate_name(e, path, NAME_QUALIFIED, key);
     } else if (str_eq(field, STR("metadata.annotations"))) {
         char *lower = arena_dup(e->arena, key.p, key.n);
         for (size_t i = 0; i < key.n; i++)
             lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] | 0x20 : lower[i]);
-        (void)check_name(e, path, NAME_QUALIFIED, (struct str){ lower, key.n });
+        (void)validate_name(e, path, NAME_QUALIFIED, (struct str){ lower, key.n });
     } else {
         fault_text(e, path_at(path, "fieldPath"), text,
                    "error converting fieldPath: field label does not support subscript: " STR_FMT,
@@ -56,7 +56,7 @@ static bool is_known_field(struct str text)
         STR("status.podIPs"),
         STR("spec.host"),
     };
-    return is_one_of(text, VALUES(known));
+    return validate_is_one_of(text, VALUES(known));
 }
 
 /* Of old clients. */
@@ -65,8 +65,8 @@ static struct str modern_name(struct str field)
     return str_eq(field, STR("spec.host")) ? STR("spec.nodeName") : field;
 }
 
-void check_field_ref(struct field_errors *e, const struct field_path *path, const struct value *ref,
-                     bool volume)
+void validate_field_ref(struct field_errors *e, const struct field_path *path,
+                        const struct value *ref, bool volume)
 {
     static const struct str of_env[] = {
         STR("metadata.name"),
@@ -83,9 +83,10 @@ void check_field_ref(struct field_errors *e, const struct field_path *path, cons
         STR("metadata.annotations"), STR("metadata.labels"), STR("metadata.name"),
         STR("metadata.namespace"),   STR("metadata.uid"),
     };
-    struct str version = text_of(ref, "apiVersion"), text = text_of(ref, "fieldPath"), field, key;
-    if (!check_required(e, path_at(path, "apiVersion"), version) ||
-        !check_required(e, path_at(path, "fieldPath"), text))
+    struct str version = value_text(ref, "apiVersion"), text = value_text(ref, "fieldPath"), field,
+               key;
+    if (!validate_required(e, path_at(path, "apiVersion"), version) ||
+        !validate_required(e, path_at(path, "fieldPath"), text))
         return;
     const struct field_path *at = path_at(path, "fieldPath");
     if (!str_eq(version, STR("v1")))
@@ -97,9 +98,9 @@ void check_field_ref(struct field_errors *e, const struct field_path *path, cons
         fault_text(e, at, text, "error converting fieldPath: field label not supported: " STR_FMT,
                    STR_ARG(text));
     else if (volume)
-        (void)check_one_of(e, at, modern_name(text), VALUES(of_volume));
+        (void)validate_one_of(e, at, modern_name(text), VALUES(of_volume));
     else
-        (void)check_one_of(e, at, modern_name(text), VALUES(of_env));
+        (void)validate_one_of(e, at, modern_name(text), VALUES(of_env));
 }
 
 static void check_divisor(struct field_errors *e, const struct field_path *path,
@@ -120,7 +121,7 @@ static void check_divisor(struct field_errors *e, const struct field_path *path,
     if (!divisor.n || quantity_sign(divisor) == 0)
         return;
     if (str_eq(resource, STR("limits.cpu")) || str_eq(resource, STR("requests.cpu"))) {
-        if (!is_one_of(divisor, VALUES(of_cpu)))
+        if (!validate_is_one_of(divisor, VALUES(of_cpu)))
             fault_text(e, path, resource,
                        "only divisor's values 1m and 1 are supported with the cpu resource");
         return;
@@ -136,29 +137,29 @@ static void check_divisor(struct field_errors *e, const struct field_path *path,
             words = kinds[i].words;
     if (str_starts(rest, STR(".hugepages-")))
         words = "hugepages";
-    if (words && !is_one_of(divisor, VALUES(of_bytes)))
+    if (words && !validate_is_one_of(divisor, VALUES(of_bytes)))
         fault_text(e, path, resource,
                    "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei "
                    "are supported with the %s resource",
                    words);
 }
 
-void check_resource_field_ref(struct field_errors *e, const struct field_path *path,
-                              const struct value *ref, bool volume)
+void validate_resource_field_ref(struct field_errors *e, const struct field_path *path,
+                                 const struct value *ref, bool volume)
 {
     static const struct str known[] = {
         STR("limits.cpu"),   STR("limits.ephemeral-storage"),   STR("limits.memory"),
         STR("requests.cpu"), STR("requests.ephemeral-storage"), STR("requests.memory"),
     };
-    struct str resource = text_of(ref, "resource");
-    if (volume && !text_of(ref, "containerName").n)
+    struct str resource = value_text(ref, "resource");
+    if (volume && !value_text(ref, "containerName").n)
         fault_required(e, path_at(path, "containerName"), "");
     else if (!resource.n)
         fault_required(e, path_at(path, "resource"), "");
     else if (!str_starts(resource, STR("limits.hugepages-")) &&
              !str_starts(resource, STR("requests.hugepages-")))
-        (void)check_one_of(e, path_at(path, "resource"), resource, VALUES(known));
-    check_divisor(e, path_at(path, "divisor"), resource, text_of(ref, "divisor"));
+        (void)validate_one_of(e, path_at(path, "resource"), resource, VALUES(known));
+    check_divisor(e, path_at(path, "divisor"), resource, value_text(ref, "divisor"));
 }
 
 /* ---- Variables ---- */
@@ -166,32 +167,33 @@ void check_resource_field_ref(struct field_errors *e, const struct field_path *p
 static void check_key_ref(struct field_errors *e, const struct field_path *path,
                           const struct value *ref)
 {
-    (void)check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, text_of(ref, "name"));
-    (void)check_required_name(e, path_at(path, "key"), NAME_CONFIG_KEY, text_of(ref, "key"));
+    (void)validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, value_text(ref, "name"));
+    (void)validate_required_name(e, path_at(path, "key"), NAME_CONFIG_KEY, value_text(ref, "key"));
 }
 
 static void check_file_ref(struct field_errors *e, const struct field_path *path,
                            const struct value *ref)
 {
-    if (check_required(e, path_at(path, "key"), text_of(ref, "key")))
-        (void)check_env_name(e, path_at(path, "key"), text_of(ref, "key"));
-    (void)check_required_name(e, path_at(path, "volumeName"), NAME_LABEL,
-                              text_of(ref, "volumeName"));
-    if (check_required(e, path_at(path, "path"), text_of(ref, "path")))
-        (void)check_no_backsteps(e, path_at(path, "path"), text_of(ref, "path"));
+    if (validate_required(e, path_at(path, "key"), value_text(ref, "key")))
+        (void)validate_env_name(e, path_at(path, "key"), value_text(ref, "key"));
+    (void)validate_required_name(e, path_at(path, "volumeName"), NAME_LABEL,
+                                 value_text(ref, "volumeName"));
+    if (validate_required(e, path_at(path, "path"), value_text(ref, "path")))
+        (void)validate_no_backsteps(e, path_at(path, "path"), value_text(ref, "path"));
 }
 
 static void check_value_from(struct field_errors *e, const struct field_path *path,
                              const struct value *variable, const struct value *from)
 {
-    const struct value *field = member(from, "fieldRef"), *file = member(from, "fileKeyRef"),
-                       *resource = member(from, "resourceFieldRef"),
-                       *config = member(from, "configMapKeyRef"),
-                       *secret = member(from, "secretKeyRef");
+    const struct value *field = validate_member(from, "fieldRef"),
+                       *file = validate_member(from, "fileKeyRef"),
+                       *resource = validate_member(from, "resourceFieldRef"),
+                       *config = validate_member(from, "configMapKeyRef"),
+                       *secret = validate_member(from, "secretKeyRef");
     if (field)
-        check_field_ref(e, path_at(path, "fieldRef"), field, false);
+        validate_field_ref(e, path_at(path, "fieldRef"), field, false);
     if (resource)
-        check_resource_field_ref(e, path_at(path, "resourceFieldRef"), resource, false);
+        validate_resource_field_ref(e, path_at(path, "resourceFieldRef"), resource, false);
     if (config)
         check_key_ref(e, path_at(path, "configMapKeyRef"), config);
     if (secret)
@@ -203,21 +205,21 @@ static void check_value_from(struct field_errors *e, const struct field_path *pa
         fault_text(e, path, STR(""),
                    "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
                    "`secretKeyRef` or `fileKeyRef`");
-    else if (text_of(variable, "value").n)
+    else if (value_text(variable, "value").n)
         fault_text(e, path, STR(""), "may not be specified when `value` is not empty");
     else if (n > 1)
         fault_text(e, path, STR(""), "may not have more than one field specified at a time");
 }
 
-void check_env(struct field_errors *e, const struct field_path *path, const struct value *env)
+void validate_env(struct field_errors *e, const struct field_path *path, const struct value *env)
 {
     size_t i = 0;
     value_each_item (it, env) {
         const struct field_path *at = path_item(path, i++);
-        struct str name = text_of(it, "name");
-        if (check_required(e, path_at(at, "name"), name))
-            (void)check_env_name(e, path_at(at, "name"), name);
-        const struct value *from = member(it, "valueFrom");
+        struct str name = value_text(it, "name");
+        if (validate_required(e, path_at(at, "name"), name))
+            (void)validate_env_name(e, path_at(at, "name"), name);
+        const struct value *from = validate_member(it, "valueFrom");
         if (from)
             check_value_from(e, path_at(at, "valueFrom"), it, from);
     }
@@ -226,26 +228,27 @@ void check_env(struct field_errors *e, const struct field_path *path, const stru
 static void check_source(struct field_errors *e, const struct field_path *path, struct str name)
 {
     struct name_faults f = { 0 };
-    if (!check_required(e, path_at(path, "name"), name) ||
+    if (!validate_required(e, path_at(path, "name"), name) ||
         name_check_prefix(NAME_SUBDOMAIN, name, &f))
         return;
     for (size_t i = 0; i < f.n; i++)
         fault_text(e, path_at(path, "name"), name, "%s%s", f.list[i].part, f.list[i].why);
 }
 
-void check_env_from(struct field_errors *e, const struct field_path *path,
-                    const struct value *sources)
+void validate_env_from(struct field_errors *e, const struct field_path *path,
+                       const struct value *sources)
 {
     size_t i = 0;
     value_each_item (it, sources) {
         const struct field_path *at = path_item(path, i++);
-        const struct value *config = member(it, "configMapRef"), *secret = member(it, "secretRef");
-        if (text_of(it, "prefix").n)
-            (void)check_env_name(e, path_at(at, "prefix"), text_of(it, "prefix"));
+        const struct value *config = validate_member(it, "configMapRef"),
+                           *secret = validate_member(it, "secretRef");
+        if (value_text(it, "prefix").n)
+            (void)validate_env_name(e, path_at(at, "prefix"), value_text(it, "prefix"));
         if (config)
-            check_source(e, path_at(at, "configMapRef"), text_of(config, "name"));
+            check_source(e, path_at(at, "configMapRef"), value_text(config, "name"));
         if (secret)
-            check_source(e, path_at(at, "secretRef"), text_of(secret, "name"));
+            check_source(e, path_at(at, "secretRef"), value_text(secret, "name"));
         if (!config && !secret) /* so upstream names the list */
             fault_text(e, path, STR(""), "must specify one of: `configMapRef` or `secretRef`");
         else if (config && secret)

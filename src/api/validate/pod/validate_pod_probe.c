@@ -8,51 +8,51 @@ static void check_http(struct field_errors *e, const struct field_path *path,
 {
     static const struct str schemes[] = { STR("HTTP"), STR("HTTPS") };
     static const struct str protocols[] = { STR("HTTP1"), STR("HTTP2") };
-    struct str scheme = text_of(http, "scheme");
-    (void)check_required(e, path_at(path, "path"), text_of(http, "path"));
-    (void)check_port_or_name(e, path_at(path, "port"), value_get(http, STR("port")));
-    (void)check_one_of(e, path_at(path, "scheme"), scheme, VALUES(schemes));
+    struct str scheme = value_text(http, "scheme");
+    (void)validate_required(e, path_at(path, "path"), value_text(http, "path"));
+    (void)validate_port_or_name(e, path_at(path, "port"), value_get(http, STR("port")));
+    (void)validate_one_of(e, path_at(path, "scheme"), scheme, VALUES(schemes));
     value_each_item (it, value_get(http, STR("httpHeaders")))
-        (void)check_header_name(e, path_at(path, "httpHeaders"), text_of(it, "name"));
-    const struct value *protocol = member(http, "protocol");
+        (void)validate_header_name(e, path_at(path, "httpHeaders"), value_text(it, "name"));
+    const struct value *protocol = validate_member(http, "protocol");
     if (!protocol ||
-        !check_one_of(e, path_at(path, "protocol"), value_str(protocol), VALUES(protocols)) ||
+        !validate_one_of(e, path_at(path, "protocol"), value_str(protocol), VALUES(protocols)) ||
         !str_eq(value_str(protocol), STR("HTTP2")))
         return;
     if (!str_eq(scheme, STR("HTTP")))
         fault_value(e, path_at(path, "protocol"), protocol, "is only supported with HTTP (H2C)");
-    else if (text_of(http, "host").n)
-        fault_text(e, path_at(path, "host"), text_of(http, "host"),
+    else if (value_text(http, "host").n)
+        fault_text(e, path_at(path, "host"), value_text(http, "host"),
                    "must be empty when `protocol` is \"HTTP2\"");
 }
 
 static void check_exec(struct field_errors *e, const struct field_path *path,
                        const struct value *exec)
 {
-    if (!count_of(exec, "command"))
+    if (!validate_count(exec, "command"))
         fault_required(e, path_at(path, "command"), "");
 }
 
 static void check_tcp(struct field_errors *e, const struct field_path *path,
                       const struct value *tcp)
 {
-    (void)check_port_or_name(e, path_at(path, "port"), value_get(tcp, STR("port")));
+    (void)validate_port_or_name(e, path_at(path, "port"), value_get(tcp, STR("port")));
 }
 
 static void check_grpc(struct field_errors *e, const struct field_path *path,
                        const struct value *grpc)
 {
     static const struct str modes[] = { STR("Plaintext"), STR("TLS") };
-    (void)check_port(e, path_at(path, "port"), int_of(grpc, "port"));
-    const struct value *mode = member(grpc, "mode");
+    (void)validate_port(e, path_at(path, "port"), validate_int(grpc, "port"));
+    const struct value *mode = validate_member(grpc, "mode");
     if (mode)
-        (void)check_one_of(e, path_at(path, "mode"), value_str(mode), VALUES(modes));
+        (void)validate_one_of(e, path_at(path, "mode"), value_str(mode), VALUES(modes));
 }
 
 static void check_sleep(struct field_errors *e, const struct field_path *path,
                         const struct value *sleep, const struct pod_scope *scope)
 {
-    int64_t seconds = int_of(sleep, "seconds"), grace = validate__int(scope->grace_period);
+    int64_t seconds = validate_int(sleep, "seconds"), grace = validate__int(scope->grace_period);
     if (scope->grace_period && (seconds < 0 || seconds > grace))
         fault_int(e, path, seconds,
                   "must be non-negative and less than terminationGracePeriodSeconds (%ld)",
@@ -98,32 +98,34 @@ enum probe { PROBE_LIVENESS, PROBE_READINESS, PROBE_STARTUP };
 static void check_probe(struct field_errors *e, const struct field_path *path,
                         const struct value *probe, enum probe kind, const struct pod_scope *scope)
 {
-    const struct value *grace = member(probe, "terminationGracePeriodSeconds");
+    const struct value *grace = validate_member(probe, "terminationGracePeriodSeconds");
     check_handler(e, path, probe, true, scope);
-    (void)check_nonnegative(e, path_at(path, "initialDelaySeconds"),
-                            int_of(probe, "initialDelaySeconds"));
-    (void)check_nonnegative(e, path_at(path, "timeoutSeconds"), int_of(probe, "timeoutSeconds"));
-    (void)check_nonnegative(e, path_at(path, "periodSeconds"), int_of(probe, "periodSeconds"));
-    (void)check_nonnegative(e, path_at(path, "successThreshold"),
-                            int_of(probe, "successThreshold"));
-    (void)check_nonnegative(e, path_at(path, "failureThreshold"),
-                            int_of(probe, "failureThreshold"));
+    (void)validate_nonnegative(e, path_at(path, "initialDelaySeconds"),
+                               validate_int(probe, "initialDelaySeconds"));
+    (void)validate_nonnegative(e, path_at(path, "timeoutSeconds"),
+                               validate_int(probe, "timeoutSeconds"));
+    (void)validate_nonnegative(e, path_at(path, "periodSeconds"),
+                               validate_int(probe, "periodSeconds"));
+    (void)validate_nonnegative(e, path_at(path, "successThreshold"),
+                               validate_int(probe, "successThreshold"));
+    (void)validate_nonnegative(e, path_at(path, "failureThreshold"),
+                               validate_int(probe, "failureThreshold"));
     const struct field_path *grace_path = path_at(path, "terminationGracePeriodSeconds");
     if (grace && validate__int(grace) <= 0)
         fault_value(e, grace_path, grace, "must be greater than 0");
     if (kind == PROBE_READINESS && grace)
         fault_value(e, grace_path, grace, "must not be set for readinessProbes");
-    if (kind != PROBE_READINESS && int_of(probe, "successThreshold") != 1)
-        fault_int(e, path_at(path, "successThreshold"), int_of(probe, "successThreshold"),
+    if (kind != PROBE_READINESS && validate_int(probe, "successThreshold") != 1)
+        fault_int(e, path_at(path, "successThreshold"), validate_int(probe, "successThreshold"),
                   "must be 1");
 }
 
-void check_probes(struct field_errors *e, const struct field_path *path,
-                  const struct value *container, const struct pod_scope *scope)
+void validate_probes(struct field_errors *e, const struct field_path *path,
+                     const struct value *container, const struct pod_scope *scope)
 {
-    const struct value *liveness = member(container, "livenessProbe"),
-                       *readiness = member(container, "readinessProbe"),
-                       *startup = member(container, "startupProbe");
+    const struct value *liveness = validate_member(container, "livenessProbe"),
+                       *readiness = validate_member(container, "readinessProbe"),
+                       *startup = validate_member(container, "startupProbe");
     if (liveness)
         check_probe(e, path_at(path, "livenessProbe"), liveness, PROBE_LIVENESS, scope);
     if (readiness)
@@ -158,21 +160,21 @@ static void check_stop_signal(struct field_errors *e, const struct field_path *p
         STR("SIGXFSZ"),
     };
     static const struct str of_windows[] = { STR("SIGKILL"), STR("SIGTERM") };
-    struct str name = text_of(os, "name");
+    struct str name = value_text(os, "name");
     if (!os)
         fault_forbidden(e, path, "may not be set for containers with empty `spec.os.name`");
     else if (str_eq(name, STR("windows")))
-        (void)check_one_of(e, path, signal, VALUES(of_windows));
+        (void)validate_one_of(e, path, signal, VALUES(of_windows));
     else if (str_eq(name, STR("linux")))
-        (void)check_one_of(e, path, signal, VALUES(of_linux));
+        (void)validate_one_of(e, path, signal, VALUES(of_linux));
 }
 
-void check_lifecycle(struct field_errors *e, const struct field_path *path,
-                     const struct value *lifecycle, const struct pod_scope *scope)
+void validate_lifecycle(struct field_errors *e, const struct field_path *path,
+                        const struct value *lifecycle, const struct pod_scope *scope)
 {
-    const struct value *start = member(lifecycle, "postStart"),
-                       *stop = member(lifecycle, "preStop"),
-                       *signal = member(lifecycle, "stopSignal");
+    const struct value *start = validate_member(lifecycle, "postStart"),
+                       *stop = validate_member(lifecycle, "preStop"),
+                       *signal = validate_member(lifecycle, "stopSignal");
     if (start)
         check_handler(e, path_at(path, "postStart"), start, false, scope);
     if (stop)

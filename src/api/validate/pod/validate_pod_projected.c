@@ -23,12 +23,12 @@ static void take_path(struct projection *p, struct str file, struct str shown,
 
 static void check_files(struct projection *p, const struct field_path *path, const struct value *v)
 {
-    (void)check_required(p->e, path_at(path, "name"), text_of(v, "name"));
+    (void)validate_required(p->e, path_at(path, "name"), value_text(v, "name"));
     size_t i = 0;
     value_each_item (it, value_get(v, STR("items"))) {
-        check_key_to_path(p->e, path_item(path_at(path, "items"), i++), it);
-        if (text_of(it, "path").n)
-            take_path(p, text_of(it, "path"), text_of(v, "name"), it);
+        validate_key_to_path(p->e, path_item(path_at(path, "items"), i++), it);
+        if (value_text(it, "path").n)
+            take_path(p, value_text(it, "path"), value_text(v, "name"), it);
     }
 }
 
@@ -36,18 +36,18 @@ static void check_downward(struct projection *p, const struct field_path *path,
                            const struct value *v)
 {
     value_each_item (it, value_get(v, STR("items"))) {
-        check_downward_file(p->e, path, it);
-        if (text_of(it, "path").n)
-            take_path(p, text_of(it, "path"), text_of(it, "path"), it);
+        validate_downward_file(p->e, path, it);
+        if (value_text(it, "path").n)
+            take_path(p, value_text(it, "path"), value_text(it, "path"), it);
     }
 }
 
 static void check_token(struct projection *p, const struct field_path *path, const struct value *v)
 {
-    const struct value *expiration = member(v, "expirationSeconds");
+    const struct value *expiration = validate_member(v, "expirationSeconds");
     const struct field_path *at = path_at(path, "expirationSeconds");
     int64_t seconds = validate__int(expiration);
-    struct str file = text_of(v, "path");
+    struct str file = value_text(v, "path");
     if (!expiration)
         fault_required(p->e, at, "");
     else if (seconds < 600)
@@ -57,8 +57,8 @@ static void check_token(struct projection *p, const struct field_path *path, con
     if (!file.n)
         fault_required(p->e, path_at(p->path, "path"), "");
     else if (!p->rules->keeps_token_path)
-        (void)check_local_path(p->e, path_at(p->path, "path"), file);
-    check_user(p->e, path_at(path, "user"), member(v, "user"));
+        (void)validate_local_path(p->e, path_at(p->path, "path"), file);
+    validate_user(p->e, path_at(path, "user"), validate_member(v, "user"));
 }
 
 /* A bundle of a signer is named after it, with colons for slashes. */
@@ -90,8 +90,9 @@ static void check_bundle_name(struct projection *p, const struct field_path *pat
 static void check_bundle(struct projection *p, const struct field_path *path, const struct value *v)
 {
     struct field_errors *e = p->e;
-    const struct value *name = member(v, "name"), *signer = member(v, "signerName"),
-                       *selector = member(v, "labelSelector");
+    const struct value *name = validate_member(v, "name"),
+                       *signer = validate_member(v, "signerName"),
+                       *selector = validate_member(v, "labelSelector");
     if (name && signer) {
         field_error(e, FIELD_INVALID, path,
                     inner_json(e, STR("v1"), STR("ClusterTrustBundleProjection"), v),
@@ -104,15 +105,15 @@ static void check_bundle(struct projection *p, const struct field_path *path, co
     } else if (signer) {
         if (!value_str(signer).n)
             fault_required(e, path_at(path, "signerName"), "must be a valid signer name");
-        (void)check_signer_name(e, path_at(path, "signerName"), value_str(signer));
-        (void)check_label_selector(e, path_at(path, "labelSelector"), selector, 0);
+        (void)validate_signer_name(e, path_at(path, "signerName"), value_str(signer));
+        (void)validate_label_selector(e, path_at(path, "labelSelector"), selector, 0);
     } else {
         fault_required(e, path, "either name or signerName must be specified");
     }
-    struct str file = text_of(v, "path");
-    (void)check_required(e, path_at(path, "path"), file);
-    check_user(e, path_at(path, "user"), member(v, "user"));
-    (void)check_local_path(e, path_at(path, "path"), file);
+    struct str file = value_text(v, "path");
+    (void)validate_required(e, path_at(path, "path"), file);
+    validate_user(e, path_at(path, "user"), validate_member(v, "user"));
+    (void)validate_local_path(e, path_at(path, "path"), file);
     take_path(p, file, file, v);
 }
 
@@ -120,11 +121,11 @@ static void check_expiration(struct projection *p, const struct field_path *path
                              const struct value *v)
 {
     enum { HOUR = 3600, OTHERS_MAX = 91 * 24 * HOUR, OURS_MAX = 24 * HOUR };
-    const struct value *expiration = member(v, "maxExpirationSeconds");
+    const struct value *expiration = validate_member(v, "maxExpirationSeconds");
     if (!expiration)
         return;
     int64_t seconds = validate__int(expiration);
-    struct str rest = text_of(v, "signerName"), domain = str_cut(&rest, '/');
+    struct str rest = value_text(v, "signerName"), domain = str_cut(&rest, '/');
     bool ours = str_eq(domain, STR("kubernetes.io")) || str_ends(domain, STR(".kubernetes.io"));
     int max = ours ? OURS_MAX : OTHERS_MAX;
     if (seconds < HOUR)
@@ -146,7 +147,7 @@ static void check_user_annotations(struct projection *p, const struct field_path
         lower.p = copy;
         if (!lower.n)
             fault_required(p->e, path, "");
-        else if (check_name(p->e, path, NAME_QUALIFIED, lower) && str_find(lower, '/') < 0)
+        else if (validate_name(p->e, path, NAME_QUALIFIED, lower) && str_find(lower, '/') < 0)
             fault_text(p->e, path, lower,
                        "must be a domain-prefixed key (such as \"acme.io/foo\")");
         bytes += f->key.n + value_str(&f->val).n;
@@ -163,11 +164,11 @@ static void check_certificate(struct projection *p, const struct field_path *pat
     static const struct str files[] = { STR("credentialBundlePath"), STR("keyPath"),
                                         STR("certificateChainPath") };
     struct field_errors *e = p->e;
-    (void)check_signer_name(e, path_at(path, "signerName"), text_of(v, "signerName"));
+    (void)validate_signer_name(e, path_at(path, "signerName"), value_text(v, "signerName"));
     check_user_annotations(p, path_at(path, "userAnnotations"),
                            value_get(v, STR("userAnnotations")));
-    check_user(e, path_at(path, "user"), member(v, "user"));
-    (void)check_one_of(e, path_at(path, "keyType"), text_of(v, "keyType"), VALUES(key_types));
+    validate_user(e, path_at(path, "user"), validate_member(v, "user"));
+    (void)validate_one_of(e, path_at(path, "keyType"), value_text(v, "keyType"), VALUES(key_types));
     check_expiration(p, path_at(path, "maxExpirationSeconds"), v);
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
@@ -176,7 +177,7 @@ static void check_certificate(struct projection *p, const struct field_path *pat
         if (!file.n)
             continue;
         n++;
-        (void)check_local_path(e, &at, file);
+        (void)validate_local_path(e, &at, file);
         take_path(p, file, file, v);
     }
     if (!n)
@@ -212,13 +213,13 @@ static void check_projection(struct projection *p, const struct field_path *path
         fault_forbidden(p->e, path, "may not specify more than 1 volume type per source");
 }
 
-void check_projected_volume(struct field_errors *e, const struct field_path *path,
-                            const struct value *projected, const struct pod_rules *rules)
+void validate_projected_volume(struct field_errors *e, const struct field_path *path,
+                               const struct value *projected, const struct pod_rules *rules)
 {
     struct projection p = { .e = e, .path = path, .rules = rules };
     text_set_init(&p.paths);
-    check_file_mode(e, path_at(path, "defaultMode"), member(projected, "defaultMode"));
-    check_user(e, path_at(path, "defaultUser"), member(projected, "defaultUser"));
+    validate_file_mode(e, path_at(path, "defaultMode"), validate_member(projected, "defaultMode"));
+    validate_user(e, path_at(path, "defaultUser"), validate_member(projected, "defaultUser"));
     size_t i = 0;
     value_each_item (it, value_get(projected, STR("sources")))
         check_projection(&p, path_item(path_at(path, "sources"), i++), it);

@@ -6,7 +6,8 @@
 
 static struct str amount_of(const struct value *container, struct str list, struct str name)
 {
-    return value_str(map_member(value_get(value_get(container, STR("resources")), list), name));
+    return value_str(
+        validate_map_member(value_get(value_get(container, STR("resources")), list), name));
 }
 
 static struct str plus(struct arena *a, struct str sum, struct str more)
@@ -33,7 +34,7 @@ static struct str aggregate(struct arena *a, const struct value *spec, struct st
         sum = plus(a, sum, amount_of(it, list, name));
     value_each_item (it, value_get(spec, STR("initContainers"))) {
         struct str own = amount_of(it, list, name);
-        if (is_sidecar(it)) {
+        if (validate_is_sidecar(it)) {
             sum = plus(a, sum, own);
             sidecars = plus(a, sidecars, own);
             init = larger(init, sidecars);
@@ -62,7 +63,7 @@ static void check_container_limits(struct field_errors *e, const struct field_pa
     value_each_item (it, value_get(spec, STR("containers"))) {
         const struct field_path *at = path_item(path_at(path, "containers"), i++);
         value_each_field (f, value_dig(it, "resources", "limits")) {
-            const struct value *of_pod = map_member(limits, f->key);
+            const struct value *of_pod = validate_map_member(limits, f->key);
             struct str own = value_str(&f->val);
             if (of_pod && own.n && value_str(of_pod).n && quantity_cmp(own, value_str(of_pod)) > 0)
                 fault_text(e, path_at(path_key(at, f->key), "limits"), own,
@@ -72,10 +73,10 @@ static void check_container_limits(struct field_errors *e, const struct field_pa
     }
 }
 
-void check_pod_resources(struct field_errors *e, const struct field_path *path,
-                         const struct value *spec, const struct pod_rules *rules)
+void validate_pod_resources(struct field_errors *e, const struct field_path *path,
+                            const struct value *spec, const struct pod_rules *rules)
 {
-    const struct value *resources = member(spec, "resources"),
+    const struct value *resources = validate_member(spec, "resources"),
                        *limits = value_get(resources, STR("limits"));
     if (!resources)
         return;
@@ -83,16 +84,16 @@ void check_pod_resources(struct field_errors *e, const struct field_path *path,
         fault_forbidden(e, path, "may not be set for a windows pod");
         return;
     }
-    if (count_of(resources, "claims"))
+    if (validate_count(resources, "claims"))
         fault_forbidden(e, path_at(path, "claims"),
                         "claims may not be set for Resources at pod-level");
-    check_resource_requirements(e, path, resources, value_get(spec, STR("resourceClaims")),
-                                RESOURCES_OF_POD |
-                                    (rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0));
+    validate_resource_requirements(e, path, resources, value_get(spec, STR("resourceClaims")),
+                                   RESOURCES_OF_POD |
+                                       (rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0));
     value_each_field (f, value_get(resources, STR("requests")))
         check_aggregate(e, path_at(path, "requests"), spec, STR("requests"), f, "requests");
     value_each_field (f, limits)
-        if (resource_is_hugepages(f->key))
+        if (validate_resource_is_hugepages(f->key))
             check_aggregate(e, path_at(path, "limits"), spec, STR("limits"), f, "limits");
     check_container_limits(e, path, spec, limits);
 }

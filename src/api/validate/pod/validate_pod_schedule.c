@@ -15,7 +15,7 @@ static bool check_label_keys(struct field_errors *e, const struct field_path *pa
         return fault_forbidden(e, path, "must not be specified when labelSelector is not set");
     size_t i = 0, before = e->n;
     value_each_item (it, keys)
-        (void)check_name(e, path_item(path, i++), NAME_QUALIFIED, value_str(it));
+        (void)validate_name(e, path_item(path, i++), NAME_QUALIFIED, value_str(it));
     return e->n == before;
 }
 
@@ -34,7 +34,7 @@ static void check_merged_keys(struct field_errors *e, const struct field_path *p
     value_each_field (f, value_get(selector, STR("matchLabels")))
         (void)text_set_add(&seen, f->key, f);
     value_each_item (it, value_get(selector, STR("matchExpressions"))) {
-        struct str key = text_of(it, "key");
+        struct str key = value_text(it, "key");
         const struct value *given = text_set_get(&wanted, key);
         if (!text_set_add(&seen, key, it) && given)
             fault_text(e, path_item(path, (size_t)(given - keys->items)), key,
@@ -47,7 +47,7 @@ static void check_keys(struct field_errors *e, const struct field_path *path,
 {
     const struct value *match = value_get(owner, STR("matchLabelKeys")),
                        *mismatch = value_get(owner, STR("mismatchLabelKeys")),
-                       *selector = member(owner, "labelSelector");
+                       *selector = validate_member(owner, "labelSelector");
     if (!validate__count(match) && !validate__count(mismatch))
         return;
     (void)check_label_keys(e, path_at(path, "matchLabelKeys"), match, selector);
@@ -66,7 +66,7 @@ static void check_keys(struct field_errors *e, const struct field_path *path,
     }
 }
 
-bool has_good_label_keys(const struct value *constraint)
+bool validate_has_good_label_keys(const struct value *constraint)
 {
     struct arena scratch;
     arena_init(&scratch);
@@ -88,20 +88,20 @@ static void check_node_affinity(struct field_errors *e, const struct field_path 
                                 const struct value *affinity, const struct pod_rules *rules)
 {
     const struct value *required =
-        member(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+        validate_member(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
     if (required)
-        (void)check_node_selector(e,
-                                  path_at(path, "requiredDuringSchedulingIgnoredDuringExecution"),
-                                  required, rules->keeps_node_values);
+        (void)validate_node_selector(
+            e, path_at(path, "requiredDuringSchedulingIgnoredDuringExecution"), required,
+            rules->keeps_node_values);
     const struct field_path *list =
         path_at(path, "preferredDuringSchedulingIgnoredDuringExecution");
     size_t i = 0;
     value_each_item (it,
                      value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
         const struct field_path *at = path_item(list, i++);
-        check_weight(e, path_at(at, "weight"), int_of(it, "weight"));
-        (void)check_node_selector_term(e, path_at(at, "preference"), member(it, "preference"),
-                                       true);
+        check_weight(e, path_at(at, "weight"), validate_int(it, "weight"));
+        (void)validate_node_selector_term(e, path_at(at, "preference"),
+                                          validate_member(it, "preference"), true);
     }
 }
 
@@ -109,17 +109,17 @@ static void check_affinity_term(struct field_errors *e, const struct field_path 
                                 const struct value *term, const struct pod_rules *rules)
 {
     unsigned flags = rules->keeps_selector_values ? SELECTOR_ANY_VALUES : 0;
-    struct str topology = text_of(term, "topologyKey");
-    (void)check_label_selector(e, path_at(path, "labelSelector"), member(term, "labelSelector"),
-                               flags);
-    (void)check_label_selector(e, path_at(path, "namespaceSelector"),
-                               member(term, "namespaceSelector"), flags);
+    struct str topology = value_text(term, "topologyKey");
+    (void)validate_label_selector(e, path_at(path, "labelSelector"),
+                                  validate_member(term, "labelSelector"), flags);
+    (void)validate_label_selector(e, path_at(path, "namespaceSelector"),
+                                  validate_member(term, "namespaceSelector"), flags);
     value_each_item (it, value_get(term, STR("namespaces")))
-        (void)check_name(e, path_at(path, "namespace"), NAME_LABEL, value_str(it));
+        (void)validate_name(e, path_at(path, "namespace"), NAME_LABEL, value_str(it));
     check_keys(e, path, term);
     if (!topology.n)
         fault_required(e, path_at(path, "topologyKey"), "can not be empty");
-    (void)check_name(e, path_at(path, "topologyKey"), NAME_QUALIFIED, topology);
+    (void)validate_name(e, path_at(path, "topologyKey"), NAME_QUALIFIED, topology);
 }
 
 static void check_pod_affinity(struct field_errors *e, const struct field_path *path,
@@ -134,18 +134,18 @@ static void check_pod_affinity(struct field_errors *e, const struct field_path *
     value_each_item (it,
                      value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
         const struct field_path *at = path_item(list, i++);
-        check_weight(e, path_at(at, "weight"), int_of(it, "weight"));
-        check_affinity_term(e, path_at(at, "podAffinityTerm"), member(it, "podAffinityTerm"),
-                            rules);
+        check_weight(e, path_at(at, "weight"), validate_int(it, "weight"));
+        check_affinity_term(e, path_at(at, "podAffinityTerm"),
+                            validate_member(it, "podAffinityTerm"), rules);
     }
 }
 
-void check_affinity(struct field_errors *e, const struct field_path *path,
-                    const struct value *affinity, const struct pod_rules *rules)
+void validate_affinity(struct field_errors *e, const struct field_path *path,
+                       const struct value *affinity, const struct pod_rules *rules)
 {
-    const struct value *nodes = member(affinity, "nodeAffinity"),
-                       *pods = member(affinity, "podAffinity"),
-                       *anti = member(affinity, "podAntiAffinity");
+    const struct value *nodes = validate_member(affinity, "nodeAffinity"),
+                       *pods = validate_member(affinity, "podAffinity"),
+                       *anti = validate_member(affinity, "podAntiAffinity");
     if (nodes)
         check_node_affinity(e, path_at(path, "nodeAffinity"), nodes, rules);
     if (pods)
@@ -175,7 +175,7 @@ static void check_toleration_value(struct field_errors *e, const struct field_pa
                                    const struct value *t, bool with_order)
 {
     static const struct str all[] = { STR("Equal"), STR("Exists"), STR("Lt"), STR("Gt") };
-    struct str operator_ = text_of(t, "operator"), text = text_of(t, "value");
+    struct str operator_ = value_text(t, "operator"), text = value_text(t, "value");
     const struct field_path *at = path_at(path, "operator");
     struct name_faults f = { 0 };
     if (!operator_.n || str_eq(operator_, all[0])) {
@@ -189,7 +189,7 @@ static void check_toleration_value(struct field_errors *e, const struct field_pa
         if (text.n)
             fault_text(e, at, text, "value must be empty when `operator` is 'Exists'");
     } else if (!str_eq(operator_, all[2]) && !str_eq(operator_, all[3])) {
-        (void)check_one_of(e, at, operator_, all, 2);
+        (void)validate_one_of(e, at, operator_, all, 2);
     } else if (with_order) {
         (void)check_decimal(e, path_at(path, "value"), text);
     } else {
@@ -198,27 +198,27 @@ static void check_toleration_value(struct field_errors *e, const struct field_pa
     }
 }
 
-void check_tolerations(struct field_errors *e, const struct field_path *path,
-                       const struct value *tolerations, bool with_order)
+void validate_tolerations(struct field_errors *e, const struct field_path *path,
+                          const struct value *tolerations, bool with_order)
 {
     static const struct str effects[] = { STR("NoSchedule"), STR("PreferNoSchedule"),
                                           STR("NoExecute") };
     size_t i = 0;
     value_each_item (it, tolerations) {
         const struct field_path *at = path_item(path, i++);
-        struct str key = text_of(it, "key"), effect = text_of(it, "effect");
+        struct str key = value_text(it, "key"), effect = value_text(it, "effect");
         if (key.n)
-            (void)check_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
-        else if (!str_eq(text_of(it, "operator"), STR("Exists")))
-            fault_text(e, path_at(at, "operator"), text_of(it, "operator"),
+            (void)validate_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
+        else if (!str_eq(value_text(it, "operator"), STR("Exists")))
+            fault_text(e, path_at(at, "operator"), value_text(it, "operator"),
                        "operator must be Exists when `key` is empty, which means \"match all "
                        "values and all keys\"");
-        if (member(it, "tolerationSeconds") && !str_eq(effect, effects[2]))
+        if (validate_member(it, "tolerationSeconds") && !str_eq(effect, effects[2]))
             fault_text(e, path_at(at, "effect"), effect,
                        "effect must be 'NoExecute' when `tolerationSeconds` is set");
         check_toleration_value(e, at, it, with_order);
         if (effect.n)
-            (void)check_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
+            (void)validate_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
     }
 }
 
@@ -229,7 +229,7 @@ static void check_min_domains(struct field_errors *e, const struct field_path *p
 {
     if (!domains)
         return;
-    (void)check_positive(e, path, validate__int(domains));
+    (void)validate_positive(e, path, validate__int(domains));
     if (!str_eq(action, STR("DoNotSchedule")))
         fault_value(e, path, domains,
                     "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " STR_FMT,
@@ -241,14 +241,14 @@ static void check_inclusion(struct field_errors *e, const struct field_path *pat
 {
     static const struct str policies[] = { STR("Honor"), STR("Ignore") };
     if (policy)
-        (void)check_one_of(e, path, value_str(policy), VALUES(policies));
+        (void)validate_one_of(e, path, value_str(policy), VALUES(policies));
 }
 
 /* As it was before the keys were merged into the selector. */
 static void check_unmerged_keys(struct field_errors *e, const struct field_path *path,
                                 const struct value *constraint)
 {
-    const struct value *selector = member(constraint, "labelSelector"),
+    const struct value *selector = validate_member(constraint, "labelSelector"),
                        *keys = value_get(constraint, STR("matchLabelKeys"));
     if (!validate__count(keys))
         return;
@@ -259,11 +259,11 @@ static void check_unmerged_keys(struct field_errors *e, const struct field_path 
     value_each_field (f, value_get(selector, STR("matchLabels")))
         (void)text_set_add(&seen, f->key, f);
     value_each_item (it, value_get(selector, STR("matchExpressions")))
-        (void)text_set_add(&seen, text_of(it, "key"), it);
+        (void)text_set_add(&seen, value_text(it, "key"), it);
     size_t i = 0;
     value_each_item (it, keys) {
         const struct field_path *at = path_item(path, i++);
-        (void)check_name(e, at, NAME_QUALIFIED, value_str(it));
+        (void)validate_name(e, at, NAME_QUALIFIED, value_str(it));
         if (text_set_has(&seen, value_str(it)))
             fault_text(e, at, value_str(it), "exists in both matchLabelKeys and labelSelector");
     }
@@ -272,8 +272,8 @@ static void check_unmerged_keys(struct field_errors *e, const struct field_path 
 static struct str spread_pair(struct arena *a, const struct value *constraint)
 {
     return arena_printf(a, "{" STR_FMT ", " STR_FMT "}",
-                        STR_ARG(text_of(constraint, "topologyKey")),
-                        STR_ARG(text_of(constraint, "whenUnsatisfiable")));
+                        STR_ARG(value_text(constraint, "topologyKey")),
+                        STR_ARG(value_text(constraint, "whenUnsatisfiable")));
 }
 
 /* How often each pair is still to come: upstream notes all but the last of equal ones. */
@@ -290,22 +290,23 @@ static void count_pairs(struct field_errors *e, const struct value *constraints,
 static void check_constraint(struct field_errors *e, const struct field_path *path,
                              const struct value *constraint, const struct pod_rules *rules)
 {
-    const struct value *selector = member(constraint, "labelSelector");
-    check_min_domains(e, path_at(path, "minDomains"), member(constraint, "minDomains"),
-                      text_of(constraint, "whenUnsatisfiable"));
+    const struct value *selector = validate_member(constraint, "labelSelector");
+    check_min_domains(e, path_at(path, "minDomains"), validate_member(constraint, "minDomains"),
+                      value_text(constraint, "whenUnsatisfiable"));
     check_inclusion(e, path_at(path, "nodeAffinityPolicy"),
-                    member(constraint, "nodeAffinityPolicy"));
-    check_inclusion(e, path_at(path, "nodeTaintsPolicy"), member(constraint, "nodeTaintsPolicy"));
+                    validate_member(constraint, "nodeAffinityPolicy"));
+    check_inclusion(e, path_at(path, "nodeTaintsPolicy"),
+                    validate_member(constraint, "nodeTaintsPolicy"));
     if (rules->keeps_spread_keys)
         check_unmerged_keys(e, path_at(path, "matchLabelKeys"), constraint);
     else
         check_keys(e, path, constraint);
     if (!rules->keeps_spread_selectors)
-        (void)check_label_selector(e, path_at(path, "labelSelector"), selector, 0);
+        (void)validate_label_selector(e, path_at(path, "labelSelector"), selector, 0);
 }
 
-void check_spread_constraints(struct field_errors *e, const struct field_path *path,
-                              const struct value *constraints, const struct pod_rules *rules)
+void validate_spread_constraints(struct field_errors *e, const struct field_path *path,
+                                 const struct value *constraints, const struct pod_rules *rules)
 {
     static const struct str actions[] = { STR("DoNotSchedule"), STR("ScheduleAnyway") };
     if (!validate__count(constraints))
@@ -317,11 +318,11 @@ void check_spread_constraints(struct field_errors *e, const struct field_path *p
     size_t i = 0;
     value_each_item (it, constraints) {
         const struct field_path *at = path_item(path, i++);
-        (void)check_positive(e, path_at(at, "maxSkew"), int_of(it, "maxSkew"));
-        if (!text_of(it, "topologyKey").n)
+        (void)validate_positive(e, path_at(at, "maxSkew"), validate_int(it, "maxSkew"));
+        if (!value_text(it, "topologyKey").n)
             fault_required(e, path_at(at, "topologyKey"), "can not be empty");
-        (void)check_one_of(e, path_at(at, "whenUnsatisfiable"), text_of(it, "whenUnsatisfiable"),
-                           VALUES(actions));
+        (void)validate_one_of(e, path_at(at, "whenUnsatisfiable"),
+                              value_text(it, "whenUnsatisfiable"), VALUES(actions));
         if (constraints->n > 1) {
             struct str pair = spread_pair(e->arena, it);
             if (text_set_get(&last, pair) != it)

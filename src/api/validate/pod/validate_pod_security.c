@@ -10,13 +10,13 @@ static void check_seccomp(struct field_errors *e, const struct field_path *path,
 {
     static const struct str types[] = { STR("Localhost"), STR("RuntimeDefault"),
                                         STR("Unconfined") };
-    struct str type = text_of(profile, "type");
-    const struct value *local = member(profile, "localhostProfile");
+    struct str type = value_text(profile, "type");
+    const struct value *local = validate_member(profile, "localhostProfile");
     const struct field_path *local_path = path_at(path, "localhostProfile");
     if (!type.n)
         fault_required(e, path_at(path, "type"), "type is required when seccompProfile is set");
     else
-        (void)check_one_of(e, path_at(path, "type"), type, VALUES(types));
+        (void)validate_one_of(e, path_at(path, "type"), type, VALUES(types));
     if (!str_eq(type, types[0])) {
         if (local)
             field_error(e, FIELD_INVALID, local_path,
@@ -25,7 +25,7 @@ static void check_seccomp(struct field_errors *e, const struct field_path *path,
     } else if (!local) {
         fault_required(e, local_path, "must be set when seccomp type is Localhost");
     } else {
-        (void)check_descending_path(e, local_path, value_str(local));
+        (void)validate_descending_path(e, local_path, value_str(local));
     }
 }
 
@@ -47,11 +47,11 @@ static void check_apparmor(struct field_errors *e, const struct field_path *path
 {
     static const struct str types[] = { STR("Localhost"), STR("RuntimeDefault"),
                                         STR("Unconfined") };
-    struct str type = text_of(profile, "type");
-    const struct value *local = member(profile, "localhostProfile");
+    struct str type = value_text(profile, "type");
+    const struct value *local = validate_member(profile, "localhostProfile");
     if (!type.n)
         fault_required(e, path_at(path, "type"), "type is required when appArmorProfile is set");
-    else if (!check_one_of(e, path_at(path, "type"), type, VALUES(types)))
+    else if (!validate_one_of(e, path_at(path, "type"), type, VALUES(types)))
         return;
     else if (str_eq(type, types[0]))
         check_local_apparmor(e, path_at(path, "localhostProfile"), local);
@@ -164,12 +164,12 @@ static void check_windows_options(struct field_errors *e, const struct field_pat
                                   const struct value *options)
 {
     enum { SPEC_MAX_KIB = 64, SPEC_MAX = SPEC_MAX_KIB * 1024 };
-    const struct value *name = member(options, "gmsaCredentialSpecName"),
-                       *spec = member(options, "gmsaCredentialSpec"),
-                       *user = member(options, "runAsUserName");
+    const struct value *name = validate_member(options, "gmsaCredentialSpecName"),
+                       *spec = validate_member(options, "gmsaCredentialSpec"),
+                       *user = validate_member(options, "runAsUserName");
     if (name)
-        (void)check_name(e, path_at(path, "gmsaCredentialSpecName"), NAME_SUBDOMAIN,
-                         value_str(name));
+        (void)validate_name(e, path_at(path, "gmsaCredentialSpecName"), NAME_SUBDOMAIN,
+                            value_str(name));
     if (spec && !value_str(spec).n)
         fault_value(e, path_at(path, "gmsaCredentialSpec"), spec,
                     "gmsaCredentialSpec cannot be an empty string");
@@ -182,11 +182,11 @@ static void check_windows_options(struct field_errors *e, const struct field_pat
 
 static const struct value *host_process_of(const struct value *owner)
 {
-    return member(value_dig(owner, "securityContext", "windowsOptions"), "hostProcess");
+    return validate_member(value_dig(owner, "securityContext", "windowsOptions"), "hostProcess");
 }
 
-void check_host_process(struct field_errors *e, const struct field_path *path,
-                        const struct value *spec)
+void validate_host_process(struct field_errors *e, const struct field_path *path,
+                           const struct value *spec)
 {
     const struct value *of_pod = host_process_of(spec);
     size_t containers = 0, host_processes = 0;
@@ -197,14 +197,14 @@ void check_host_process(struct field_errors *e, const struct field_path *path,
             const struct value *own = host_process_of(it);
             const struct field_path *at = path_item(&list, i++);
             containers++;
-            if (own && of_pod && is_true(own) != is_true(of_pod))
+            if (own && of_pod && value_is_true(own) != value_is_true(of_pod))
                 fault_value(e,
                             path_at(path_at(path_at(at, "securityContext"), "windowsOptions"),
                                     "hostProcess"),
                             own,
                             "pod hostProcess value must be identical if both are specified, was %s",
-                            is_true(of_pod) ? "true" : "false");
-            host_processes += is_true(own ? own : of_pod);
+                            value_is_true(of_pod) ? "true" : "false");
+            host_processes += value_is_true(own ? own : of_pod);
         }
     }
     if (!host_processes)
@@ -213,7 +213,7 @@ void check_host_process(struct field_errors *e, const struct field_path *path,
         fault_text(e, path, STR(""),
                    "If pod contains any hostProcess containers then all containers must be "
                    "HostProcess containers");
-    if (!is_true(value_get(spec, STR("hostNetwork")))) {
+    if (!value_is_true(value_get(spec, STR("hostNetwork")))) {
         struct value no = value_bool(false);
         fault_value(e, path_at(path, "hostNetwork"), &no,
                     "hostNetwork must be true if pod contains any hostProcess containers");
@@ -225,10 +225,10 @@ void check_host_process(struct field_errors *e, const struct field_path *path,
 static void check_escalation(struct field_errors *e, const struct field_path *path,
                              const struct value *sc, const struct pod_scope *scope)
 {
-    const struct value *escalation = member(sc, "allowPrivilegeEscalation");
-    if (!escalation || is_true(escalation))
+    const struct value *escalation = validate_member(sc, "allowPrivilegeEscalation");
+    if (!escalation || value_is_true(escalation))
         return;
-    if (is_true(value_get(sc, STR("privileged"))))
+    if (value_is_true(value_get(sc, STR("privileged"))))
         field_error(e, FIELD_INVALID, path, inner_json(e, STR("v1"), STR("SecurityContext"), sc),
                     "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
     if (scope->rules->keeps_sys_admin)
@@ -247,20 +247,21 @@ static void check_optional_id(struct field_errors *e, const struct field_path *p
     const struct value *id = validate__member(sc, field);
     struct field_path at = field_child(path, field);
     if (id)
-        (void)check_id(e, &at, validate__int(id));
+        (void)validate_id(e, &at, validate__int(id));
 }
 
-void check_security_context(struct field_errors *e, const struct field_path *path,
-                            const struct value *sc, const struct pod_scope *scope)
+void validate_security_context(struct field_errors *e, const struct field_path *path,
+                               const struct value *sc, const struct pod_scope *scope)
 {
     static const struct str mounts[] = { STR("Default"), STR("Unmasked") };
-    const struct value *mount = member(sc, "procMount"), *seccomp = member(sc, "seccompProfile"),
-                       *windows = member(sc, "windowsOptions"),
-                       *apparmor = member(sc, "appArmorProfile");
+    const struct value *mount = validate_member(sc, "procMount"),
+                       *seccomp = validate_member(sc, "seccompProfile"),
+                       *windows = validate_member(sc, "windowsOptions"),
+                       *apparmor = validate_member(sc, "appArmorProfile");
     check_optional_id(e, path, sc, STR("runAsUser"));
     check_optional_id(e, path, sc, STR("runAsGroup"));
     if (mount) {
-        (void)check_one_of(e, path_at(path, "procMount"), value_str(mount), VALUES(mounts));
+        (void)validate_one_of(e, path_at(path, "procMount"), value_str(mount), VALUES(mounts));
         if (scope->host_users && str_eq(value_str(mount), mounts[1]))
             fault_value(e, path_at(path, "procMount"), mount,
                         "`hostUsers` must be false to use `Unmasked`");
@@ -302,7 +303,7 @@ static struct str with_dots(struct str name, char *out, size_t size)
     return (struct str){ out, name.n };
 }
 
-bool sysctl_is_of_host(const struct value *spec, struct str name, const char **ret_field)
+bool validate_sysctl_is_of_host(const struct value *spec, struct str name, const char **ret_field)
 {
     static const struct str of_ipc[] = {
         STR("kernel.sem"),    STR("kernel.shmall"),          STR("kernel.shmmax"),
@@ -312,13 +313,13 @@ bool sysctl_is_of_host(const struct value *spec, struct str name, const char **r
     };
     char dotted[NAME_SUBDOMAIN_MAX];
     struct str plain = with_dots(name, dotted, sizeof(dotted));
-    if (is_true(value_get(spec, STR("hostNetwork"))) && str_starts(plain, STR("net."))) {
+    if (value_is_true(value_get(spec, STR("hostNetwork"))) && str_starts(plain, STR("net."))) {
         *ret_field = "hostNetwork";
         return true;
     }
     *ret_field = "hostIPC";
-    return is_true(value_get(spec, STR("hostIPC"))) &&
-           (is_one_of(plain, VALUES(of_ipc)) || str_starts(plain, STR("fs.mqueue.")));
+    return value_is_true(value_get(spec, STR("hostIPC"))) &&
+           (validate_is_one_of(plain, VALUES(of_ipc)) || str_starts(plain, STR("fs.mqueue.")));
 }
 
 static void check_sysctls(struct field_errors *e, const struct field_path *path,
@@ -329,7 +330,7 @@ static void check_sysctls(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, sysctls) {
         const struct field_path *at = path_at(path_item(path, i), "name");
-        struct str name = text_of(it, "name");
+        struct str name = value_text(it, "name");
         const char *field;
         i++;
         if (!name.n)
@@ -340,7 +341,8 @@ static void check_sysctls(struct field_errors *e, const struct field_path *path,
                        "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
         else if (text_set_has(&seen, name))
             fault_duplicate(e, at, name);
-        if (!scope->rules->keeps_host_sysctls && sysctl_is_of_host(scope->spec, name, &field))
+        if (!scope->rules->keeps_host_sysctls &&
+            validate_sysctl_is_of_host(scope->spec, name, &field))
             fault_text(e, at, name, "may not be specified when '%s' is true", field);
         (void)text_set_add(&seen, name, it);
     }
@@ -353,16 +355,16 @@ static void check_optional_value(struct field_errors *e, const struct field_path
     const struct value *v = validate__member(sc, field);
     struct field_path at = field_child(path, field);
     if (v)
-        (void)check_one_of(e, &at, value_str(v), values, n);
+        (void)validate_one_of(e, &at, value_str(v), values, n);
 }
 
-void check_pod_security_context(struct field_errors *e, const struct field_path *path,
-                                const struct pod_scope *scope)
+void validate_pod_security_context(struct field_errors *e, const struct field_path *path,
+                                   const struct pod_scope *scope)
 {
     static const struct str group_changes[] = { STR("Always"), STR("OnRootMismatch") };
     static const struct str group_policies[] = { STR("Merge"), STR("Strict") };
     static const struct str label_changes[] = { STR("MountOption"), STR("Recursive") };
-    const struct value *sc = member(scope->spec, "securityContext");
+    const struct value *sc = validate_member(scope->spec, "securityContext");
     if (!sc)
         return;
     check_optional_id(e, path, sc, STR("fsGroup"));
@@ -370,13 +372,14 @@ void check_pod_security_context(struct field_errors *e, const struct field_path 
     check_optional_id(e, path, sc, STR("runAsGroup"));
     size_t i = 0;
     value_each_item (it, value_get(sc, STR("supplementalGroups")))
-        (void)check_id(e, path_item(path_at(path, "supplementalGroups"), i++), validate__int(it));
-    if (count_of(sc, "sysctls"))
+        (void)validate_id(e, path_item(path_at(path, "supplementalGroups"), i++),
+                          validate__int(it));
+    if (validate_count(sc, "sysctls"))
         check_sysctls(e, path_at(path, "sysctls"), value_get(sc, STR("sysctls")), scope);
     check_optional_value(e, path, sc, STR("fsGroupChangePolicy"), VALUES(group_changes));
-    const struct value *seccomp = member(sc, "seccompProfile"),
-                       *windows = member(sc, "windowsOptions"),
-                       *apparmor = member(sc, "appArmorProfile");
+    const struct value *seccomp = validate_member(sc, "seccompProfile"),
+                       *windows = validate_member(sc, "windowsOptions"),
+                       *apparmor = validate_member(sc, "appArmorProfile");
     if (seccomp)
         check_seccomp(e, path_at(path, "seccompProfile"), seccomp);
     if (windows)
@@ -424,22 +427,22 @@ static void forbid_on_windows(struct field_errors *e, const struct field_path *p
         STR("runAsGroup"),
     };
     const char *why = "cannot be set for a windows pod";
-    forbid(e, path_at(path, "securityContext"), member(spec, "securityContext"), VALUES(of_pod),
-           why);
-    if (member(spec, "hostUsers"))
+    forbid(e, path_at(path, "securityContext"), validate_member(spec, "securityContext"),
+           VALUES(of_pod), why);
+    if (validate_member(spec, "hostUsers"))
         fault_forbidden(e, path_at(path, "hostUsers"), "%s", why);
-    if (is_true(value_get(spec, STR("hostPID"))))
+    if (value_is_true(value_get(spec, STR("hostPID"))))
         fault_forbidden(e, path_at(path, "hostPID"), "%s", why);
-    if (is_true(value_get(spec, STR("hostIPC"))))
+    if (value_is_true(value_get(spec, STR("hostIPC"))))
         fault_forbidden(e, path_at(path, "hostIPC"), "%s", why);
-    if (member(spec, "shareProcessNamespace"))
+    if (validate_member(spec, "shareProcessNamespace"))
         fault_forbidden(e, path_at(path, "shareProcessNamespace"), "%s", why);
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
         struct field_path list = field_child(path, pod_container_lists[k]);
         size_t i = 0;
         value_each_item (it, value_get(spec, pod_container_lists[k]))
             forbid(e, path_at(path_item(&list, i++), "securityContext"),
-                   member(it, "securityContext"), VALUES(of_container), why);
+                   validate_member(it, "securityContext"), VALUES(of_container), why);
     }
 }
 
@@ -448,26 +451,27 @@ static void forbid_on_linux(struct field_errors *e, const struct field_path *pat
 {
     static const struct str options[] = { STR("windowsOptions") };
     const char *why = "windows options cannot be set for a linux pod";
-    forbid(e, path_at(path, "securityContext"), member(spec, "securityContext"), VALUES(options),
-           why);
+    forbid(e, path_at(path, "securityContext"), validate_member(spec, "securityContext"),
+           VALUES(options), why);
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
         struct field_path list = field_child(path, pod_container_lists[k]);
         size_t i = 0;
         value_each_item (it, value_get(spec, pod_container_lists[k]))
             forbid(e, path_at(path_item(&list, i++), "securityContext"),
-                   member(it, "securityContext"), VALUES(options), why);
+                   validate_member(it, "securityContext"), VALUES(options), why);
     }
 }
 
-void check_pod_os(struct field_errors *e, const struct field_path *path, const struct value *spec)
+void validate_pod_os(struct field_errors *e, const struct field_path *path,
+                     const struct value *spec)
 {
     static const struct str names[] = { STR("linux"), STR("windows") };
-    const struct value *os = member(spec, "os");
+    const struct value *os = validate_member(spec, "os");
     if (!os)
         return;
-    struct str name = text_of(os, "name");
-    if (!check_required(e, path_at(path_at(path, "os"), "name"), name) ||
-        !check_one_of(e, path_at(path, "os"), name, VALUES(names)))
+    struct str name = value_text(os, "name");
+    if (!validate_required(e, path_at(path_at(path, "os"), "name"), name) ||
+        !validate_one_of(e, path_at(path, "os"), name, VALUES(names)))
         return;
     if (str_eq(name, names[0]))
         forbid_on_linux(e, path, spec);

@@ -12,15 +12,15 @@
 static void check_claim(struct field_errors *e, const struct field_path *path,
                         const struct value *claim, struct text_set *names)
 {
-    struct str name = text_of(claim, "name");
-    const struct value *direct = member(claim, "resourceClaimName"),
-                       *template = member(claim, "resourceClaimTemplateName");
+    struct str name = value_text(claim, "name");
+    const struct value *direct = validate_member(claim, "resourceClaimName"),
+                       *template = validate_member(claim, "resourceClaimTemplateName");
     if (!name.n)
         fault_required(e, path_at(path, "name"), "");
     else if (!text_set_add(names, name, claim))
         fault_duplicate(e, path_at(path, "name"), name);
     else
-        (void)check_name(e, path_at(path, "name"), NAME_LABEL, name);
+        (void)validate_name(e, path_at(path, "name"), NAME_LABEL, name);
     if (!direct == !template)
         field_error(e, FIELD_INVALID, path,
                     inner_json(e, STR("v1"), STR("PodResourceClaim"), claim), "%s",
@@ -29,10 +29,11 @@ static void check_claim(struct field_errors *e, const struct field_path *path,
                            : "must specify one of: `resourceClaimName`, "
                              "`resourceClaimTemplateName`");
     if (direct)
-        (void)check_name(e, path_at(path, "resourceClaimName"), NAME_SUBDOMAIN, value_str(direct));
+        (void)validate_name(e, path_at(path, "resourceClaimName"), NAME_SUBDOMAIN,
+                            value_str(direct));
     if (template)
-        (void)check_name(e, path_at(path, "resourceClaimTemplateName"), NAME_SUBDOMAIN,
-                         value_str(template));
+        (void)validate_name(e, path_at(path, "resourceClaimTemplateName"), NAME_SUBDOMAIN,
+                            value_str(template));
 }
 
 static void check_resource_claims(struct field_errors *e, const struct field_path *path,
@@ -127,11 +128,11 @@ static void check_dns(struct field_errors *e, const struct field_path *path, str
                     NAMESERVERS_MAX);
     size_t i = 0;
     value_each_item (it, servers)
-        (void)check_ip_legacy(e, path_item(servers_path, i++), value_str(it), NULL);
+        (void)validate_ip_legacy(e, path_item(servers_path, i++), value_str(it), NULL);
     check_searches(e, path_at(path, "searches"), value_get(config, STR("searches")));
     i = 0;
     value_each_item (it, value_get(config, STR("options"))) {
-        if (!text_of(it, "name").n)
+        if (!value_text(it, "name").n)
             fault_required(e, path_item(path_at(path, "options"), i), "must not be empty");
         i++;
     }
@@ -143,11 +144,11 @@ static void check_host_aliases(struct field_errors *e, const struct field_path *
     size_t i = 0;
     value_each_item (it, aliases) {
         const struct field_path *at = path_item(path, i++);
-        (void)check_ip_legacy(e, path_at(at, "ip"), text_of(it, "ip"), NULL);
+        (void)validate_ip_legacy(e, path_at(at, "ip"), value_text(it, "ip"), NULL);
         size_t k = 0;
         value_each_item (name, value_get(it, STR("hostnames")))
-            (void)check_name(e, path_item(path_at(at, "hostnames"), k++), NAME_SUBDOMAIN,
-                             value_str(name));
+            (void)validate_name(e, path_item(path_at(at, "hostnames"), k++), NAME_SUBDOMAIN,
+                                value_str(name));
     }
 }
 
@@ -155,16 +156,16 @@ static void check_hostname_override(struct field_errors *e, const struct field_p
                                     const struct value *spec)
 {
     enum { HOSTNAME_MAX = 64 };
-    const struct value *override = member(spec, "hostnameOverride");
+    const struct value *override = validate_member(spec, "hostnameOverride");
     if (!override)
         return;
-    if (is_true(value_get(spec, STR("setHostnameAsFQDN"))))
+    if (value_is_true(value_get(spec, STR("setHostnameAsFQDN"))))
         fault_forbidden(e, path, "may not be specified when setHostnameAsFQDN is true");
-    if (is_true(value_get(spec, STR("hostNetwork"))))
+    if (value_is_true(value_get(spec, STR("hostNetwork"))))
         fault_forbidden(e, path, "may not be specified when hostNetwork is true");
     if (value_str(override).n > HOSTNAME_MAX)
         field_too_long(e, path, HOSTNAME_MAX);
-    (void)check_name(e, path, NAME_SUBDOMAIN, value_str(override));
+    (void)validate_name(e, path, NAME_SUBDOMAIN, value_str(override));
 }
 
 /* ---- The host's namespaces ---- */
@@ -172,7 +173,7 @@ static void check_hostname_override(struct field_errors *e, const struct field_p
 static void check_host_network(struct field_errors *e, const struct field_path *path,
                                const struct pod_scope *scope)
 {
-    if (!is_true(value_get(scope->spec, STR("hostNetwork"))))
+    if (!value_is_true(value_get(scope->spec, STR("hostNetwork"))))
         return;
     size_t i = 0;
     value_each_item (container, value_get(scope->spec, STR("containers"))) {
@@ -180,9 +181,9 @@ static void check_host_network(struct field_errors *e, const struct field_path *
         i++;
         size_t k = 0;
         value_each_item (it, value_get(container, STR("ports"))) {
-            int64_t host = int_of(it, "hostPort");
+            int64_t host = validate_int(it, "hostPort");
             const struct field_path *at = path_item(ports, k++);
-            if ((scope->rules->is_pod || host) && host != int_of(it, "containerPort"))
+            if ((scope->rules->is_pod || host) && host != validate_int(it, "containerPort"))
                 fault_int(e, path_at(at, "hostPort"), host,
                           "must match `containerPort` when `hostNetwork` is true");
         }
@@ -195,18 +196,18 @@ static void check_host_users(struct field_errors *e, const struct field_path *pa
     if (scope->host_users)
         return;
     const char *why = "when `hostUsers` is false";
-    if (is_true(value_get(scope->spec, STR("hostNetwork"))) &&
+    if (value_is_true(value_get(scope->spec, STR("hostNetwork"))) &&
         !scope->rules->keeps_userns_host_network)
         fault_forbidden(e, path_at(path, "hostNetwork"), "%s", why);
-    if (is_true(value_get(scope->spec, STR("hostPID"))))
+    if (value_is_true(value_get(scope->spec, STR("hostPID"))))
         fault_forbidden(e, path_at(path, "HostPID"), "%s", why);
-    if (is_true(value_get(scope->spec, STR("hostIPC"))))
+    if (value_is_true(value_get(scope->spec, STR("hostIPC"))))
         fault_forbidden(e, path_at(path, "HostIPC"), "%s", why);
     for (size_t k = 0; k < POD_CONTAINER_LISTS && !scope->rules->keeps_userns_devices; k++) {
         struct field_path list = field_child(path, pod_container_lists[k]);
         size_t i = 0;
         value_each_item (it, value_get(scope->spec, pod_container_lists[k])) {
-            if (count_of(it, "volumeDevices"))
+            if (validate_count(it, "volumeDevices"))
                 fault_forbidden(e, path_at(path_item(&list, i), "volumeDevices"), "%s", why);
             i++;
         }
@@ -220,16 +221,16 @@ static void check_gates(struct field_errors *e, const struct field_path *path,
 {
     size_t i = 0;
     value_each_item (it, value_get(spec, STR("readinessGates")))
-        (void)check_name(e,
-                         path_at(path_item(path_at(path, "readinessGates"), i++), "conditionType"),
-                         NAME_QUALIFIED, text_of(it, "conditionType"));
+        (void)validate_name(
+            e, path_at(path_item(path_at(path, "readinessGates"), i++), "conditionType"),
+            NAME_QUALIFIED, value_text(it, "conditionType"));
     autoset seen;
     text_set_init(&seen);
     i = 0;
     value_each_item (it, value_get(spec, STR("schedulingGates"))) {
         const struct field_path *at = path_item(path_at(path, "schedulingGates"), i++);
-        struct str name = text_of(it, "name");
-        (void)check_name(e, at, NAME_QUALIFIED, name);
+        struct str name = value_text(it, "name");
+        (void)validate_name(e, at, NAME_QUALIFIED, name);
         if (!text_set_add(&seen, name, it))
             fault_duplicate(e, at, name);
     }
@@ -247,7 +248,7 @@ static const struct value *volume_named(struct volume_names *names, struct str n
     for (size_t i = names->is_ready ? 0 : validate__count(names->volumes); i-- > 0;) {
         const struct value *it = value_at(names->volumes, i); /* of equal names the last counts */
         if (it)
-            (void)text_set_add(&names->set, text_of(it, "name"), it);
+            (void)text_set_add(&names->set, value_text(it, "name"), it);
     }
     names->is_ready = true;
     return text_set_get(&names->set, name);
@@ -260,16 +261,16 @@ static void check_file_refs(struct field_errors *e, const struct field_path *pat
     size_t i = 0;
     value_each_item (it, env) {
         const struct field_path *at = path_item(path, i++);
-        const struct value *ref = member(member(it, "valueFrom"), "fileKeyRef");
+        const struct value *ref = validate_member(validate_member(it, "valueFrom"), "fileKeyRef");
         if (!ref)
             continue;
-        struct str name = text_of(ref, "volumeName");
+        struct str name = value_text(ref, "volumeName");
         const struct value *volume = volume_named(names, name);
         const struct field_path *name_path =
             path_at(path_at(path_at(at, "valueFrom"), "fileKeyRef"), "volumeName");
         if (!volume)
             fault_not_found(e, name_path, name);
-        else if (!member(volume, "emptyDir"))
+        else if (!validate_member(volume, "emptyDir"))
             fault_text(e, name_path, name, "referenced volume must be of type emptyDir");
     }
 }
@@ -296,12 +297,12 @@ static void check_policies(struct field_errors *e, const struct field_path *path
     static const struct str restart[] = { STR("Always"), STR("OnFailure"), STR("Never") };
     static const struct str dns[] = { STR("ClusterFirstWithHostNet"), STR("ClusterFirst"),
                                       STR("Default"), STR("None") };
-    struct str policy = text_of(spec, "restartPolicy");
-    if (check_required(e, path_at(path, "restartPolicy"), policy))
-        (void)check_one_of(e, path_at(path, "restartPolicy"), policy, VALUES(restart));
-    policy = text_of(spec, "dnsPolicy");
-    if (check_required(e, path_at(path, "dnsPolicy"), policy))
-        (void)check_one_of(e, path_at(path, "dnsPolicy"), policy, VALUES(dns));
+    struct str policy = value_text(spec, "restartPolicy");
+    if (validate_required(e, path_at(path, "restartPolicy"), policy))
+        (void)validate_one_of(e, path_at(path, "restartPolicy"), policy, VALUES(restart));
+    policy = value_text(spec, "dnsPolicy");
+    if (validate_required(e, path_at(path, "dnsPolicy"), policy))
+        (void)validate_one_of(e, path_at(path, "dnsPolicy"), policy, VALUES(dns));
 }
 
 static void check_optional_name(struct field_errors *e, const struct field_path *path,
@@ -310,14 +311,14 @@ static void check_optional_name(struct field_errors *e, const struct field_path 
     struct str name = value_str(value_get(spec, field));
     struct field_path at = field_child(path, field);
     if (name.n)
-        (void)check_name(e, &at, rule, name);
+        (void)validate_name(e, &at, rule, name);
 }
 
 static void check_names(struct field_errors *e, const struct field_path *path,
                         const struct value *spec)
 {
-    struct str account = text_of(spec, "serviceAccountName"),
-               older = text_of(spec, "serviceAccount");
+    struct str account = value_text(spec, "serviceAccountName"),
+               older = value_text(spec, "serviceAccount");
     check_optional_name(e, path, spec, STR("serviceAccountName"), NAME_SUBDOMAIN);
     if (!str_eq(account, older)) {
         struct str quoted = field_quoted(e, account);
@@ -325,10 +326,10 @@ static void check_names(struct field_errors *e, const struct field_path *path,
                    "must be the same as serviceAccountName: " STR_FMT, STR_ARG(quoted));
     }
     check_optional_name(e, path, spec, STR("nodeName"), NAME_SUBDOMAIN);
-    const struct value *deadline = member(spec, "activeDeadlineSeconds");
+    const struct value *deadline = validate_member(spec, "activeDeadlineSeconds");
     if (deadline)
-        (void)check_between(e, path_at(path, "activeDeadlineSeconds"), validate__int(deadline), 1,
-                            INT32_MAX);
+        (void)validate_between(e, path_at(path, "activeDeadlineSeconds"), validate__int(deadline),
+                               1, INT32_MAX);
     check_optional_name(e, path, spec, STR("hostname"), NAME_LABEL);
     check_optional_name(e, path, spec, STR("subdomain"), NAME_LABEL);
 }
@@ -337,106 +338,112 @@ static void check_classes(struct field_errors *e, const struct field_path *path,
                           const struct pod_scope *scope)
 {
     static const struct str preemption[] = { STR("PreemptLowerPriority"), STR("Never") };
-    const struct value *spec = scope->spec, *runtime = member(spec, "runtimeClassName"),
-                       *policy = member(spec, "preemptionPolicy"),
-                       *overhead = member(spec, "overhead");
+    const struct value *spec = scope->spec, *runtime = validate_member(spec, "runtimeClassName"),
+                       *policy = validate_member(spec, "preemptionPolicy"),
+                       *overhead = validate_member(spec, "overhead");
     check_optional_name(e, path, spec, STR("priorityClassName"), NAME_SUBDOMAIN);
     if (runtime)
-        (void)check_name(e, path_at(path, "runtimeClassName"), NAME_SUBDOMAIN, value_str(runtime));
-    if (policy && check_required(e, path_at(path, "preemptionPolicy"), value_str(policy)))
-        (void)check_one_of(e, path_at(path, "preemptionPolicy"), value_str(policy),
-                           VALUES(preemption));
+        (void)validate_name(e, path_at(path, "runtimeClassName"), NAME_SUBDOMAIN,
+                            value_str(runtime));
+    if (policy && validate_required(e, path_at(path, "preemptionPolicy"), value_str(policy)))
+        (void)validate_one_of(e, path_at(path, "preemptionPolicy"), value_str(policy),
+                              VALUES(preemption));
     if (!overhead)
         return;
     struct value limits = value_object(); /* the rules of a container's limits */
     struct value_field field = { STR("limits"), *overhead };
     limits.n = 1;
     limits.fields = &field;
-    check_resource_requirements(e, path_at(path, "overhead"), &limits, NULL,
-                                scope->rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0);
+    validate_resource_requirements(e, path_at(path, "overhead"), &limits, NULL,
+                                   scope->rules->keeps_hugepages ? RESOURCES_ANY_HUGEPAGES : 0);
 }
 
 static void check_scheduling_group(struct field_errors *e, const struct field_path *path,
                                    const struct value *group)
 {
-    const struct value *name = member(group, "podGroupName");
+    const struct value *name = validate_member(group, "podGroupName");
     if (!group)
         return;
     if (!name)
         fault_value(e, path_at(path, "podGroupName"), NULL, "must specify one of: `podGroupName`");
     else
-        (void)check_name(e, path_at(path, "podGroupName"), NAME_SUBDOMAIN, value_str(name));
+        (void)validate_name(e, path_at(path, "podGroupName"), NAME_SUBDOMAIN, value_str(name));
 }
 
 static void check_parts(struct field_errors *e, const struct field_path *path,
                         const struct pod_scope *scope)
 {
-    const struct value *spec = scope->spec, *affinity = member(spec, "affinity");
-    (void)check_labels(e, path_at(path, "nodeSelector"), value_get(spec, STR("nodeSelector")));
-    check_pod_security_context(e, path_at(path, "securityContext"), scope);
-    const struct value *shared = member(spec, "shareProcessNamespace");
-    if (is_true(shared) && is_true(value_get(spec, STR("hostPID"))))
+    const struct value *spec = scope->spec, *affinity = validate_member(spec, "affinity");
+    (void)validate_labels(e, path_at(path, "nodeSelector"), value_get(spec, STR("nodeSelector")));
+    validate_pod_security_context(e, path_at(path, "securityContext"), scope);
+    const struct value *shared = validate_member(spec, "shareProcessNamespace");
+    if (value_is_true(shared) && value_is_true(value_get(spec, STR("hostPID"))))
         fault_value(e, path_at(path, "shareProcessNamespace"), shared,
                     "ShareProcessNamespace and HostPID cannot both be enabled");
     if (affinity)
-        check_affinity(e, path_at(path, "affinity"), affinity, scope->rules);
-    check_dns(e, path_at(path, "dnsConfig"), text_of(spec, "dnsPolicy"), member(spec, "dnsConfig"));
+        validate_affinity(e, path_at(path, "affinity"), affinity, scope->rules);
+    check_dns(e, path_at(path, "dnsConfig"), value_text(spec, "dnsPolicy"),
+              validate_member(spec, "dnsConfig"));
     check_gates(e, path, spec);
-    check_spread_constraints(e, path_at(path, "topologySpreadConstraints"),
-                             value_get(spec, STR("topologySpreadConstraints")), scope->rules);
-    check_host_process(e, path, spec);
+    validate_spread_constraints(e, path_at(path, "topologySpreadConstraints"),
+                                value_get(spec, STR("topologySpreadConstraints")), scope->rules);
+    validate_host_process(e, path, spec);
     check_host_users(e, path, scope);
     check_hostname_override(e, path_at(path, "hostnameOverride"), spec);
     check_names(e, path, spec);
-    check_tolerations(e, path_at(path, "tolerations"), value_get(spec, STR("tolerations")),
-                      scope->rules->keeps_toleration_order);
+    validate_tolerations(e, path_at(path, "tolerations"), value_get(spec, STR("tolerations")),
+                         scope->rules->keeps_toleration_order);
     check_host_aliases(e, path_at(path, "hostAliases"), value_get(spec, STR("hostAliases")));
     check_classes(e, path, scope);
-    check_pod_os(e, path, spec);
-    check_scheduling_group(e, path_at(path, "schedulingGroup"), member(spec, "schedulingGroup"));
+    validate_pod_os(e, path, spec);
+    check_scheduling_group(e, path_at(path, "schedulingGroup"),
+                           validate_member(spec, "schedulingGroup"));
     check_all_file_refs(e, path, spec);
 }
 
-void check_pod_spec(struct field_errors *e, const struct field_path *path, const struct value *spec,
-                    const struct value *meta, const struct pod_rules *rules)
+void validate_pod_spec(struct field_errors *e, const struct field_path *path,
+                       const struct value *spec, const struct value *meta,
+                       const struct pod_rules *rules)
 {
-    const struct value *host_users = member(spec, "hostUsers");
+    const struct value *host_users = validate_member(spec, "hostUsers");
     struct pod_scope scope;
     scope.rules = rules;
     scope.spec = spec;
     scope.meta = meta;
-    scope.grace_period = member(spec, "terminationGracePeriodSeconds");
-    scope.os = member(spec, "os");
-    scope.restart_policy = text_of(spec, "restartPolicy");
-    scope.host_users = !host_users || is_true(host_users);
+    scope.grace_period = validate_member(spec, "terminationGracePeriodSeconds");
+    scope.os = validate_member(spec, "os");
+    scope.restart_policy = value_text(spec, "restartPolicy");
+    scope.host_users = !host_users || value_is_true(host_users);
     text_set_init(&scope.volumes);
     if (!scope.grace_period)
         fault_required(e, path_at(path, "terminationGracePeriodSeconds"), "");
-    check_pod_volumes(e, path_at(path, "volumes"), &scope);
+    validate_pod_volumes(e, path_at(path, "volumes"), &scope);
     check_resource_claims(e, path_at(path, "resourceClaims"), &scope);
-    check_containers(e, path_at(path, "containers"), &scope);
-    check_init_containers(e, path_at(path, "initContainers"), &scope);
-    check_ephemeral_containers(e, path_at(path, "ephemeralContainers"), &scope);
-    check_pod_resources(e, path_at(path, "resources"), spec, rules);
+    validate_containers(e, path_at(path, "containers"), &scope);
+    validate_init_containers(e, path_at(path, "initContainers"), &scope);
+    validate_ephemeral_containers(e, path_at(path, "ephemeralContainers"), &scope);
+    validate_pod_resources(e, path_at(path, "resources"), spec, rules);
     check_host_network(e, path_at(path, "containers"), &scope);
     check_policies(e, path, spec);
     check_parts(e, path, &scope);
     text_set_done(&scope.volumes);
 }
 
-void check_pod_template(struct field_errors *e, const struct field_path *path,
-                        const struct value *template, const struct value *old_template)
+void validate_pod_template(struct field_errors *e, const struct field_path *path,
+                           const struct value *template, const struct value *old_template)
 {
-    const struct value *spec = member(template, "spec"), *meta = member(template, "metadata");
-    struct pod_rules rules =
-        pod_rules_of(member(old_template, "spec"), member(old_template, "metadata"));
-    (void)check_labels(e, path_at(path, "labels"), value_get(meta, STR("labels")));
-    (void)check_annotations(e, path_at(path, "annotations"), value_get(meta, STR("annotations")));
+    const struct value *spec = validate_member(template, "spec"),
+                       *meta = validate_member(template, "metadata");
+    struct pod_rules rules = validate_pod_rules_of(validate_member(old_template, "spec"),
+                                                   validate_member(old_template, "metadata"));
+    (void)validate_labels(e, path_at(path, "labels"), value_get(meta, STR("labels")));
+    (void)validate_annotations(e, path_at(path, "annotations"),
+                               value_get(meta, STR("annotations")));
     const struct value *annotations = value_get(meta, STR("annotations"));
-    check_pod_annotations(e, path_at(path, "annotations"), annotations, spec, &rules);
-    check_pod_spec(e, path_at(path, "spec"), spec, NULL, &rules);
-    check_pod_profiles_match(e, path_at(path, "spec"), annotations, spec);
-    if (count_of(spec, "ephemeralContainers"))
+    validate_pod_annotations(e, path_at(path, "annotations"), annotations, spec, &rules);
+    validate_pod_spec(e, path_at(path, "spec"), spec, NULL, &rules);
+    validate_pod_profiles_match(e, path_at(path, "spec"), annotations, spec);
+    if (validate_count(spec, "ephemeralContainers"))
         fault_forbidden(e, path_at(path_at(path, "spec"), "ephemeralContainers"),
                         "ephemeral containers not allowed in pod template");
 }

@@ -51,8 +51,8 @@ static bool check_container_updates(struct field_errors *e, const struct value *
     size_t i = 0;
     value_each_item (it, containers) {
         const struct field_path *at = path_item(&path, i++);
-        (void)check_required(e, path_at(at, "image"), text_of(it, "image"));
-        check_image_for_pod(e, at, it);
+        (void)validate_required(e, path_at(at, "image"), value_text(it, "image"));
+        validate_image_for_pod(e, at, it);
     }
     return true;
 }
@@ -60,14 +60,14 @@ static bool check_container_updates(struct field_errors *e, const struct value *
 static bool check_deadline(struct field_errors *e, const struct value *spec,
                            const struct value *old_spec)
 {
-    const struct value *now = member(spec, "activeDeadlineSeconds"),
-                       *was = member(old_spec, "activeDeadlineSeconds");
+    const struct value *now = validate_member(spec, "activeDeadlineSeconds"),
+                       *was = validate_member(old_spec, "activeDeadlineSeconds");
     const struct field_path *path = path_at(SPEC, "activeDeadlineSeconds");
     if (!now && was)
         fault_value(e, path, NULL, "must not update from a positive integer to nil value");
     if (!now)
         return true;
-    if (!check_between(e, path, validate__int(now), 0, INT32_MAX))
+    if (!validate_between(e, path, validate__int(now), 0, INT32_MAX))
         return false;
     return !was || validate__int(was) >= validate__int(now) ||
            fault_value(e, path, now, "must be less than or equal to previous value");
@@ -102,7 +102,7 @@ static void check_added_tolerations(struct field_errors *e, const struct value *
             return;
         }
     }
-    check_tolerations(e, path, tolerations, rules->keeps_toleration_order);
+    validate_tolerations(e, path, tolerations, rules->keeps_toleration_order);
 }
 
 static void check_removed_gates(struct field_errors *e, const struct value *spec,
@@ -111,14 +111,14 @@ static void check_removed_gates(struct field_errors *e, const struct value *spec
     autoset old_gates;
     text_set_init(&old_gates);
     value_each_item (it, value_get(old_spec, STR("schedulingGates")))
-        (void)text_set_add(&old_gates, text_of(it, "name"), it);
+        (void)text_set_add(&old_gates, value_text(it, "name"), it);
     size_t i = 0;
     value_each_item (it, value_get(spec, STR("schedulingGates"))) {
         const struct field_path *at = path_item(path_at(SPEC, "schedulingGates"), i++);
-        if (!text_set_has(&old_gates, text_of(it, "name")))
+        if (!text_set_has(&old_gates, value_text(it, "name")))
             fault_forbidden(e, path_at(at, "name"),
                             "only deletion is allowed, but found new scheduling gate '" STR_FMT "'",
-                            STR_ARG(text_of(it, "name")));
+                            STR_ARG(value_text(it, "name")));
     }
 }
 
@@ -179,7 +179,7 @@ static void munge_gated(struct field_errors *e, struct munged *m)
     const struct value *selector = value_get(&m->spec, STR("nodeSelector")),
                        *old_selector = value_get(m->old_spec, STR("nodeSelector"));
     value_each_field (f, old_selector) {
-        const struct value *now = map_member(selector, f->key);
+        const struct value *now = validate_map_member(selector, f->key);
         if (now && str_eq(value_str(now), value_str(&f->val)))
             continue;
         fault_value(e, path_at(SPEC, "nodeSelector"), selector,
@@ -187,14 +187,15 @@ static void munge_gated(struct field_errors *e, struct munged *m)
         break;
     }
     take_old(m, &m->spec, m->old_spec, STR("nodeSelector"));
-    const struct value *affinity = member(&m->spec, "affinity"),
-                       *old_affinity = member(m->old_spec, "affinity"),
-                       *nodes = member(affinity, "nodeAffinity"),
-                       *old_nodes = member(old_affinity, "nodeAffinity");
-    if (is_same(nodes, old_nodes))
+    const struct value *affinity = validate_member(&m->spec, "affinity"),
+                       *old_affinity = validate_member(m->old_spec, "affinity"),
+                       *nodes = validate_member(affinity, "nodeAffinity"),
+                       *old_nodes = validate_member(old_affinity, "nodeAffinity");
+    if (validate_is_same(nodes, old_nodes))
         return;
     check_node_affinity_grows(e, nodes, old_nodes);
-    if (!old_affinity && !member(affinity, "podAffinity") && !member(affinity, "podAntiAffinity"))
+    if (!old_affinity && !validate_member(affinity, "podAffinity") &&
+        !validate_member(affinity, "podAntiAffinity"))
         value_drop(m->arena, &m->spec, STR("affinity"));
     else if (affinity || old_nodes)
         take_old(m, value_ensure(m->arena, &m->spec, STR("affinity")), old_affinity,
@@ -211,10 +212,10 @@ static void check_nothing_else(struct field_errors *e, const struct value *spec,
     take_old_of_each(&m, STR("initContainers"), STR("image"));
     for (size_t i = 0; i < ARRAY_LEN(mutable); i++)
         take_old(&m, &m.spec, old_spec, mutable[i]);
-    if (int_of(old_spec, "terminationGracePeriodSeconds") < 0 &&
-        int_of(spec, "terminationGracePeriodSeconds") == 1)
+    if (validate_int(old_spec, "terminationGracePeriodSeconds") < 0 &&
+        validate_int(spec, "terminationGracePeriodSeconds") == 1)
         take_old(&m, &m.spec, old_spec, STR("terminationGracePeriodSeconds"));
-    if (count_of(old_spec, "schedulingGates"))
+    if (validate_count(old_spec, "schedulingGates"))
         munge_gated(e, &m);
     if (value_eq(&m.spec, old_spec))
         return;
@@ -229,20 +230,22 @@ static void check_nothing_else(struct field_errors *e, const struct value *spec,
         STR_ARG(diff));
 }
 
-void update_pod(struct field_errors *e, const struct value *pod, const struct value *old_pod)
+void validate_pod_update(struct field_errors *e, const struct value *pod,
+                         const struct value *old_pod)
 {
-    const struct value *spec = member(pod, "spec"), *old_spec = member(old_pod, "spec");
-    struct pod_rules rules = pod_rules_of(old_spec, member(old_pod, "metadata"));
+    const struct value *spec = validate_member(pod, "spec"),
+                       *old_spec = validate_member(old_pod, "spec");
+    struct pod_rules rules = validate_pod_rules_of(old_spec, validate_member(old_pod, "metadata"));
     rules.is_pod = true;
-    check_whole_pod(e, pod, &rules);
-    check_pod_annotations_kept(e, pod, old_pod, &rules);
+    validate_whole_pod(e, pod, &rules);
+    validate_pod_annotations_kept(e, pod, old_pod, &rules);
     if (!check_container_updates(e, spec, old_spec, STR("containers")) ||
         !check_container_updates(e, spec, old_spec, STR("initContainers")) ||
         !check_deadline(e, spec, old_spec))
         return;
     check_added_tolerations(e, spec, old_spec, &rules);
     check_removed_gates(e, spec, old_spec);
-    if (spec && !is_same(spec, old_spec))
+    if (spec && !validate_is_same(spec, old_spec))
         check_nothing_else(e, spec, old_spec);
 }
 
@@ -253,26 +256,26 @@ static void update_ephemeral(struct field_errors *e, const struct value *pod,
 {
     struct field_errors whole = FIELD_ERRORS_INIT(e->arena);
     const struct field_path *path = path_at(SPEC, "ephemeralContainers");
-    if (map_member(value_dig(old_pod, "metadata", "annotations"), POD_MIRROR)) {
+    if (validate_map_member(value_dig(old_pod, "metadata", "annotations"), POD_MIRROR)) {
         *e = whole; /* upstream forgets what else is wrong */
         fault_forbidden(e, path_root(""), "static pods do not support ephemeral containers");
         return;
     }
-    check_whole_pod(e, pod, rules);
-    check_pod_annotations_kept(e, pod, old_pod, rules);
+    validate_whole_pod(e, pod, rules);
+    validate_pod_annotations_kept(e, pod, old_pod, rules);
     autoset now;
     text_set_init(&now);
     const struct value *list = value_dig(pod, "spec", "ephemeralContainers");
     for (size_t i = validate__count(list); i-- > 0;)
-        (void)text_set_add(&now, text_of(value_at(list, i), "name"), value_at(list, i));
+        (void)text_set_add(&now, value_text(value_at(list, i), "name"), value_at(list, i));
     value_each_item (it, value_dig(old_pod, "spec", "ephemeralContainers")) {
-        const struct value *same = text_set_get(&now, text_of(it, "name"));
-        struct str name = field_quoted(e, text_of(it, "name"));
+        const struct value *same = text_set_get(&now, value_text(it, "name"));
+        struct str name = field_quoted(e, value_text(it, "name"));
         if (!same) {
             fault_forbidden(e, path,
                             "existing ephemeral containers " STR_FMT " may not be removed\n",
                             STR_ARG(name));
-        } else if (!is_same(it, same)) {
+        } else if (!validate_is_same(it, same)) {
             struct str diff = inner_diff(e, STR("v1"), STR("EphemeralContainer"), it, same);
             fault_forbidden(
                 e, path, "existing ephemeral containers " STR_FMT " may not be changed\n" STR_FMT,
@@ -286,7 +289,7 @@ static void update_ephemeral(struct field_errors *e, const struct value *pod,
 static bool resources_removed(const struct value *amounts, const struct value *old_amounts)
 {
     value_each_field (f, old_amounts)
-        if (!map_member(amounts, f->key))
+        if (!validate_map_member(amounts, f->key))
             return true;
     return false;
 }
@@ -312,7 +315,7 @@ static void take_old_resources(struct munged *m, struct value *owner, const stru
         return;
     take_old_amounts(m, resources, old_resources, STR("limits"));
     take_old_amounts(m, resources, old_resources, STR("requests"));
-    if (!resources->n && is_same(NULL, old_resources))
+    if (!resources->n && validate_is_same(NULL, old_resources))
         take_old(m, owner, old_owner, STR("resources"));
 }
 
@@ -328,7 +331,7 @@ static bool check_same_order(struct field_errors *e, const struct value *spec,
     size_t i = 0;
     value_each_item (it, was) {
         const struct field_path *at = path_item(&path, i);
-        if (!str_eq(text_of(it, "name"), text_of(value_at(now, i), "name")))
+        if (!str_eq(value_text(it, "name"), value_text(value_at(now, i), "name")))
             good = fault_forbidden(e, path_at(at, "name"),
                                    STR_FMT " may not be renamed or reordered on resize",
                                    STR_ARG(list));
@@ -363,19 +366,19 @@ static void munge_containers(struct field_errors *e, struct munged *m, struct st
     for (size_t i = 0; value_is(containers, VALUE_ARRAY) && i < containers->n; i++) {
         struct value *container = value_edit_at(m->arena, containers, i);
         const struct value *old_one = value_at(value_get(m->old_spec, list), i);
-        bool modified = !is_same(container, old_one);
+        bool modified = !validate_is_same(container, old_one);
         if (value_is(container, VALUE_OBJECT))
             take_old_resources(m, container, old_one);
-        if (!is_same(container, old_one) && init)
+        if (!validate_is_same(container, old_one) && init)
             fault_forbidden(e, path_item(&path, i),
                             "only cpu and memory resources for init or sidecar containers are "
                             "mutable");
-        else if (!is_same(container, old_one))
+        else if (!validate_is_same(container, old_one))
             fault_forbidden(e, SPEC, "only cpu and memory resources are mutable");
-        if (!init || !modified || is_sidecar(container))
+        if (!init || !modified || validate_is_sidecar(container))
             continue;
         value_each_item (it, value_get(container, STR("resizePolicy")))
-            if (str_eq(text_of(it, "restartPolicy"), STR("RestartContainer")))
+            if (str_eq(value_text(it, "restartPolicy"), STR("RestartContainer")))
                 fault_forbidden(e, path_item(&path, i),
                                 "non-sidecar init containers with a resize policy of "
                                 "RestartContainer cannot be resized");
@@ -384,13 +387,14 @@ static void munge_containers(struct field_errors *e, struct munged *m, struct st
 
 static bool asks_for_pod(const struct value *spec)
 {
-    const struct value *resources = member(spec, "resources");
-    return count_of(resources, "requests") || count_of(resources, "limits");
+    const struct value *resources = validate_member(spec, "resources");
+    return validate_count(resources, "requests") || validate_count(resources, "limits");
 }
 
 static void munge_pod_level(struct field_errors *e, struct munged *m, const struct value *spec)
 {
-    const struct value *was = member(m->old_spec, "resources"), *now = member(spec, "resources");
+    const struct value *was = validate_member(m->old_spec, "resources"),
+                       *now = validate_member(spec, "resources");
     const struct field_path *path = path_at(SPEC, "resources");
     if (was && !now) {
         fault_forbidden(e, path, "pod-level resources cannot be removed");
@@ -402,7 +406,7 @@ static void munge_pod_level(struct field_errors *e, struct munged *m, const stru
     if (was && resources_removed(value_get(now, STR("limits")), value_get(was, STR("limits"))))
         fault_forbidden(e, path_at(path, "limits"), "pod-level resource limits cannot be removed");
     take_old_resources(m, &m->spec, m->old_spec);
-    if (!is_same(member(&m->spec, "resources"), was))
+    if (!validate_is_same(validate_member(&m->spec, "resources"), was))
         fault_forbidden(e, SPEC, "only cpu and memory resources are mutable at pod-level");
 }
 
@@ -410,15 +414,15 @@ static void munge_pod_level(struct field_errors *e, struct munged *m, const stru
 static bool node_can_resize(const struct value *old_pod)
 {
     value_each_item (it, value_dig(old_pod, "status", "containerStatuses"))
-        if (member(member(it, "state"), "running"))
-            return member(it, "resources") != NULL;
+        if (validate_member(validate_member(it, "state"), "running"))
+            return validate_member(it, "resources") != NULL;
     return true;
 }
 
 static bool check_resizable(struct field_errors *e, const struct value *old_pod)
 {
     const char *what = NULL;
-    if (map_member(value_dig(old_pod, "metadata", "annotations"), POD_MIRROR))
+    if (validate_map_member(value_dig(old_pod, "metadata", "annotations"), POD_MIRROR))
         what = "static";
     else if (str_eq(value_str(value_dig(old_pod, "spec", "os", "name")), STR("windows")))
         what = "windows";
@@ -428,15 +432,16 @@ static bool check_resizable(struct field_errors *e, const struct value *old_pod)
     return fault_forbidden(e, path_root(""), "%s pods cannot be resized", what);
 }
 
-void check_pod_resize(struct field_errors *e, const struct value *pod, const struct value *old_pod,
-                      const struct pod_rules *rules)
+void validate_pod_resize(struct field_errors *e, const struct value *pod,
+                         const struct value *old_pod, const struct pod_rules *rules)
 {
-    const struct value *spec = member(pod, "spec"), *old_spec = member(old_pod, "spec");
+    const struct value *spec = validate_member(pod, "spec"),
+                       *old_spec = validate_member(old_pod, "spec");
     struct str was = value_str(value_dig(old_pod, "status", "qosClass"));
     if (!check_resizable(e, old_pod))
         return;
     size_t before = e->n;
-    check_whole_pod(e, pod, rules);
+    validate_whole_pod(e, pod, rules);
     if (!str_eq(was.n ? was : pod_qos_class(old_spec), pod_qos_class(spec)))
         fault_text(e, SPEC, value_str(value_dig(pod, "status", "qosClass")),
                    "Pod QOS Class may not change as a result of resizing");
@@ -453,25 +458,26 @@ void check_pod_resize(struct field_errors *e, const struct value *pod, const str
     check_not_removed(e, spec, old_spec, STR("containers"));
     munge_containers(e, &m, STR("containers"));
     munge_containers(e, &m, STR("initContainers"));
-    if (!is_same(value_get(spec, STR("volumes")), value_get(old_spec, STR("volumes"))))
+    if (!validate_is_same(value_get(spec, STR("volumes")), value_get(old_spec, STR("volumes"))))
         fault_forbidden(e, path_at(SPEC, "volumes"),
                         "volumes are immutable on resize when "
                         "InPlacePodVerticalScalingMemoryBackedVolumes feature gate is disabled");
-    if (e->n == before && !is_same(&m.spec, old_spec))
+    if (e->n == before && !validate_is_same(&m.spec, old_spec))
         fault_forbidden(e, SPEC, "only cpu and memory resources are mutable");
 }
 
-void update_pod_sub(struct field_errors *e, struct str sub, const struct value *pod,
-                    const struct value *old_pod)
+void validate_pod_update_sub(struct field_errors *e, struct str sub, const struct value *pod,
+                             const struct value *old_pod)
 {
-    struct pod_rules rules = pod_rules_of(member(old_pod, "spec"), member(old_pod, "metadata"));
+    struct pod_rules rules = validate_pod_rules_of(validate_member(old_pod, "spec"),
+                                                   validate_member(old_pod, "metadata"));
     rules.is_pod = true;
     if (str_eq(sub, STR("status")))
-        check_pod_status(e, pod, old_pod, &rules);
+        validate_pod_status(e, pod, old_pod, &rules);
     else if (str_eq(sub, STR("ephemeralcontainers")))
         update_ephemeral(e, pod, old_pod, &rules);
     else if (str_eq(sub, STR("resize")))
-        check_pod_resize(e, pod, old_pod, &rules);
+        validate_pod_resize(e, pod, old_pod, &rules);
     else
-        update_pod(e, pod, old_pod);
+        validate_pod_update(e, pod, old_pod);
 }

@@ -24,72 +24,72 @@ static void require(struct field_errors *e, const struct field_path *path, const
                     struct str field)
 {
     struct field_path at = field_child(path, field);
-    (void)check_required(e, &at, value_str(value_get(v, field)));
+    (void)validate_required(e, &at, value_str(value_get(v, field)));
 }
 
 /* ---- Files ---- */
 
-void check_file_mode(struct field_errors *e, const struct field_path *path,
-                     const struct value *mode)
+void validate_file_mode(struct field_errors *e, const struct field_path *path,
+                        const struct value *mode)
 {
     if (mode && (validate__int(mode) > 0777 || validate__int(mode) < 0))
         fault_value(e, path, mode, "must be a number between 0 and 0777 (octal), both inclusive");
 }
 
-void check_user(struct field_errors *e, const struct field_path *path, const struct value *user)
+void validate_user(struct field_errors *e, const struct field_path *path, const struct value *user)
 {
     if (user)
-        (void)check_id(e, path, validate__int(user));
+        (void)validate_id(e, path, validate__int(user));
 }
 
-bool check_local_path(struct field_errors *e, const struct field_path *path, struct str text)
+bool validate_local_path(struct field_errors *e, const struct field_path *path, struct str text)
 {
-    bool good = check_descending_path(e, path, text);
+    bool good = validate_descending_path(e, path, text);
     if (str_starts(text, STR("..")) && !str_starts(text, STR("../")))
         return fault_text(e, path, text, "must not start with '..'");
     return good;
 }
 
-void check_key_to_path(struct field_errors *e, const struct field_path *path,
-                       const struct value *item)
+void validate_key_to_path(struct field_errors *e, const struct field_path *path,
+                          const struct value *item)
 {
-    (void)check_required(e, path_at(path, "key"), text_of(item, "key"));
-    (void)check_required(e, path_at(path, "path"), text_of(item, "path"));
-    (void)check_local_path(e, path_at(path, "path"), text_of(item, "path"));
-    check_file_mode(e, path_at(path, "mode"), member(item, "mode"));
-    check_user(e, path_at(path, "user"), member(item, "user"));
+    (void)validate_required(e, path_at(path, "key"), value_text(item, "key"));
+    (void)validate_required(e, path_at(path, "path"), value_text(item, "path"));
+    (void)validate_local_path(e, path_at(path, "path"), value_text(item, "path"));
+    validate_file_mode(e, path_at(path, "mode"), validate_member(item, "mode"));
+    validate_user(e, path_at(path, "user"), validate_member(item, "user"));
 }
 
-void check_downward_file(struct field_errors *e, const struct field_path *path,
-                         const struct value *file)
+void validate_downward_file(struct field_errors *e, const struct field_path *path,
+                            const struct value *file)
 {
-    const struct value *field = member(file, "fieldRef"),
-                       *resource = member(file, "resourceFieldRef");
-    (void)check_required(e, path_at(path, "path"), text_of(file, "path"));
-    (void)check_local_path(e, path_at(path, "path"), text_of(file, "path"));
+    const struct value *field = validate_member(file, "fieldRef"),
+                       *resource = validate_member(file, "resourceFieldRef");
+    (void)validate_required(e, path_at(path, "path"), value_text(file, "path"));
+    (void)validate_local_path(e, path_at(path, "path"), value_text(file, "path"));
     if (field) {
-        check_field_ref(e, path_at(path, "fieldRef"), field, true);
+        validate_field_ref(e, path_at(path, "fieldRef"), field, true);
         if (resource)
             fault_text(e, path, STR("resource"),
                        "fieldRef and resourceFieldRef can not be specified simultaneously");
     } else if (resource) {
-        check_resource_field_ref(e, path_at(path, "resourceFieldRef"), resource, true);
+        validate_resource_field_ref(e, path_at(path, "resourceFieldRef"), resource, true);
     } else {
         fault_required(e, path, "one of fieldRef and resourceFieldRef is required");
     }
-    check_file_mode(e, path_at(path, "mode"), member(file, "mode"));
-    check_user(e, path_at(path, "user"), member(file, "user"));
+    validate_file_mode(e, path_at(path, "mode"), validate_member(file, "mode"));
+    validate_user(e, path_at(path, "user"), validate_member(file, "user"));
 }
 
 static void check_files(struct field_errors *e, const struct field_path *path,
                         const struct value *v, struct str name_field)
 {
     require(e, path, v, name_field);
-    check_file_mode(e, path_at(path, "defaultMode"), member(v, "defaultMode"));
-    check_user(e, path_at(path, "defaultUser"), member(v, "defaultUser"));
+    validate_file_mode(e, path_at(path, "defaultMode"), validate_member(v, "defaultMode"));
+    validate_user(e, path_at(path, "defaultUser"), validate_member(v, "defaultUser"));
     size_t i = 0;
     value_each_item (it, value_get(v, STR("items")))
-        check_key_to_path(e, path_item(path_at(path, "items"), i++), it);
+        validate_key_to_path(e, path_item(path_at(path, "items"), i++), it);
 }
 
 SOURCE(check_secret)
@@ -107,25 +107,25 @@ SOURCE(check_config_map)
 SOURCE(check_downward)
 {
     (void)volume;
-    check_file_mode(e, path_at(path, "defaultMode"), member(v, "defaultMode"));
-    check_user(e, path_at(path, "defaultUser"), member(v, "defaultUser"));
+    validate_file_mode(e, path_at(path, "defaultMode"), validate_member(v, "defaultMode"));
+    validate_user(e, path_at(path, "defaultUser"), validate_member(v, "defaultUser"));
     value_each_item (it, value_get(v, STR("items")))
-        check_downward_file(e, path, it);
+        validate_downward_file(e, path, it);
 }
 
 SOURCE(check_projected)
 {
-    check_projected_volume(e, path, v, volume->rules);
+    validate_projected_volume(e, path, v, volume->rules);
 }
 
 SOURCE(check_empty_dir)
 {
     (void)volume;
-    struct str limit = text_of(v, "sizeLimit");
+    struct str limit = value_text(v, "sizeLimit");
     if (limit.n && quantity_sign(limit) < 0)
         fault_forbidden(e, path_at(path, "sizeLimit"),
                         "SizeLimit field must be a valid resource quantity");
-    const struct value *mode = member(v, "mode");
+    const struct value *mode = validate_member(v, "mode");
     if (mode && (validate__int(mode) > 01777 || validate__int(mode) < 0))
         fault_value(e, path_at(path, "mode"), mode,
                     "must be a number between 0 and 01777 (octal), both inclusive");
@@ -142,23 +142,23 @@ SOURCE(check_claim)
 SOURCE(check_csi)
 {
     (void)volume;
-    (void)check_driver(e, path_at(path, "driver"), text_of(v, "driver"));
-    const struct value *secret = member(v, "nodePublishSecretRef");
+    (void)validate_driver(e, path_at(path, "driver"), value_text(v, "driver"));
+    const struct value *secret = validate_member(v, "nodePublishSecretRef");
     if (!secret)
         return;
-    struct str name = text_of(secret, "name");
-    if (check_required(e, path_at(path_at(path, "nodePublishSecretRef"), "name"), name))
-        (void)check_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
+    struct str name = value_text(secret, "name");
+    if (validate_required(e, path_at(path_at(path, "nodePublishSecretRef"), "name"), name))
+        (void)validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
 }
 
 SOURCE(check_ephemeral)
 {
-    const struct value *template = member(v, "volumeClaimTemplate");
+    const struct value *template = validate_member(v, "volumeClaimTemplate");
     if (!template)
         fault_required(e, path_at(path, "volumeClaimTemplate"), "");
     else
-        check_claim_template(e, path_at(path, "volumeClaimTemplate"), template);
-    struct str pod = text_of(volume->meta, "name");
+        validate_claim_template(e, path_at(path, "volumeClaimTemplate"), template);
+    struct str pod = value_text(volume->meta, "name");
     if (!pod.n || !volume->name.n)
         return;
     struct str claim =
@@ -176,7 +176,7 @@ SOURCE(check_image)
 {
     if (!volume->rules->keeps_image_reference)
         require(e, path, v, STR("reference"));
-    (void)check_pull_policy(e, path_at(path, "pullPolicy"), text_of(v, "pullPolicy"));
+    (void)validate_pull_policy(e, path_at(path, "pullPolicy"), value_text(v, "pullPolicy"));
 }
 
 /* ---- What older clusters mounted ---- */
@@ -185,7 +185,7 @@ SOURCE(check_git)
 {
     (void)volume;
     require(e, path, v, STR("repository"));
-    (void)check_descending_path(e, path_at(path, "directory"), text_of(v, "directory"));
+    (void)validate_descending_path(e, path_at(path, "directory"), value_text(v, "directory"));
 }
 
 static bool is_digits(struct str s)
@@ -241,14 +241,14 @@ static void check_iscsi_name(struct field_errors *e, const struct field_path *pa
 SOURCE(check_iscsi)
 {
     (void)volume;
-    const struct value *initiator = member(v, "initiatorName");
+    const struct value *initiator = validate_member(v, "initiatorName");
     require(e, path, v, STR("targetPortal"));
-    if (check_required(e, path_at(path, "iqn"), text_of(v, "iqn")))
-        check_iscsi_name(e, path_at(path, "iqn"), text_of(v, "iqn"));
-    (void)check_between(e, path_at(path, "lun"), int_of(v, "lun"), 0, 255);
-    if ((is_true(value_get(v, STR("chapAuthDiscovery"))) ||
-         is_true(value_get(v, STR("chapAuthSession")))) &&
-        !member(v, "secretRef"))
+    if (validate_required(e, path_at(path, "iqn"), value_text(v, "iqn")))
+        check_iscsi_name(e, path_at(path, "iqn"), value_text(v, "iqn"));
+    (void)validate_between(e, path_at(path, "lun"), validate_int(v, "lun"), 0, 255);
+    if ((value_is_true(value_get(v, STR("chapAuthDiscovery"))) ||
+         value_is_true(value_get(v, STR("chapAuthSession")))) &&
+        !validate_member(v, "secretRef"))
         fault_required(e, path_at(path, "secretRef"), "");
     if (initiator)
         check_iscsi_name(e, path_at(path, "initiatorname"), value_str(initiator));
@@ -279,7 +279,7 @@ SOURCE(check_rbd)
 static void check_secret_ref(struct field_errors *e, const struct field_path *path,
                              const struct value *v)
 {
-    const struct value *secret = member(v, "secretRef");
+    const struct value *secret = validate_member(v, "secretRef");
     if (secret)
         require(e, path_at(path, "secretRef"), secret, STR("name"));
 }
@@ -333,10 +333,11 @@ SOURCE(check_scale_io)
 SOURCE(check_storage_os)
 {
     (void)volume;
-    (void)check_required_name(e, path_at(path, "volumeName"), NAME_LABEL, text_of(v, "volumeName"));
-    if (text_of(v, "volumeNamespace").n)
-        (void)check_name(e, path_at(path, "volumeNamespace"), NAME_LABEL,
-                         text_of(v, "volumeNamespace"));
+    (void)validate_required_name(e, path_at(path, "volumeName"), NAME_LABEL,
+                                 value_text(v, "volumeName"));
+    if (value_text(v, "volumeNamespace").n)
+        (void)validate_name(e, path_at(path, "volumeNamespace"), NAME_LABEL,
+                            value_text(v, "volumeNamespace"));
     check_secret_ref(e, path, v);
 }
 
@@ -391,9 +392,9 @@ static void check_source(struct field_errors *e, const struct source *s, const s
     else if (s->check)
         s->check(e, &at, v, volume);
     else
-        (void)check_common_source(e, &at, s->name, v);
-    if (s->check == check_iscsi && member(v, "initiatorName") &&
-        volume->name.n + 1 + text_of(v, "targetPortal").n > 64)
+        (void)validate_common_source(e, &at, s->name, v);
+    if (s->check == check_iscsi && validate_member(v, "initiatorName") &&
+        volume->name.n + 1 + value_text(v, "targetPortal").n > 64)
         fault_text(e, path_at(volume->path, "name"), volume->name,
                    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
                    "if iscsi.initiatorName is specified.");
@@ -413,7 +414,7 @@ static void check_volume_source(struct field_errors *e, const struct value *v,
             continue;
         check_source(e, &sources[i], source, volume, is_first);
         is_first = false;
-        if (left == 1 && member(v, "name"))
+        if (left == 1 && validate_member(v, "name"))
             break;
     }
     if (is_first)
@@ -424,17 +425,17 @@ static void check_volume_source(struct field_errors *e, const struct value *v,
 static void collect_claims(struct field_errors *e, struct text_set *claims,
                            const struct value *volumes, const struct value *meta)
 {
-    struct str pod = text_of(meta, "name");
+    struct str pod = value_text(meta, "name");
     value_each_item (it, volumes)
-        if (pod.n && member(it, "ephemeral"))
+        if (pod.n && validate_member(it, "ephemeral"))
             (void)text_set_add(claims,
                                arena_printf(e->arena, STR_FMT "-" STR_FMT, STR_ARG(pod),
-                                            STR_ARG(text_of(it, "name"))),
+                                            STR_ARG(value_text(it, "name"))),
                                it);
 }
 
-void check_pod_volumes(struct field_errors *e, const struct field_path *path,
-                       struct pod_scope *scope)
+void validate_pod_volumes(struct field_errors *e, const struct field_path *path,
+                          struct pod_scope *scope)
 {
     const struct value *volumes = value_get(scope->spec, STR("volumes"));
     autoset claims;
@@ -443,16 +444,16 @@ void check_pod_volumes(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, volumes) {
         const struct field_path *at = path_item(path, i++), *name_path = path_at(at, "name");
-        struct volume volume = { text_of(it, "name"), scope->meta, scope->rules, at };
+        struct volume volume = { value_text(it, "name"), scope->meta, scope->rules, at };
         size_t before = e->n;
         check_volume_source(e, it, &volume);
-        (void)check_required_name(e, name_path, NAME_LABEL, volume.name);
+        (void)validate_required_name(e, name_path, NAME_LABEL, volume.name);
         if (text_set_has(&scope->volumes, volume.name))
             fault_duplicate(e, name_path, volume.name);
         if (e->n == before)
             (void)text_set_add(&scope->volumes, volume.name, it);
-        const struct value *claim = member(it, "persistentVolumeClaim");
-        struct str name = text_of(claim, "claimName");
+        const struct value *claim = validate_member(it, "persistentVolumeClaim");
+        struct str name = value_text(claim, "claimName");
         if (claim && text_set_has(&claims, name))
             fault_text(e, path_at(path_at(at, "persistentVolumeClaim"), "claimName"), name,
                        "must not reference a PVC that gets created for an ephemeral volume");

@@ -14,7 +14,7 @@ static struct str quoted(struct validate_warnings *w, struct str text)
     return arena_str(w->arena, buf_str(&out));
 }
 
-void warn_of_name(struct validate_warnings *w, struct str name, const char *words)
+void validate_warn_name(struct validate_warnings *w, struct str name, const char *words)
 {
     struct name_faults f = { 0 };
     if (name_check(NAME_LABEL, name, &f))
@@ -31,9 +31,9 @@ static void warn_of_nodes(struct validate_warnings *w, const struct field_path *
                           const struct value *spec)
 {
     value_each_field (f, value_get(spec, STR("nodeSelector"))) {
-        const char *words = deprecated_node_label(f->key);
+        const char *words = validate_deprecated_node_label(f->key);
         if (words)
-            warn_at(w, path_key(path_at(spec_path, "nodeSelector"), f->key), "%s", words);
+            validate_warn_at(w, path_key(path_at(spec_path, "nodeSelector"), f->key), "%s", words);
     }
     const struct value *affinity = value_dig(spec, "affinity", "nodeAffinity");
     if (!affinity)
@@ -44,14 +44,14 @@ static void warn_of_nodes(struct validate_warnings *w, const struct field_path *
     size_t i = 0;
     value_each_item (it, value_dig(affinity, "requiredDuringSchedulingIgnoredDuringExecution",
                                    "nodeSelectorTerms"))
-        warn_of_node_term(w, path_item(required, i++), it, false);
+        validate_warn_node_term(w, path_item(required, i++), it, false);
     const struct field_path *preferred =
         path_at(path, "preferredDuringSchedulingIgnoredDuringExecution");
     i = 0;
     value_each_item (it,
                      value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution")))
-        warn_of_node_term(w, path_at(path_item(preferred, i++), "preference"),
-                          value_get(it, STR("preference")), true);
+        validate_warn_node_term(w, path_at(path_item(preferred, i++), "preference"),
+                                value_get(it, STR("preference")), true);
 }
 
 static void warn_of_spreading(struct validate_warnings *w, const struct field_path *spec_path,
@@ -61,13 +61,13 @@ static void warn_of_spreading(struct validate_warnings *w, const struct field_pa
     value_each_item (it, value_get(spec, STR("topologySpreadConstraints"))) {
         const struct field_path *at =
             path_item(path_at(spec_path, "topologySpreadConstraints"), i++);
-        struct str key = text_of(it, "topologyKey");
-        const char *words = deprecated_node_label(key);
+        struct str key = value_text(it, "topologyKey");
+        const char *words = validate_deprecated_node_label(key);
         if (words)
-            warn_at(w, path_at(at, "topologyKey"), STR_FMT " is %s", STR_ARG(key), words);
-        if (!member(it, "labelSelector"))
-            warn_at(w, path_at(at, "labelSelector"),
-                    "a null labelSelector results in matching no pod");
+            validate_warn_at(w, path_at(at, "topologyKey"), STR_FMT " is %s", STR_ARG(key), words);
+        if (!validate_member(it, "labelSelector"))
+            validate_warn_at(w, path_at(at, "labelSelector"),
+                             "a null labelSelector results in matching no pod");
     }
 }
 
@@ -80,16 +80,17 @@ static void warn_of_affinity(struct validate_warnings *w, const struct field_pat
                      value_get(affinity, STR("requiredDuringSchedulingIgnoredDuringExecution"))) {
         const struct field_path *at =
             path_item(path_at(path, "requiredDuringSchedulingIgnoredDuringExecution"), i++);
-        if (!member(it, "labelSelector"))
-            warn_at(w, path_at(at, "labelSelector"), "%s", words);
+        if (!validate_member(it, "labelSelector"))
+            validate_warn_at(w, path_at(at, "labelSelector"), "%s", words);
     }
     i = 0;
     value_each_item (it,
                      value_get(affinity, STR("preferredDuringSchedulingIgnoredDuringExecution"))) {
         const struct field_path *at =
             path_item(path_at(path, "preferredDuringSchedulingIgnoredDuringExecution"), i++);
-        if (!member(member(it, "podAffinityTerm"), "labelSelector"))
-            warn_at(w, path_at(path_at(at, "podAffinityTerm"), "labelSelector"), "%s", words);
+        if (!validate_member(validate_member(it, "podAffinityTerm"), "labelSelector"))
+            validate_warn_at(w, path_at(path_at(at, "podAffinityTerm"), "labelSelector"), "%s",
+                             words);
     }
 }
 
@@ -110,22 +111,22 @@ static void warn_of_annotations(struct validate_warnings *w, const struct field_
           "non-functional in v1.11+; use the \"sysctls\" field instead" },
     };
     for (size_t i = 0; annotations && i < ARRAY_LEN(deprecated); i++)
-        if (map_member(annotations, deprecated[i].key))
-            warn_at(w, path_key(path_at(meta_path, "annotations"), deprecated[i].key), "%s",
-                    deprecated[i].words);
+        if (validate_map_member(annotations, deprecated[i].key))
+            validate_warn_at(w, path_key(path_at(meta_path, "annotations"), deprecated[i].key),
+                             "%s", deprecated[i].words);
 }
 
 /* An annotation of a profile whose field is not set does nothing, or will not for long. */
 static void warn_of_profile(struct validate_warnings *w, const struct field_path *meta_path,
                             const struct value *annotations, struct str key, const char *words)
 {
-    if (map_member(annotations, key))
-        warn_at(w, path_key(path_at(meta_path, "annotations"), key), "%s", words);
+    if (validate_map_member(annotations, key))
+        validate_warn_at(w, path_key(path_at(meta_path, "annotations"), key), "%s", words);
 }
 
 static bool says_the_same(const struct value *profile, struct str note)
 {
-    struct str type = text_of(profile, "type"), local = text_of(profile, "localhostProfile");
+    struct str type = value_text(profile, "type"), local = value_text(profile, "localhostProfile");
     if (str_eq(note, STR("unconfined")))
         return str_eq(type, STR("Unconfined"));
     if (str_eq(note, STR("runtime/default")))
@@ -140,10 +141,11 @@ static void warn_of_profiles(struct validate_warnings *w, const struct field_pat
 {
     if (!validate__count(annotations))
         return;
-    const struct value *sc = member(container, "securityContext"),
-                       *of_pod = member(member(spec, "securityContext"), "appArmorProfile");
-    struct str name = text_of(container, "name");
-    if (!member(sc, "seccompProfile"))
+    const struct value *sc = validate_member(container, "securityContext"),
+                       *of_pod = validate_member(validate_member(spec, "securityContext"),
+                                                 "appArmorProfile");
+    struct str name = value_text(container, "name");
+    if (!validate_member(sc, "seccompProfile"))
         warn_of_profile(w, meta_path, annotations,
                         arena_printf(w->arena,
                                      "container.seccomp.security.alpha.kubernetes.io/" STR_FMT,
@@ -151,8 +153,8 @@ static void warn_of_profiles(struct validate_warnings *w, const struct field_pat
                         "non-functional in v1.27+; use the \"seccompProfile\" field instead");
     struct str key = arena_printf(
         w->arena, "container.apparmor.security.beta.kubernetes.io/" STR_FMT, STR_ARG(name));
-    const struct value *note = map_member(annotations, key);
-    if (is_template && !member(sc, "appArmorProfile") && note &&
+    const struct value *note = validate_map_member(annotations, key);
+    if (is_template && !validate_member(sc, "appArmorProfile") && note &&
         !(of_pod && says_the_same(of_pod, value_str(note))))
         warn_of_profile(w, meta_path, annotations, key,
                         "deprecated since v1.30; use the \"appArmorProfile\" field instead");
@@ -167,8 +169,9 @@ static void warn_of_fraction(struct validate_warnings *w, const struct field_pat
     if (!amount.n || quantity_is_whole(amount))
         return;
     struct str shown = quoted(w, amount);
-    warn_at(w, path_key(path, name),
-            "fractional byte value " STR_FMT " is invalid, must be an integer", STR_ARG(shown));
+    validate_warn_at(w, path_key(path, name),
+                     "fractional byte value " STR_FMT " is invalid, must be an integer",
+                     STR_ARG(shown));
 }
 
 static void warn_of_volumes(struct validate_warnings *w, const struct field_path *path,
@@ -196,7 +199,7 @@ static void warn_of_volumes(struct validate_warnings *w, const struct field_path
             struct str shown = deprecated[k].shown.n ? deprecated[k].shown : deprecated[k].name;
             struct field_path source = field_child(at, shown);
             if (validate__member(it, deprecated[k].name))
-                warn_at(w, &source, "%s", deprecated[k].words);
+                validate_warn_at(w, &source, "%s", deprecated[k].words);
         }
         const struct value *claim = value_dig(it, "ephemeral", "volumeClaimTemplate", "spec");
         if (!claim)
@@ -271,7 +274,7 @@ static void add_file(struct files *f, struct str path, struct str source)
 static void add_items(struct files *f, const struct value *source, struct str named)
 {
     value_each_item (it, value_get(source, STR("items")))
-        add_file(f, text_of(it, "path"), named);
+        add_file(f, value_text(it, "path"), named);
 }
 
 static struct str named(struct validate_warnings *w, const char *kind, struct str name)
@@ -282,28 +285,29 @@ static struct str named(struct validate_warnings *w, const char *kind, struct st
 
 static void add_projection(struct files *f, const struct value *source)
 {
-    const struct value *config = member(source, "configMap"), *secret = member(source, "secret"),
-                       *downward = member(source, "downwardAPI"),
-                       *token = member(source, "serviceAccountToken"),
-                       *bundle = member(source, "clusterTrustBundle"),
-                       *certificate = member(source, "podCertificate");
-    if (count_of(config, "items")) {
-        add_items(f, config, named(f->w, "ConfigMap", text_of(config, "name")));
-    } else if (count_of(secret, "items")) {
-        add_items(f, secret, named(f->w, "Secret", text_of(secret, "name")));
-    } else if (count_of(downward, "items")) {
+    const struct value *config = validate_member(source, "configMap"),
+                       *secret = validate_member(source, "secret"),
+                       *downward = validate_member(source, "downwardAPI"),
+                       *token = validate_member(source, "serviceAccountToken"),
+                       *bundle = validate_member(source, "clusterTrustBundle"),
+                       *certificate = validate_member(source, "podCertificate");
+    if (validate_count(config, "items")) {
+        add_items(f, config, named(f->w, "ConfigMap", value_text(config, "name")));
+    } else if (validate_count(secret, "items")) {
+        add_items(f, secret, named(f->w, "Secret", value_text(secret, "name")));
+    } else if (validate_count(downward, "items")) {
         add_items(f, downward, STR("DownwardAPI"));
     } else if (token) {
-        add_file(f, text_of(token, "path"), STR("ServiceAccountToken"));
+        add_file(f, value_text(token, "path"), STR("ServiceAccountToken"));
     } else if (bundle) {
-        const struct value *name = member(bundle, "name");
-        add_file(f, text_of(bundle, "path"),
+        const struct value *name = validate_member(bundle, "name");
+        add_file(f, value_text(bundle, "path"),
                  named(f->w, "ClusterTrustBundle",
-                       name ? value_str(name) : text_of(bundle, "signerName")));
+                       name ? value_str(name) : value_text(bundle, "signerName")));
     } else if (certificate) {
-        struct str chain = text_of(certificate, "certificateChainPath"),
-                   key = text_of(certificate, "keyPath"),
-                   both = text_of(certificate, "credentialBundlePath");
+        struct str chain = value_text(certificate, "certificateChainPath"),
+                   key = value_text(certificate, "keyPath"),
+                   both = value_text(certificate, "credentialBundlePath");
         if (chain.n)
             add_file(f, chain, STR("PodCertificate chain"));
         if (key.n)
@@ -330,16 +334,17 @@ static void warn_of_projected(struct validate_warnings *w, struct files *f,
 
 static void warn_of_files(struct validate_warnings *w, const struct value *volume)
 {
-    const struct value *config = member(volume, "configMap"), *secret = member(volume, "secret"),
-                       *downward = member(volume, "downwardAPI"),
-                       *projected = member(volume, "projected");
-    struct files f = { .w = w, .volume = text_of(volume, "name") };
-    if (count_of(config, "items")) {
-        f.kind = named(w, "ConfigMap", text_of(config, "name"));
+    const struct value *config = validate_member(volume, "configMap"),
+                       *secret = validate_member(volume, "secret"),
+                       *downward = validate_member(volume, "downwardAPI"),
+                       *projected = validate_member(volume, "projected");
+    struct files f = { .w = w, .volume = value_text(volume, "name") };
+    if (validate_count(config, "items")) {
+        f.kind = named(w, "ConfigMap", value_text(config, "name"));
         add_items(&f, config, STR(""));
     }
-    if (count_of(secret, "items")) {
-        f.kind = named(w, "Secret", text_of(secret, "secretName"));
+    if (validate_count(secret, "items")) {
+        f.kind = named(w, "Secret", value_text(secret, "secretName"));
         add_items(&f, secret, STR(""));
     }
     f.kind = STR("DownwardAPI");
@@ -363,7 +368,8 @@ static void warn_of_repeats(struct validate_warnings *w, const struct field_path
         if (text_set_add(&seen, text, it))
             continue;
         struct str shown = quoted(w, text);
-        warn_at(w, &field_path, "duplicate " STR_FMT " " STR_FMT, STR_ARG(field), STR_ARG(shown));
+        validate_warn_at(w, &field_path, "duplicate " STR_FMT " " STR_FMT, STR_ARG(field),
+                         STR_ARG(shown));
     }
 }
 
@@ -374,8 +380,8 @@ static void warn_of_pull_secrets(struct validate_warnings *w, const struct field
     size_t i = 0;
     value_each_item (it, secrets) {
         const struct field_path *at = path_item(path, i++);
-        if (!text_of(it, "name").n)
-            warn_at(w, path_at(at, "name"), "invalid empty name \"\"");
+        if (!value_text(it, "name").n)
+            validate_warn_at(w, path_at(at, "name"), "invalid empty name \"\"");
     }
 }
 
@@ -389,17 +395,18 @@ static void warn_of_env(struct validate_warnings *w, const struct field_path *pa
     size_t i = 0;
     value_each_item (it, env) {
         const struct field_path *at = path_item(path, i++);
-        struct str name = text_of(it, "name"), text = text_of(it, "value");
+        struct str name = value_text(it, "name"), text = value_text(it, "value");
         if (text_set_add(&seen, name, it))
             continue;
         struct str ref = arena_printf(w->arena, "$(" STR_FMT ")", STR_ARG(name));
         bool builds_on_it = text.n > ref.n && memmem(text.p, text.n, ref.p, ref.n);
-        if (builds_on_it && !member(it, "valueFrom"))
+        if (builds_on_it && !validate_member(it, "valueFrom"))
             continue;
         struct str shown = quoted(w, name);
-        warn_at(w, at,
-                "hides previous definition of " STR_FMT ", which may be dropped when using apply",
-                STR_ARG(shown));
+        validate_warn_at(w, at,
+                         "hides previous definition of " STR_FMT
+                         ", which may be dropped when using apply",
+                         STR_ARG(shown));
     }
 }
 
@@ -429,10 +436,11 @@ static struct str port_path(struct validate_warnings *w, const struct ports *por
 
 static const char *overlap_of(const struct value *port, const struct value *other)
 {
-    struct str host_ip = text_of(port, "hostIP"), other_ip = text_of(other, "hostIP");
-    int64_t host_port = int_of(port, "hostPort"), other_port = int_of(other, "hostPort");
-    if (int_of(port, "containerPort") != int_of(other, "containerPort") ||
-        !str_eq(text_of(port, "protocol"), text_of(other, "protocol")))
+    struct str host_ip = value_text(port, "hostIP"), other_ip = value_text(other, "hostIP");
+    int64_t host_port = validate_int(port, "hostPort"),
+            other_port = validate_int(other, "hostPort");
+    if (validate_int(port, "containerPort") != validate_int(other, "containerPort") ||
+        !str_eq(value_text(port, "protocol"), value_text(other, "protocol")))
         return NULL;
     if (str_eq(other_ip, host_ip) && other_port == host_port)
         return "duplicate";
@@ -444,15 +452,16 @@ static const char *overlap_of(const struct value *port, const struct value *othe
 static void warn_of_port(struct validate_warnings *w, const struct ports *ports, size_t n)
 {
     const struct port *p = &ports->all[n];
-    struct str host_ip = text_of(p->port, "hostIP");
-    if (host_ip.n && !int_of(p->port, "hostPort")) {
+    struct str host_ip = value_text(p->port, "hostIP");
+    if (host_ip.n && !validate_int(p->port, "hostPort")) {
         struct str at = port_path(w, ports, p);
-        validate_add_warning(
-            w,
-            STR_FMT ": hostIP set without hostPort: {Name:" STR_FMT
-                    " HostPort:0 ContainerPort:%ld Protocol:" STR_FMT " HostIP:" STR_FMT "}",
-            STR_ARG(at), STR_ARG(text_of(p->port, "name")), (long)int_of(p->port, "containerPort"),
-            STR_ARG(text_of(p->port, "protocol")), STR_ARG(host_ip));
+        validate_add_warning(w,
+                             STR_FMT ": hostIP set without hostPort: {Name:" STR_FMT
+                                     " HostPort:0 ContainerPort:%ld Protocol:" STR_FMT
+                                     " HostIP:" STR_FMT "}",
+                             STR_ARG(at), STR_ARG(value_text(p->port, "name")),
+                             (long)validate_int(p->port, "containerPort"),
+                             STR_ARG(value_text(p->port, "protocol")), STR_ARG(host_ip));
     }
     for (size_t i = 0; i < n && w->n < VALIDATE_WARNINGS_MAX; i++) {
         const char *words = overlap_of(p->port, ports->all[i].port);
@@ -467,7 +476,7 @@ static void warn_of_port(struct validate_warnings *w, const struct ports *ports,
 static void warn_of_port_name(struct validate_warnings *w, const struct ports *ports,
                               struct text_set *names, const struct port *port)
 {
-    struct str name = text_of(port->port, "name");
+    struct str name = value_text(port->port, "name");
     if (!name.n || text_set_add(names, name, port))
         return;
     struct str at = port_path(w, ports, port), shown = quoted(w, name),
@@ -484,7 +493,7 @@ static size_t count_ports(const struct value *spec)
     size_t n = 0;
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++)
         value_each_item (it, value_get(spec, pod_container_lists[k]))
-            n += count_of(it, "ports");
+            n += validate_count(it, "ports");
     return n < PORTS_COMPARED ? n : (size_t)PORTS_COMPARED;
 }
 
@@ -521,12 +530,12 @@ static void warn_of_ips(struct validate_warnings *w, const struct field_path *sp
 {
     size_t i = 0;
     value_each_item (it, value_dig(spec, "dnsConfig", "nameservers"))
-        warn_of_ip(w, path_item(path_at(path_at(spec_path, "dnsConfig"), "nameservers"), i++),
-                   value_str(it));
+        validate_warn_ip(w, path_item(path_at(path_at(spec_path, "dnsConfig"), "nameservers"), i++),
+                         value_str(it));
     i = 0;
     value_each_item (it, value_get(spec, STR("hostAliases")))
-        warn_of_ip(w, path_at(path_item(path_at(spec_path, "hostAliases"), i++), "ip"),
-                   text_of(it, "ip"));
+        validate_warn_ip(w, path_at(path_item(path_at(spec_path, "hostAliases"), i++), "ip"),
+                         value_text(it, "ip"));
 }
 
 /* ---- Pods ---- */
@@ -534,7 +543,7 @@ static void warn_of_ips(struct validate_warnings *w, const struct field_path *sp
 static void warn_of_container(struct validate_warnings *w, const struct field_path *path,
                               const struct value *container)
 {
-    const struct value *resources = member(container, "resources");
+    const struct value *resources = validate_member(container, "resources");
     const struct field_path *at = path_at(path, "resources");
     static const struct str names[] = { STR("memory"), STR("ephemeral-storage") };
     for (size_t i = 0; resources && i < 2; i++) {
@@ -545,10 +554,10 @@ static void warn_of_container(struct validate_warnings *w, const struct field_pa
     warn_of_env(w, path_at(path, "env"), value_get(container, STR("env")));
 }
 
-void warn_of_pod(struct validate_warnings *w, const struct field_path *path,
-                 const struct value *template)
+void validate_warn_pod(struct validate_warnings *w, const struct field_path *path,
+                       const struct value *template)
 {
-    const struct value *spec = member(template, "spec"),
+    const struct value *spec = validate_member(template, "spec"),
                        *annotations = value_dig(template, "metadata", "annotations");
     const struct field_path *spec_path = path_at(path, "spec"),
                             *meta_path = path_at(path, "metadata");
@@ -562,10 +571,11 @@ void warn_of_pod(struct validate_warnings *w, const struct field_path *path,
                     STR("ip"));
     warn_of_pull_secrets(w, path_at(spec_path, "imagePullSecrets"),
                          value_get(spec, STR("imagePullSecrets")));
-    warn_of_fraction(w, path_at(spec_path, "overhead"), member(spec, "overhead"), STR("memory"));
-    warn_of_fraction(w, path_at(spec_path, "overhead"), member(spec, "overhead"),
+    warn_of_fraction(w, path_at(spec_path, "overhead"), validate_member(spec, "overhead"),
+                     STR("memory"));
+    warn_of_fraction(w, path_at(spec_path, "overhead"), validate_member(spec, "overhead"),
                      STR("ephemeral-storage"));
-    if (annotations && !member(member(spec, "securityContext"), "seccompProfile"))
+    if (annotations && !validate_member(validate_member(spec, "securityContext"), "seccompProfile"))
         warn_of_profile(w, meta_path, annotations, STR("seccomp.security.alpha.kubernetes.io/pod"),
                         "non-functional in v1.27+; use the \"seccompProfile\" field instead");
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
@@ -577,9 +587,9 @@ void warn_of_pod(struct validate_warnings *w, const struct field_path *path,
         }
     }
     warn_of_ports(w, spec_path, spec);
-    if (int_of(spec, "terminationGracePeriodSeconds") < 0)
-        warn_at(w, path_at(spec_path, "terminationGracePeriodSeconds"),
-                "must be >= 0; negative values are invalid and will be treated as 1");
+    if (validate_int(spec, "terminationGracePeriodSeconds") < 0)
+        validate_warn_at(w, path_at(spec_path, "terminationGracePeriodSeconds"),
+                         "must be >= 0; negative values are invalid and will be treated as 1");
     const struct field_path *affinity = path_at(spec_path, "affinity");
     warn_of_affinity(w, path_at(affinity, "podAffinity"),
                      value_dig(spec, "affinity", "podAffinity"));
