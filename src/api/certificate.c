@@ -1,5 +1,6 @@
 #include "api/certificate.h"
 
+#include "api/der.h"
 #include "base/base64.h"
 #include "base/idiom.h"
 #include "base/banned.h"
@@ -88,59 +89,6 @@ void pem_block_done(struct pem_block *block)
     buf_done(&block->bytes);
 }
 
-/* ---- DER ---- */
-
-enum {
-    DER_BOOLEAN = 0x01,
-    DER_INTEGER = 0x02,
-    DER_BITS = 0x03,
-    DER_OCTETS = 0x04,
-    DER_OID = 0x06,
-    DER_UTC_TIME = 0x17,
-    DER_LONG_TIME = 0x18,
-    DER_SEQUENCE = 0x30,
-    DER_SET = 0x31,
-    DER_VERSION = 0xa0,    /* of a certificate; the attributes of a request */
-    DER_EXTENSIONS = 0xa3, /* of a certificate */
-    DER_LONG = 0x80,       /* the length is in as many bytes as the other bits say */
-};
-
-/* Eats the next element and returns its tag; 0 at the end or if it is broken. */
-static unsigned next_element(struct str *in, struct str *ret)
-{
-    const unsigned char *p = (const unsigned char *)in->p;
-    if (in->n < 2)
-        return 0;
-    size_t length = p[1], head = 2;
-    if (length & DER_LONG) {
-        size_t bytes = length & ~(size_t)DER_LONG;
-        if (bytes < 1 || bytes > 3 || in->n < 2 + bytes)
-            return 0;
-        for (length = 0; head < 2 + bytes; head++)
-            length = length << 8 | p[head];
-    }
-    if (length > in->n - head)
-        return 0;
-    *ret = str_take(str_skip(*in, head), length);
-    *in = str_skip(*in, head + length);
-    return p[0];
-}
-
-static bool expect(struct str *in, unsigned tag, struct str *ret)
-{
-    return next_element(in, ret) == tag;
-}
-
-/* Eats the next element if it has this tag. */
-static bool maybe(struct str *in, unsigned tag, struct str *ret)
-{
-    struct str rest = *in;
-    if (next_element(&rest, ret) != tag)
-        return false;
-    *in = rest;
-    return true;
-}
-
 /* ---- Keys ---- */
 
 static const struct {
@@ -156,7 +104,7 @@ static bool read_rsa(struct str bits, struct certificate *ret)
 {
     struct str pair, modulus;
     bits = str_skip(bits, 1); /* how many bits of the last byte are not used */
-    if (!expect(&bits, DER_SEQUENCE, &pair) || !expect(&pair, DER_INTEGER, &modulus))
+    if (!der_expect(&bits, DER_SEQUENCE, &pair) || !der_expect(&pair, DER_INTEGER, &modulus))
         return false;
     while (modulus.n && modulus.p[0] == 0)
         modulus = str_skip(modulus, 1);
@@ -172,8 +120,8 @@ static bool read_key(struct str info, struct certificate *ret)
     static const struct str ed25519 = { "\x2b\x65\x70", 3 };
     struct str algorithm, oid, bits, curve = { 0 };
     ret->key = info;
-    if (!expect(&info, DER_SEQUENCE, &algorithm) || !expect(&info, DER_BITS, &bits) ||
-        !expect(&algorithm, DER_OID, &oid))
+    if (!der_expect(&info, DER_SEQUENCE, &algorithm) || !der_expect(&info, DER_BITS, &bits) ||
+        !der_expect(&algorithm, DER_OID, &oid))
         return false;
     if (str_eq(oid, rsa))
         return read_rsa(bits, ret);
@@ -181,7 +129,7 @@ static bool read_key(struct str info, struct certificate *ret)
         ret->key_type = KEY_ED25519;
     if (!str_eq(oid, ec))
         return true;
-    if (!expect(&algorithm, DER_OID, &curve))
+    if (!der_expect(&algorithm, DER_OID, &curve))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(curves); i++)
         if (str_eq(curves[i].oid, curve)) {
@@ -196,7 +144,7 @@ bool certificate_key_read(struct str der, struct certificate *ret)
 {
     struct str info;
     *ret = (struct certificate){ 0 };
-    return expect(&der, DER_SEQUENCE, &info) && der.n == 0 && read_key(info, ret);
+    return der_expect(&der, DER_SEQUENCE, &info) && der.n == 0 && read_key(info, ret);
 }
 
 /* ---- Certificates ---- */
@@ -225,7 +173,7 @@ static bool read_time(struct str *in, int64_t *ret)
 {
     struct str text;
     int64_t year, month, day, hour, minute, second;
-    unsigned tag = next_element(in, &text);
+    unsigned tag = der_next(in, &text);
     if (tag != DER_UTC_TIME && tag != DER_LONG_TIME)
         return false;
     if (!read_digits(&text, tag == DER_UTC_TIME ? 2 : 4, &year) || !read_digits(&text, 2, &month) ||
@@ -243,11 +191,11 @@ static void read_extension(struct str extension, struct certificate *ret)
 {
     static const struct str basic_constraints = { "\x55\x1d\x13", 3 };
     struct str oid, critical, octets, sequence, ca;
-    if (!expect(&extension, DER_OID, &oid) || !str_eq(oid, basic_constraints))
+    if (!der_expect(&extension, DER_OID, &oid) || !str_eq(oid, basic_constraints))
         return;
-    (void)maybe(&extension, DER_BOOLEAN, &critical);
-    if (expect(&extension, DER_OCTETS, &octets) && expect(&octets, DER_SEQUENCE, &sequence) &&
-        expect(&sequence, DER_BOOLEAN, &ca))
+    (void)der_maybe(&extension, DER_BOOLEAN, &critical);
+    if (der_expect(&extension, DER_OCTETS, &octets) &&
+        der_expect(&octets, DER_SEQUENCE, &sequence) && der_expect(&sequence, DER_BOOLEAN, &ca))
         ret->is_ca = ca.n == 1 && ca.p[0] != 0;
 }
 
@@ -255,9 +203,9 @@ static void read_extension(struct str extension, struct certificate *ret)
 static bool read_signed(struct str der, struct str *ret)
 {
     struct str outer, algorithm, signature;
-    return expect(&der, DER_SEQUENCE, &outer) && der.n == 0 && expect(&outer, DER_SEQUENCE, ret) &&
-           expect(&outer, DER_SEQUENCE, &algorithm) && expect(&outer, DER_BITS, &signature) &&
-           outer.n == 0;
+    return der_expect(&der, DER_SEQUENCE, &outer) && der.n == 0 &&
+           der_expect(&outer, DER_SEQUENCE, ret) && der_expect(&outer, DER_SEQUENCE, &algorithm) &&
+           der_expect(&outer, DER_BITS, &signature) && outer.n == 0;
 }
 
 bool certificate_read(struct str der, struct certificate *ret)
@@ -266,19 +214,19 @@ bool certificate_read(struct str der, struct certificate *ret)
     *ret = (struct certificate){ 0 };
     if (!read_signed(der, &in))
         return false;
-    (void)maybe(&in, DER_VERSION, &skipped);
-    if (!expect(&in, DER_INTEGER, &skipped) || !expect(&in, DER_SEQUENCE, &skipped) ||
-        !expect(&in, DER_SEQUENCE, &skipped) || !expect(&in, DER_SEQUENCE, &validity) ||
+    (void)der_maybe(&in, DER_VERSION, &skipped);
+    if (!der_expect(&in, DER_INTEGER, &skipped) || !der_expect(&in, DER_SEQUENCE, &skipped) ||
+        !der_expect(&in, DER_SEQUENCE, &skipped) || !der_expect(&in, DER_SEQUENCE, &validity) ||
         !read_time(&validity, &ret->not_before) || !read_time(&validity, &ret->not_after) ||
-        !expect(&in, DER_SEQUENCE, &skipped) || !expect(&in, DER_SEQUENCE, &key) ||
+        !der_expect(&in, DER_SEQUENCE, &skipped) || !der_expect(&in, DER_SEQUENCE, &key) ||
         !read_key(key, ret))
         return false;
     while (in.n) {
-        unsigned tag = next_element(&in, &wrapped);
+        unsigned tag = der_next(&in, &wrapped);
         if (tag == 0)
             return false;
-        if (tag == DER_EXTENSIONS && expect(&wrapped, DER_SEQUENCE, &extensions))
-            while (expect(&extensions, DER_SEQUENCE, &extension))
+        if (tag == DER_EXTENSIONS && der_expect(&wrapped, DER_SEQUENCE, &extensions))
+            while (der_expect(&extensions, DER_SEQUENCE, &extension))
                 read_extension(extension, ret);
     }
     return true;
@@ -288,8 +236,8 @@ bool certificate_request_read(struct str der, struct certificate *ret)
 {
     struct str in, skipped, key;
     *ret = (struct certificate){ 0 };
-    return read_signed(der, &in) && expect(&in, DER_INTEGER, &skipped) &&
-           expect(&in, DER_SEQUENCE, &ret->subject) && expect(&in, DER_SEQUENCE, &key) &&
+    return read_signed(der, &in) && der_expect(&in, DER_INTEGER, &skipped) &&
+           der_expect(&in, DER_SEQUENCE, &ret->subject) && der_expect(&in, DER_SEQUENCE, &key) &&
            read_key(key, ret);
 }
 
@@ -297,15 +245,15 @@ static bool is_organization(struct str attribute, struct str organization)
 {
     static const struct str oid_organization = { "\x55\x04\x0a", 3 };
     struct str oid, text;
-    return expect(&attribute, DER_OID, &oid) && str_eq(oid, oid_organization) &&
-           next_element(&attribute, &text) && str_eq(text, organization);
+    return der_expect(&attribute, DER_OID, &oid) && str_eq(oid, oid_organization) &&
+           der_next(&attribute, &text) && str_eq(text, organization);
 }
 
 bool certificate_is_of(struct str subject, struct str organization)
 {
     struct str set, attribute;
-    while (expect(&subject, DER_SET, &set))
-        while (expect(&set, DER_SEQUENCE, &attribute))
+    while (der_expect(&subject, DER_SET, &set))
+        while (der_expect(&set, DER_SEQUENCE, &attribute))
             if (is_organization(attribute, organization))
                 return true;
     return false;

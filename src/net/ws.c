@@ -7,12 +7,12 @@
 #include "net/ws.h"
 
 #include <assert.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 #include "base/base64.h"
 #include "base/idiom.h"
 #include "base/mem.h"
+#include "net/digest.h"
 #include "net/loop.h"
 #include "net/ws_frame.h"
 #include "base/banned.h"
@@ -100,13 +100,11 @@ static bool choose_protocol(const struct http_request *req, const struct str *pr
 /* RFC 6455 4.2.2: the key and a fixed text, hashed, show that we know what we are doing. */
 static struct str accept_value(struct arena *a, struct str key)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    unsigned char digest[DIGEST_SHA1_BYTES];
     struct str text = arena_printf(a, STR_FMT "258EAFA5-E914-47DA-95CA-C5AB0DC85B11", STR_ARG(key));
-    if (EVP_Digest(text.p, text.n, digest, &n, EVP_sha1(), NULL) != 1)
-        mem_exhausted(text.n);
+    digest_sha1(text, digest);
     autobuf encoded = { 0 };
-    base64_encode(&encoded, (struct str){ (const char *)digest, n });
+    base64_encode(&encoded, (struct str){ (const char *)digest, sizeof(digest) });
     return arena_str(a, buf_str(&encoded));
 }
 

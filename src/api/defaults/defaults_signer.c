@@ -5,22 +5,9 @@
  * all the same, and is refused by validation. */
 #include "api/defaults/defaults_rules.h"
 
+#include "api/der.h"
 #include "base/base64.h"
 #include "base/banned.h"
-
-enum {
-    DER_BOOLEAN = 0x01,
-    DER_OCTETS = 0x04,
-    DER_OID = 0x06,
-    DER_SEQUENCE = 0x30,
-    DER_SET = 0x31,
-    DER_ATTRIBUTES = 0xa0,
-    DER_NAME_EMAIL = 0x81,
-    DER_NAME_DNS = 0x82,
-    DER_NAME_URI = 0x86,
-    DER_NAME_IP = 0x87,
-    DER_LONG = 0x80, /* the length is in as many bytes as the other bits say */
-};
 
 struct request {
     size_t organizations, node_organizations;
@@ -33,39 +20,10 @@ static const struct str oid_organization = { "\x55\x04\x0a", 3 };
 static const struct str oid_alt_names = { "\x55\x1d\x11", 3 };
 static const struct str oid_extensions = { "\x2a\x86\x48\x86\xf7\x0d\x01\x09\x0e", 9 };
 
-/* ---- DER ---- */
-
-/* Eats the next element and returns its tag; 0 at the end or if it is broken. */
-static unsigned next_element(struct str *in, struct str *ret)
-{
-    const unsigned char *p = (const unsigned char *)in->p;
-    if (in->n < 2)
-        return 0;
-    size_t length = p[1], head = 2;
-    if (length & DER_LONG) {
-        size_t bytes = length & ~(size_t)DER_LONG;
-        if (bytes < 1 || bytes > 3 || in->n < 2 + bytes)
-            return 0;
-        for (length = 0; head < 2 + bytes; head++)
-            length = length << 8 | p[head];
-    }
-    if (length > in->n - head)
-        return 0;
-    *ret = str_take(str_skip(*in, head), length);
-    *in = str_skip(*in, head + length);
-    return p[0];
-}
-
-/* Eats the next element, which has to have this tag. */
-static bool expect(struct str *in, unsigned tag, struct str *ret)
-{
-    return next_element(in, ret) == tag;
-}
-
 static bool has_oid(struct str *in, struct str oid)
 {
     struct str found;
-    return expect(in, DER_OID, &found) && str_eq(found, oid);
+    return der_expect(in, DER_OID, &found) && str_eq(found, oid);
 }
 
 /* ---- Requests ---- */
@@ -73,7 +31,7 @@ static bool has_oid(struct str *in, struct str oid)
 static void read_attribute_of_name(struct str pair, struct request *ret)
 {
     struct str oid, text;
-    if (!expect(&pair, DER_OID, &oid) || !next_element(&pair, &text))
+    if (!der_expect(&pair, DER_OID, &oid) || !der_next(&pair, &text))
         return;
     if (str_eq(oid, oid_common_name))
         ret->is_node = str_starts(text, STR("system:node:"));
@@ -86,17 +44,17 @@ static void read_attribute_of_name(struct str pair, struct request *ret)
 static void read_subject(struct str subject, struct request *ret)
 {
     struct str set, pair;
-    while (expect(&subject, DER_SET, &set))
-        while (expect(&set, DER_SEQUENCE, &pair))
+    while (der_expect(&subject, DER_SET, &set))
+        while (der_expect(&set, DER_SEQUENCE, &pair))
             read_attribute_of_name(pair, ret);
 }
 
 static void read_alt_names(struct str octets, struct request *ret)
 {
     struct str names, name;
-    if (!expect(&octets, DER_SEQUENCE, &names))
+    if (!der_expect(&octets, DER_SEQUENCE, &names))
         return;
-    for (unsigned tag; (tag = next_element(&names, &name));) {
+    for (unsigned tag; (tag = der_next(&names, &name));) {
         ret->dns_or_ips += tag == DER_NAME_DNS || tag == DER_NAME_IP;
         ret->others += tag == DER_NAME_EMAIL || tag == DER_NAME_URI;
     }
@@ -107,9 +65,9 @@ static void read_extension(struct str extension, struct request *ret)
     struct str body;
     if (!has_oid(&extension, oid_alt_names))
         return;
-    unsigned tag = next_element(&extension, &body);
+    unsigned tag = der_next(&extension, &body);
     if (tag == DER_BOOLEAN) /* whether it is critical */
-        tag = next_element(&extension, &body);
+        tag = der_next(&extension, &body);
     if (tag == DER_OCTETS)
         read_alt_names(body, ret);
 }
@@ -117,22 +75,22 @@ static void read_extension(struct str extension, struct request *ret)
 static void read_attributes(struct str attributes, struct request *ret)
 {
     struct str attribute, set, extensions, extension;
-    while (expect(&attributes, DER_SEQUENCE, &attribute))
-        if (has_oid(&attribute, oid_extensions) && expect(&attribute, DER_SET, &set) &&
-            expect(&set, DER_SEQUENCE, &extensions))
-            while (expect(&extensions, DER_SEQUENCE, &extension))
+    while (der_expect(&attributes, DER_SEQUENCE, &attribute))
+        if (has_oid(&attribute, oid_extensions) && der_expect(&attribute, DER_SET, &set) &&
+            der_expect(&set, DER_SEQUENCE, &extensions))
+            while (der_expect(&extensions, DER_SEQUENCE, &extension))
                 read_extension(extension, ret);
 }
 
 static bool read_request(struct str der, struct request *ret)
 {
     struct str outer, inner, version, subject, key, attributes;
-    if (!expect(&der, DER_SEQUENCE, &outer) || !expect(&outer, DER_SEQUENCE, &inner) ||
-        !next_element(&inner, &version) || !expect(&inner, DER_SEQUENCE, &subject) ||
-        !expect(&inner, DER_SEQUENCE, &key))
+    if (!der_expect(&der, DER_SEQUENCE, &outer) || !der_expect(&outer, DER_SEQUENCE, &inner) ||
+        !der_next(&inner, &version) || !der_expect(&inner, DER_SEQUENCE, &subject) ||
+        !der_expect(&inner, DER_SEQUENCE, &key))
         return false;
     read_subject(subject, ret);
-    if (expect(&inner, DER_ATTRIBUTES, &attributes))
+    if (der_expect(&inner, DER_ATTRIBUTES, &attributes))
         read_attributes(attributes, ret);
     return true;
 }

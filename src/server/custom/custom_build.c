@@ -1,13 +1,13 @@
 /* From a definition, a tree of apiextensions.k8s.io/v1, to the kinds it defines. */
 #include "server/custom/custom_build.h"
 
-#include <openssl/sha.h>
 #include <stdlib.h>
 
 #include "base/base64.h"
 #include "base/crc32c.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "net/digest.h"
 #include "server/custom/custom_webhook.h"
 
 #include "base/banned.h"
@@ -113,8 +113,8 @@ static struct str storage_hash(struct arena *a, struct str group, struct str ver
 {
     struct str text = arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(group),
                                    STR_ARG(version), STR_ARG(kind));
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)text.p, text.n, digest);
+    unsigned char digest[DIGEST_SHA256_BYTES];
+    digest_sha256(text, digest);
     autobuf out = { 0 };
     base64_encode(&out, (struct str){ (const char *)digest, 8 });
     return arena_str(a, buf_str(&out));
