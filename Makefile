@@ -35,18 +35,23 @@ lint:
 	tools/need build lint
 	tools/lint
 
+analyze:
+	tools/need build lint
+	tools/lint --deep
+
+# SUITES="--suite net --suite store" runs, and builds, less.
 asan:
 	tools/need build test
 	test -f build-asan/build.ninja || meson setup build-asan -Db_sanitize=address,undefined
-	ninja -C build-asan
-	tools/sanitized meson test -C build-asan --print-errorlogs --num-processes 4 --timeout-multiplier 6
+	tools/sanitized meson test -C build-asan --print-errorlogs --num-processes 4 --timeout-multiplier 6 \
+		$(SUITES)
 
+tsan: SUITES ?= --suite net --suite store --suite server
 tsan:
 	tools/need build test
 	test -f build-tsan/build.ninja || meson setup build-tsan -Db_sanitize=thread
-	ninja -C build-tsan
 	tools/sanitized meson test -C build-tsan --print-errorlogs --num-processes 4 --timeout-multiplier 10 \
-		--suite net --suite store --suite server
+		$(SUITES)
 
 fuzz:
 	tools/need build fuzz
@@ -81,4 +86,4 @@ install: build
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test test-clients lint asan tsan fuzz crash abuse golden bench docs install clean
+.PHONY: all build up down test test-clients lint analyze asan tsan fuzz crash abuse golden bench docs install clean
