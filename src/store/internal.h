@@ -150,6 +150,8 @@ int store__look_in_time(struct store *s, struct err *err);
 void store__look_at_space(struct store *s);
 /* A write found no room: gives the reserve up. True if it may be worth another try. Any thread. */
 bool store__give_reserve(struct store *s);
+/* The same for a store that cannot be opened for want of room. */
+bool store__drop_reserve(const char *dir);
 
 /* ---- damage.c ---- */
 /* The view now has what is in `t`. */

@@ -1077,27 +1077,53 @@ static int fill_store(struct fixture *f, char *value)
     return r == -ERR_NO_SPACE ? n - 1 : 0;
 }
 
-static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
+/* Somebody else takes what is left, to the last byte. */
+static void take_the_rest(const char *dir)
 {
-    char value[16384], key[16], filler[160];
-    struct store_stats stats;
-    memset(value, 'x', sizeof(value));
-    value[sizeof(value) - 1] = '\0';
-    f->opt.history_bytes = 1 << 20;
-    if (open_dir(f, dir, &f->s) < 0)
-        return 1;
-    (void)snprintf(filler, sizeof(filler), "%s/reserve", dir);
-    for (int i = 0; i < 1000 && size_of(filler) < 0; i++)
-        (void)usleep(10000);
-    int n = fill_store(f, value);
-    if (n < 100)
-        return 2;
-    /* Somebody else takes what is left, to the last byte. */
+    char filler[160], bytes[4096] = { 0 };
     (void)snprintf(filler, sizeof(filler), "%s/filler", dir);
-    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
-    while (fd >= 0 && write(fd, value, sizeof(value)) > 0)
+    int fd = open(filler, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    while (fd >= 0 && write(fd, bytes, sizeof(bytes)) > 0)
         ;
     (void)close(fd);
+}
+
+/* A store that fills its disk with values like this one. How many there are, or 0. */
+static int open_and_fill(struct fixture *f, const char *dir, char *value, size_t bytes)
+{
+    char reserve[160];
+    memset(value, 'x', bytes);
+    value[bytes - 1] = '\0';
+    f->opt.history_bytes = 1 << 20;
+    if (open_dir(f, dir, &f->s) < 0)
+        return 0;
+    (void)snprintf(reserve, sizeof(reserve), "%s/reserve", dir);
+    for (int i = 0; i < 1000 && size_of(reserve) < 0; i++)
+        (void)usleep(10000);
+    return fill_store(f, value);
+}
+
+static bool delete_all(struct fixture *f, int n)
+{
+    char key[16];
+    for (int i = 0; i < n; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        if (del(f, key) < 0) {
+            print_error("%s was not deleted: " STR_FMT "\n", key, STR_ARG(f->err.msg));
+            return false;
+        }
+    }
+    return true;
+}
+
+static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
+{
+    char value[16384];
+    struct store_stats stats;
+    int n = open_and_fill(f, dir, value, sizeof(value));
+    if (n < 100)
+        return 2;
+    take_the_rest(dir);
     store_stats(f->s, &stats);
     if (!stats.is_tight || put(f, "more", value) != -ERR_NO_SPACE || !says(f, "nearly full"))
         return 3;
@@ -1105,13 +1131,8 @@ static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
     struct store_txn t = { .ops = &marks, .n_ops = 1 };
     if (store_commit(f->s, &t, &f->err) < 0)
         return 4;
-    for (int i = 0; i < n; i++) {
-        (void)snprintf(key, sizeof(key), "k%d", i);
-        if (del(f, key) < 0) {
-            print_error("%s was not deleted: " STR_FMT "\n", key, STR_ARG(f->err.msg));
-            return 5;
-        }
-    }
+    if (!delete_all(f, n))
+        return 5;
     int64_t r = -1;
     for (int i = 0; i < 3000 && (r = put(f, "after", value)) < 0; i++)
         (void)usleep(10000);
@@ -1124,6 +1145,29 @@ static int delete_what_fills_the_disk(struct fixture *f, const char *dir)
 static void a_full_disk_can_be_emptied(void **state)
 {
     on_small_disk(*state, delete_what_fills_the_disk);
+}
+
+/* A start takes room, too. */
+static int open_on_full_disk(struct fixture *f, const char *dir)
+{
+    char value[16384];
+    struct store_stats stats;
+    int n = open_and_fill(f, dir, value, sizeof(value));
+    if (n < 100)
+        return 2;
+    store_close(f->s);
+    take_the_rest(dir);
+    if (open_dir(f, dir, &f->s) < 0)
+        return 3;
+    store_stats(f->s, &stats);
+    if (!stats.is_tight || put(f, "more", value) != -ERR_NO_SPACE)
+        return 4;
+    return delete_all(f, n) ? 0 : 5;
+}
+
+static void a_store_opens_on_a_full_disk(void **state)
+{
+    on_small_disk(*state, open_on_full_disk);
 }
 
 /* The same where the disk does not say so before: a write fails, and what it was about decides. */
@@ -1262,6 +1306,7 @@ int main(void)
         TEST(a_file_size_limit_is_survived),
         TEST(a_full_file_system_is_survived),
         TEST(a_full_disk_can_be_emptied),
+        TEST(a_store_opens_on_a_full_disk),
         TEST(what_deletes_goes_through),
         TEST(an_emptied_store_becomes_small),
         TEST(a_backup_is_of_one_moment),

@@ -19,11 +19,11 @@
 
 enum { ENOUGH = 3 }; /* times the reserve that must be free before it is made anew */
 
-static char *reserve_path(const struct store *s)
+static char *reserve_path(const char *dir)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/reserve", s->dir) < 0)
-        mem_exhausted(strlen(s->dir));
+    if (asprintf(&path, "%s/reserve", dir) < 0)
+        mem_exhausted(strlen(dir));
     return path;
 }
 
@@ -51,13 +51,18 @@ static bool become_tight(struct store *s)
     return true;
 }
 
+bool store__drop_reserve(const char *dir)
+{
+    autofree char *path = reserve_path(dir);
+    return unlink(path) == 0;
+}
+
 bool store__give_reserve(struct store *s)
 {
     if (!s->medium->durable)
         return false;
-    autofree char *path = reserve_path(s);
     bool is_news = become_tight(s);
-    return unlink(path) == 0 || is_news;
+    return store__drop_reserve(s->dir) || is_news;
 }
 
 void store__look_at_space(struct store *s)
@@ -70,7 +75,7 @@ void store__look_at_space(struct store *s)
     if (s->is_low) {
         (void)become_tight(s);
     } else if (free_bytes >= ENOUGH * bytes) {
-        autofree char *path = reserve_path(s);
+        autofree char *path = reserve_path(s->dir);
         make(path, bytes);
         if (atomic_exchange(&s->is_tight, false))
             log_info("there is room on the disk again", LOG_CSTR("folder", s->dir));

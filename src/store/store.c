@@ -183,9 +183,11 @@ static int start_threads(struct store *s, struct err *err)
     return 0;
 }
 
-int store_open(const struct store_options *opt, struct store **ret, struct err *err)
+static int try_open(const struct store_options *opt, bool is_tight, struct store **ret,
+                    struct err *err)
 {
     struct store *s = store_new(opt);
+    s->is_tight = is_tight;
     int r = open_dirs(s, opt, err);
     if (r == 0)
         r = store__recover(s, opt, err);
@@ -197,6 +199,16 @@ int store_open(const struct store_options *opt, struct store **ret, struct err *
     }
     *ret = s;
     return 0;
+}
+
+int store_open(const struct store_options *opt, struct store **ret, struct err *err)
+{
+    int r = try_open(opt, false, ret, err);
+    if (r != -ERR_NO_SPACE || opt->engine == STORE_MEMORY || !store__drop_reserve(opt->dir))
+        return r;
+    if (err)
+        err_clear(err);
+    return try_open(opt, true, ret, err);
 }
 
 struct store *store_close(struct store *s)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,7 +12,10 @@
 #include "base/mem.h"
 #include "base/banned.h"
 
-enum { MAX_READERS = 2048 };
+enum {
+    MAX_READERS = 2048,
+    LOCK_FILE_BYTES = 64 * MAX_READERS + 4096, /* a cache line for each, and a head */
+};
 
 /* ---- Opening ---- */
 
@@ -98,6 +102,22 @@ static int read_tables(struct view_gen *g, struct err *err)
     return r == 0 && rc ? view__error(g->v, rc, "read", err) : r;
 }
 
+/* LMDB writes to its lock file through a map. Where the disk has no room for a page of it, that is
+ * SIGBUS and the end of the process; so the file has all of its space before LMDB sees it. */
+static int make_lock_file(const char *path, struct err *err)
+{
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(err, errno, "remove %s", path);
+    autoclose int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(err, errno, "make %s", path);
+    int errnum = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+    if (!errnum)
+        return 0;
+    (void)unlink(path);
+    return err_errno(err, errnum, "make %s", path);
+}
+
 int view__gen_open(struct view *v, const char *path, unsigned flags, struct view_gen **ret,
                    struct err *err)
 {
@@ -107,12 +127,13 @@ int view__gen_open(struct view *v, const char *path, unsigned flags, struct view
     if (asprintf(&lock, "%s-lock", path) < 0)
         mem_exhausted(strlen(path));
     bool has_lock = !(flags & MDB_NOLOCK);
-    if (has_lock && unlink(lock) < 0 && errno != ENOENT)
-        return err_errno(err, errno, "remove %s", lock);
+    int r = has_lock ? make_lock_file(lock, err) : 0;
+    if (r < 0)
+        return r;
     struct view_gen *g = mem_new(struct view_gen);
     g->v = v;
     g->is_read_only = flags & MDB_RDONLY;
-    int r = view__env_open(v, path, flags, &g->env, err);
+    r = view__env_open(v, path, flags, &g->env, err);
     if (has_lock)
         (void)unlink(lock);
     if (r == 0)
