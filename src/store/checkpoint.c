@@ -219,9 +219,10 @@ static int read_meta(struct store *s, struct err *err)
     return 0;
 }
 
-static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *err)
+/* `t` is the sealed table, or NULL where only the floor is to rise. */
+static int checkpoint_table(struct store *s, struct memtable *t, uint64_t floor_asked,
+                            struct err *err)
 {
-    struct memtable *t = sealed_table(s);
     int r = read_meta(s, err);
     if (r < 0)
         return r;
@@ -254,12 +255,18 @@ static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *er
     return wal_drop(&s->wal, meta.floor, err);
 }
 
+static int checkpoint_once(struct store *s, uint64_t floor_asked, struct err *err)
+{
+    return checkpoint_table(s, sealed_table(s), floor_asked, err);
+}
+
 /* Has the commit thread seal the active table. It may have done so by itself meanwhile, and now
  * wait for the keeper: then there is no answer to wait for. */
 static void ask_for_seal(struct store *s)
 {
     (void)pthread_mutex_lock(&s->keeper_lock);
     uint64_t ticket = ++s->seals_asked;
+    (void)pthread_cond_broadcast(&s->keeper_moved); /* it may be waiting for room */
     (void)pthread_mutex_unlock(&s->keeper_lock);
 
     (void)pthread_mutex_lock(&s->queue_lock);
@@ -287,8 +294,9 @@ static int full_round(struct store *s, uint64_t floor_asked, struct err *err)
 
 struct orders {
     bool prepare, full, stop;
+    bool room;    /* for the log, which found none: all history is given up that can be */
     bool is_tick; /* nobody wants anything */
-    uint64_t round, floor;
+    uint64_t round, floor, room_ticket;
 };
 
 /* Sleeps until there is something to do, or `wait_ms` passed. A retry waits in any case. */
@@ -304,7 +312,7 @@ static struct orders next_orders(struct store *s, int64_t wait_ms, bool is_retry
     int rc = 0;
     while (!s->keeper_stops && rc == 0) {
         bool has_work = s->has_sealed || s->prepare_wanted || s->rounds_asked > s->rounds_done;
-        if (has_work && !is_retry)
+        if ((has_work && !is_retry) || s->rooms_asked > s->rooms_done)
             break;
         rc = pthread_cond_timedwait(&s->keeper_moved, &s->keeper_lock, &until);
     }
@@ -313,9 +321,11 @@ static struct orders next_orders(struct store *s, int64_t wait_ms, bool is_retry
         .stop = s->keeper_stops,
         .round = s->rounds_asked,
         .floor = s->floor_asked,
+        .room_ticket = s->rooms_asked,
     };
     o.full = s->rounds_asked > s->rounds_done;
-    o.is_tick = rc == ETIMEDOUT && !is_retry && !o.full;
+    o.room = s->rooms_asked > s->rooms_done;
+    o.is_tick = rc == ETIMEDOUT && !is_retry && !o.full && !o.room;
     s->prepare_wanted = false;
     (void)pthread_mutex_unlock(&s->keeper_lock);
     return o;
@@ -329,6 +339,7 @@ static void report(struct store *s, const struct orders *o, int r, struct err *e
     (void)snprintf(s->keeper_reason, sizeof(s->keeper_reason), STR_FMT, STR_ARG(err->msg));
     if (o->full && s->rounds_done < o->round)
         s->rounds_done = o->round;
+    s->rooms_done = o->room_ticket;
     (void)pthread_cond_broadcast(&s->keeper_moved);
     (void)pthread_mutex_unlock(&s->keeper_lock);
     if (is_news)
@@ -337,18 +348,41 @@ static void report(struct store *s, const struct orders *o, int r, struct err *e
 
 static int keep(struct store *s, const struct orders *o, struct err *err)
 {
-    if (o->prepare) {
+    if (o->prepare && !s->is_tight) {
         struct err ignored = ERR_INIT(err->arena); /* the log then goes on without */
         (void)wal_prepare_next(&s->wal, &ignored);
     }
     return o->full ? full_round(s, o->floor, err) : checkpoint_once(s, 0, err);
 }
 
-/* On a disk that turns out to be full: once more at once, because deletes wait for it. */
-static int keep_in_reserve(struct store *s, const struct orders *o, struct err *err)
+/* History is dropped by itself before the sealed table is tried: raising the floor takes next to
+ * nothing, and the log below it is room for the table. */
+static void drop_history(struct store *s, struct err *err)
+{
+    if (checkpoint_table(s, NULL, 0, err) < 0)
+        log_debug("history was not dropped", LOG_ERR(err));
+    err_clear(err);
+}
+
+static void look_for_room(struct store *s, const struct orders *o)
+{
+    s->is_low = o->room; /* whatever the disk says: it may be a quota */
+    if (!o->room)
+        store__look_at_space(s);
+}
+
+/* On a disk that turns out to be full: once more at once, because deletes may wait for it. Only for
+ * them the reserve is given up: what is free on a full disk may be somebody else's a moment later.
+ */
+static int keep_on_full_disk(struct store *s, const struct orders *o, struct err *err)
 {
     err_clear(err);
-    store__look_at_space(s); /* without history, if there is as little room as it seems */
+    store__become_tight(s);
+    if (o->room || s->has_deleted)
+        (void)store__give_reserve(s);
+    look_for_room(s, o);
+    if (s->is_low)
+        drop_history(s, err);
     return keep(s, o, err);
 }
 
@@ -409,16 +443,23 @@ static bool is_idle_round(struct keeper *k, bool is_tick)
     return true;
 }
 
+/* LMDB calls a write that fell short an I/O error, and so does the view if somebody has made room
+ * before it could look. */
+static bool is_for_want_of_room(const struct store *s, int r)
+{
+    return r == -ERR_NO_SPACE || (r == -ERR_IO && s->is_tight && !s->is_lost);
+}
+
 static int run_round(struct store *s, struct keeper *k, struct orders *o, struct err *err)
 {
     bool is_idle = is_idle_round(k, o->is_tick);
     o->full |= is_idle;
-    store__look_at_space(s);
+    look_for_room(s, o);
     int r = store__look_at_folder(s, err);
     if (r == 0 && (!o->is_tick || is_idle))
         r = keep(s, o, err);
-    if (r == -ERR_NO_SPACE && store__give_reserve(s))
-        r = keep_in_reserve(s, o, err);
+    if (is_for_want_of_room(s, r))
+        r = keep_on_full_disk(s, o, err);
     if (r == 0)
         give_back(s, k, is_idle, err);
     return r;

@@ -319,6 +319,15 @@ static void seal_active(struct store *s)
     (void)pthread_mutex_unlock(&s->keeper_lock);
 }
 
+static void seal_what_there_is(struct store *s)
+{
+    struct store__layers *l = store__layers_get(s);
+    bool is_empty = memtable_is_empty(l->active);
+    store__layers_unref(l);
+    if (!is_empty)
+        seal_active(s);
+}
+
 /* Room in memory for a group: seals a full table, and waits for the keeper when it is behind. A
  * keeper that cannot write is a reason to refuse. */
 static int make_room(struct store *s, bool seal_asked, struct err *err)
@@ -346,9 +355,45 @@ static int make_room(struct store *s, bool seal_asked, struct err *err)
 static void acknowledge_seal(struct store *s, uint64_t ticket)
 {
     (void)pthread_mutex_lock(&s->keeper_lock);
-    s->seals_answered = ticket;
+    if (s->seals_answered < ticket)
+        s->seals_answered = ticket;
     (void)pthread_cond_broadcast(&s->keeper_moved);
     (void)pthread_mutex_unlock(&s->keeper_lock);
+}
+
+static bool is_done_with(const struct store *s, uint64_t room_ticket)
+{
+    return s->rooms_done >= room_ticket || s->keeper_stops;
+}
+
+/* Sleeps until the keeper is done, or wants a table sealed: then the ticket, else 0. */
+static uint64_t wait_for_keeper(struct store *s, uint64_t room_ticket)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    while (!is_done_with(s, room_ticket) && (s->has_sealed || s->seals_answered == s->seals_asked))
+        (void)pthread_cond_wait(&s->keeper_moved, &s->keeper_lock);
+    uint64_t seal_ticket = is_done_with(s, room_ticket) ? 0 : s->seals_asked;
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    return seal_ticket;
+}
+
+/* Room on a full disk: the keeper gives up all of the history that it can. It has it as soon as
+ * what is in memory is in the view, so that is sealed first. */
+static void ask_for_room(struct store *s)
+{
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    bool can_seal = !s->has_sealed;
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    if (can_seal)
+        seal_what_there_is(s);
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    uint64_t ticket = ++s->rooms_asked, seal_ticket;
+    (void)pthread_cond_broadcast(&s->keeper_moved);
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    while ((seal_ticket = wait_for_keeper(s, ticket))) {
+        seal_what_there_is(s);
+        acknowledge_seal(s, seal_ticket);
+    }
 }
 
 /* Decides the group and writes its records, which are durable when this returns 0. */
@@ -382,6 +427,8 @@ static int commit_group(struct store *s, struct store__commit *c, struct store_s
         return r;
     (void)FAILPOINT("commit-synced");
     s->failing = 0;
+    if (c->is_tight)
+        s->has_deleted = true;
     insert_records(s, c, store__snap_layers(snap)->active);
     (void)FAILPOINT("commit-inserted");
     atomic_fetch_add_explicit(&s->n_commits, c->next_rev - c->first_rev, memory_order_relaxed);
@@ -391,22 +438,62 @@ static int commit_group(struct store *s, struct store__commit *c, struct store_s
     return 0;
 }
 
-/* On a disk that turns out to be full: the same once more, of which what deletes goes on. */
-static int commit_in_reserve(struct store *s, struct store__commit *c, struct store_snap *snap,
-                             struct err *err)
+static int commit_taken(struct store *s, struct store__commit *c, struct err *err)
 {
+    struct store_snap *snap;
+    int r = store__look_in_time(s, err);
+    if (r == 0)
+        r = store_snap_begin(s, 0, &snap, err);
+    if (r < 0)
+        return r;
+    r = commit_group(s, c, snap, err);
+    store_snap_end(snap);
+    return r;
+}
+
+/* On a disk that turns out to be full: the same once more, of which what deletes goes on. */
+static int commit_again(struct store *s, struct store__commit *c, struct err *err)
+{
+    store__become_tight(s); /* the keeper, who only looks, may have thought otherwise meanwhile */
     buf_reset(&c->records);
     slots_reset(c);
     err_clear(err);
     for (struct store_txn *t = c->taken; t; t = t->next)
         t->result = 0;
-    return commit_group(s, c, snap, err);
+    int r = make_room(s, false, err);
+    return r < 0 ? r : commit_taken(s, c, err);
+}
+
+/* Is there something in the group that is taken although the disk is full? */
+static bool has_deletes(struct store__commit *c)
+{
+    struct err ignored = ERR_INIT(&c->arena);
+    c->is_tight = true;
+    for (struct store_txn *t = c->taken; t; t = t->next)
+        if (check_space(c, t, &ignored) == 0)
+            return true;
+    return false;
+}
+
+/* The first time what is sealed already may keep history from going, the second time nothing; the
+ * third is for what readers still held on to. */
+static int commit_on_full_disk(struct store *s, struct store__commit *c, struct err *err)
+{
+    enum { TRIES = 3 };
+    bool deletes = has_deletes(c);
+    if (deletes)
+        (void)store__give_reserve(s);
+    int r = commit_again(s, c, err);
+    for (int i = 0; r == -ERR_NO_SPACE && i < TRIES && deletes; i++) {
+        ask_for_room(s);
+        r = commit_again(s, c, err);
+    }
+    return r;
 }
 
 static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ticket)
 {
     struct err err = ERR_INIT(&c->arena);
-    struct store_snap *snap = NULL;
     (void)FAILPOINT("commit-taken");
     for (struct store_txn *t = c->taken; t; t = t->next)
         t->result = 0;
@@ -416,16 +503,11 @@ static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ti
     if (!c->taken)
         return;
     if (r == 0)
-        r = store__look_in_time(s, &err);
-    if (r == 0)
-        r = store_snap_begin(s, 0, &snap, &err);
-    if (r == 0)
-        r = commit_group(s, c, snap, &err);
-    if (r == -ERR_NO_SPACE && snap && store__give_reserve(s))
-        r = commit_in_reserve(s, c, snap, &err);
+        r = commit_taken(s, c, &err);
+    if (r == -ERR_NO_SPACE)
+        r = commit_on_full_disk(s, c, &err);
     if (r < 0)
         fail_group(s, c, r, err.msg);
-    store_snap_end(snap);
     answer(take(&c->taken));
     (void)FAILPOINT("commit-acknowledged");
 }

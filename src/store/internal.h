@@ -51,8 +51,9 @@ struct store {
     _Atomic uint64_t floor; /* persisted */
     _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
     _Atomic int failing;
-    bool is_low;               /* the keeper's own: the disk says so, not only a write */
+    bool is_low;               /* the keeper's own: there is no room for history */
     _Atomic bool is_tight;     /* the disk is nearly full: only what deletes is taken */
+    _Atomic bool has_deleted;  /* something was since then: it must get into the view */
     _Atomic bool is_lost;      /* the folder is not there any more */
     _Atomic int64_t looked_ns; /* when it was looked for last */
 
@@ -75,6 +76,7 @@ struct store {
     uint64_t floor_asked;                 /* by store_compact() */
     uint64_t rounds_asked, rounds_done;   /* checkpoints that somebody waits for */
     uint64_t seals_asked, seals_answered; /* tickets */
+    uint64_t rooms_asked, rooms_done;     /* the log has no room on the disk */
     int keeper_result;                    /* of the last round: 0 or a negative code */
     char keeper_reason[160];
 
@@ -148,7 +150,9 @@ int store__look_in_time(struct store *s, struct err *err);
 /* ---- reserve.c ---- */
 /* Is the disk nearly full? Makes the reserve where there is room. Thread: keeper. */
 void store__look_at_space(struct store *s);
-/* A write found no room: gives the reserve up. True if it may be worth another try. Any thread. */
+/* A write found no room: from now on only what deletes is taken. Any thread. */
+void store__become_tight(struct store *s);
+/* The same, and gives the reserve up. True if there was one. Any thread. */
 bool store__give_reserve(struct store *s);
 /* The same for a store that cannot be opened for want of room. */
 bool store__drop_reserve(const char *dir);

@@ -1186,6 +1186,93 @@ static void what_deletes_goes_through(void **state)
     assert_string_equal(list(f, "", 0), "b=1");
 }
 
+/* Neither as it is nor in the reserve: the keeper must give up history first. */
+static void a_delete_waits_for_room(void **state)
+{
+    struct fixture *f = *state;
+    (void)put(f, "a", "1");
+    (void)put(f, "b", "1");
+    uint64_t rev = store_rev(f->s);
+    failpoint_arm("wal-write", ENOSPC, 1, 2);
+    assert_int_equal(del(f, "a"), rev + 1);
+    assert_int_equal(failpoint_hits("wal-write"), 3);
+    assert_int_equal(store_floor(f->s), rev);
+    assert_string_equal(list(f, "", 0), "b=1");
+    fixture_reopen(f);
+    assert_string_equal(list(f, "", 0), "b=1");
+}
+
+/* Both tables are full and the view has no room. The keeper would try again in a while; somebody
+ * who deletes has it try at once. */
+static void a_delete_does_not_wait_for_a_retry(void **state)
+{
+    struct fixture *f = *state;
+    f->s = store_close(f->s);
+    f->opt.history_bytes = 1 << 20;
+    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
+    char value[4096];
+    memset(value, 'x', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    failpoint_arm("view-commit", ENOSPC, 1, UINT32_MAX);
+    struct store_op marks = { STORE_PUT, STR("a"), str_of(value), STORE_ANY, true };
+    struct store_txn t = { .ops = &marks, .n_ops = 1 };
+    int64_t r = 0;
+    for (int i = 0; i < 10000 && r >= 0; i++)
+        r = run(f, &t);
+    assert_int_equal(r, -ERR_NO_SPACE);
+    assert_int_equal(del(f, "a"), -ERR_NO_SPACE);
+    failpoint_disarm("view-commit");
+    assert_true(del(f, "a") > 0);
+    assert_string_equal(list(f, "", 0), "");
+}
+
+static _Atomic bool compaction_stops;
+
+static void *compact_on_and_on(void *arg)
+{
+    struct fixture *f = arg;
+    while (!compaction_stops)
+        if (store_compact(f->s, store_rev(f->s), NULL) < 0)
+            abort();
+    return NULL;
+}
+
+/* The keeper waits for a table to be sealed, by a thread that waits for the keeper. */
+static void room_is_made_while_others_compact(void **state)
+{
+    struct fixture *f = *state;
+    struct store_op marks = { STORE_PUT, STR("a"), STR("1"), STORE_ANY, true };
+    struct store_txn t = { .ops = &marks, .n_ops = 1 };
+    pthread_t thread;
+    compaction_stops = false;
+    assert_int_equal(pthread_create(&thread, NULL, compact_on_and_on, f), 0);
+    for (int i = 0; i < 200; i++) {
+        assert_true(run(f, &t) > 0);
+        failpoint_arm("wal-write", ENOSPC, 1, 2);
+        assert_true(del(f, "a") > 0);
+    }
+    compaction_stops = true;
+    (void)pthread_join(thread, NULL);
+    failpoint_disarm("wal-write");
+    assert_string_equal(list(f, "", 0), "");
+}
+
+static void the_reserve_is_for_deletes(void **state)
+{
+    struct fixture *f = *state;
+    char reserve[160];
+    (void)put(f, "a", "1");
+    (void)snprintf(reserve, sizeof(reserve), "%s/reserve", f->dir);
+    for (int i = 0; i < 1000 && size_of(reserve) < 0; i++)
+        (void)usleep(10000);
+    failpoint_arm("view-commit", ENOSPC, 1, UINT32_MAX);
+    assert_int_equal(store_compact(f->s, store_rev(f->s), &f->err), -ERR_NO_SPACE);
+    failpoint_arm("wal-write", ENOSPC, 1, 1);
+    assert_int_equal(put(f, "b", "1"), -ERR_NO_SPACE);
+    assert_true(size_of(reserve) > 0);
+    failpoint_disarm("view-commit");
+}
+
 /* What was deleted gives its space back by itself, also while somebody reads. */
 static void an_emptied_store_becomes_small(void **state)
 {
@@ -1306,6 +1393,10 @@ int main(void)
         TEST(a_file_size_limit_is_survived),
         TEST(a_full_file_system_is_survived),
         TEST(a_full_disk_can_be_emptied),
+        TEST(a_delete_waits_for_room),
+        TEST(a_delete_does_not_wait_for_a_retry),
+        TEST(room_is_made_while_others_compact),
+        TEST(the_reserve_is_for_deletes),
         TEST(a_store_opens_on_a_full_disk),
         TEST(what_deletes_goes_through),
         TEST(an_emptied_store_becomes_small),

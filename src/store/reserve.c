@@ -1,8 +1,9 @@
 /* reserve.c - space that is kept so that deleting works on a full disk.
  *
  * DIR/reserve is a file of nothing but space. When less than its size is left on the disk besides,
- * only what deletes is taken, and the history goes as far as it can; when a write finds no room at
- * all, the file is removed and the write tried again. When there is room enough it is made anew. */
+ * only what deletes is taken, and the history goes as far as it can; when a delete finds no room at
+ * all, the file is removed and the delete tried again. When there is room enough it is made anew.
+ */
 #include "store/internal.h"
 
 #include <errno.h>
@@ -43,12 +44,11 @@ static void make(const char *path, uint64_t bytes)
         (void)unlink(path);
 }
 
-static bool become_tight(struct store *s)
+void store__become_tight(struct store *s)
 {
-    if (atomic_exchange(&s->is_tight, true))
-        return false;
-    log_error("the disk is nearly full; only what deletes is taken", LOG_CSTR("folder", s->dir));
-    return true;
+    if (s->medium->durable && !atomic_exchange(&s->is_tight, true))
+        log_error("the disk is nearly full; only what deletes is taken",
+                  LOG_CSTR("folder", s->dir));
 }
 
 bool store__drop_reserve(const char *dir)
@@ -59,10 +59,8 @@ bool store__drop_reserve(const char *dir)
 
 bool store__give_reserve(struct store *s)
 {
-    if (!s->medium->durable)
-        return false;
-    bool is_news = become_tight(s);
-    return store__drop_reserve(s->dir) || is_news;
+    store__become_tight(s);
+    return s->medium->durable && store__drop_reserve(s->dir);
 }
 
 void store__look_at_space(struct store *s)
@@ -71,12 +69,14 @@ void store__look_at_space(struct store *s)
     if (!s->medium->durable || s->is_lost || statvfs(s->dir, &disk) < 0)
         return;
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize, bytes = reserve_bytes(&disk);
-    s->is_low = free_bytes < bytes;
+    /* What the reserve gave is not room for history. */
+    s->is_low = free_bytes < (s->is_tight ? ENOUGH * bytes : bytes);
     if (s->is_low) {
-        (void)become_tight(s);
+        store__become_tight(s);
     } else if (free_bytes >= ENOUGH * bytes) {
         autofree char *path = reserve_path(s->dir);
         make(path, bytes);
+        s->has_deleted = false;
         if (atomic_exchange(&s->is_tight, false))
             log_info("there is room on the disk again", LOG_CSTR("folder", s->dir));
     }

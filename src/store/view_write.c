@@ -2,6 +2,7 @@
 #include "store/view_impl.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "store/failpoint.h"
@@ -134,6 +135,15 @@ static void look_for_panic(struct view *v)
         v->is_panic = true;
 }
 
+/* A commit that found no room has taken what there was, for pages that nobody will ever read.
+ * Whether the new state was written is not in doubt: LMDB would have given up. */
+static void give_back_pages(struct view *v)
+{
+    mdb_filehandle_t fd;
+    if (!v->is_panic && mdb_env_get_fd(v->gen->env, &fd) == 0)
+        (void)ftruncate(fd, (off_t)view_bytes(v));
+}
+
 int view_write_commit(struct view_write *w, const struct view_meta *meta, struct err *err)
 {
     int rc = view__meta_put(w->txn, w->v->gen->meta, meta);
@@ -152,6 +162,8 @@ int view_write_commit(struct view_write *w, const struct view_meta *meta, struct
         view__count_bytes(w->v);
     else
         look_for_panic(w->v);
+    if (r == -ERR_NO_SPACE)
+        give_back_pages(w->v);
     write_free(w);
     return r;
 }
