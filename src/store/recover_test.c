@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "store/record.h"
 #include "store/suite_files.h"
@@ -54,7 +55,7 @@ static void a_log_that_was_cut_off_is_refused(void **state)
     last_segment(dir, seg);
     off_t size = size_of(seg), end = end_of(seg);
     const off_t cuts[] = { end / 2, end - 1, end, size - 1, RECORD_SEGMENT_BYTES };
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
         crash_copy(f, dir);
         assert_int_equal(truncate(seg, cuts[i]), 0);
         struct store *s;

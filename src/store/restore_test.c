@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "store/suite_files.h"
 
 /* ---- Backup ---- */
@@ -127,7 +128,7 @@ static void a_restored_store_begins_far_above(void **state)
     assert_int_equal(store_backup(f->s, file, NULL, &f->err), 0);
     int64_t lost = put(f, "a", "lost");
     const uint64_t bumps[] = { 0, 1000, STORE_BUMP, STORE_BUMP_AUTO };
-    for (size_t i = 0; i < sizeof(bumps) / sizeof(bumps[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bumps); i++) {
         struct store_restore_options opt = { .bump = bumps[i] };
         assert_int_equal(store_restore(file, dir, &opt, &f->err), 0);
         struct store *first = f->s;
