@@ -1,5 +1,6 @@
 /* PersistentVolumeClaimResize: only what was made on demand grows, and only where its class says
  * so. */
+#include "api/keys.h"
 #include "api/quantity.h"
 #include "admission/plugins.h"
 #include "base/banned.h"
@@ -19,8 +20,8 @@ static int validate(struct admission_request *req, const struct value *obj, stru
         return admission_forbid(req, obj,
                                 STR("Only bound persistent volume claims can be expanded"), err);
     struct str name = value_str(value_dig(obj, "spec", "storageClassName"));
-    struct str legacy = value_str(value_get(value_dig(obj, "metadata", "annotations"),
-                                            STR("volume.beta.kubernetes.io/storage-class")));
+    struct str legacy = value_str(
+        value_get(value_dig(obj, "metadata", "annotations"), STR(KEY_BETA_STORAGE_CLASS)));
     if (legacy.n)
         name = legacy;
     int r = name.n ? admission_read(req, STR("storage.k8s.io"), STR("storageclasses"), STR(""),

@@ -1,10 +1,11 @@
 /* TaintNodesByCondition: a new node is not ready. */
 #include "admission/plugins.h"
+#include "api/keys.h"
 #include "base/banned.h"
 
 static void taint_node(struct arena *a, struct value *node)
 {
-    struct str key = STR("node.kubernetes.io/not-ready"), effect = STR("NoSchedule");
+    struct str key = STR(KEY_NODE_NOT_READY), effect = STR("NoSchedule");
     struct value *spec = value_ensure(a, node, STR("spec"));
     value_each_item (it, value_get(spec, STR("taints")))
         if (str_eq(value_str(value_get(it, STR("key"))), key) &&

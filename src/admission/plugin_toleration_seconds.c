@@ -1,5 +1,6 @@
 /* DefaultTolerationSeconds: how long pods stay on a node that is gone. */
 #include "admission/plugins.h"
+#include "api/keys.h"
 #include "base/banned.h"
 
 static bool tolerates(const struct value *tolerations, struct str key)
@@ -16,7 +17,7 @@ static bool tolerates(const struct value *tolerations, struct str key)
 static void tolerate_lost_nodes(struct arena *a, struct value *pod)
 {
     enum { PATIENCE_SEC = 300 };
-    static const struct str keys[] = { STR("node.kubernetes.io/not-ready"),
+    static const struct str keys[] = { STR(KEY_NODE_NOT_READY),
                                        STR("node.kubernetes.io/unreachable") };
     struct value *spec = value_ensure(a, pod, STR("spec"));
     const struct value *given = value_get(spec, STR("tolerations"));

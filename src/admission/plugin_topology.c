@@ -1,12 +1,12 @@
 /* PodTopologyLabels: a pod has the zone and the region of its node. */
 #include "admission/plugins.h"
+#include "api/keys.h"
 #include "base/banned.h"
 
 static int copy_topology(struct admission_request *req, struct str node, struct value *obj,
                          struct err *err)
 {
-    static const struct str keys[] = { STR("topology.kubernetes.io/zone"),
-                                       STR("topology.kubernetes.io/region") };
+    static const struct str keys[] = { STR(KEY_TOPOLOGY_ZONE), STR(KEY_TOPOLOGY_REGION) };
     struct value found;
     int r = node.n ? admission_read(req, STR(""), STR("nodes"), STR(""), node, &found, err) : 0;
     if (r <= 0)

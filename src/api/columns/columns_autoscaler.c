@@ -3,12 +3,13 @@
  * Version 2 has a list of metrics. Version 1 has one for the processor and keeps all others, under
  * older names, as JSON in annotations; they come before it. */
 #include "api/columns/columns_internal.h"
+#include "api/keys.h"
 #include "base/json.h"
 #include "base/banned.h"
 
 enum { METRICS_SHOWN = 2, CPU_DEFAULT_PERCENT = 80 };
 
-#define SPECS_ANNOTATION    "autoscaling.alpha.kubernetes.io/metrics"
+#define SPECS_ANNOTATION    KEY_ALPHA_METRICS
 #define STATUSES_ANNOTATION "autoscaling.alpha.kubernetes.io/current-metrics"
 
 /* The numbers of a metric: its goal, or its current state. */

@@ -1,5 +1,6 @@
 /* columns_storage.c - volumes, claims, classes and drivers. */
 #include "api/columns/columns_internal.h"
+#include "api/keys.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
@@ -33,8 +34,7 @@ static struct str access_modes(struct arena *a, const struct value *modes)
 /* The annotation that was there before the field. */
 static struct str storage_class(struct row *row)
 {
-    const struct value *annotation =
-        row_at(row, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class");
+    const struct value *annotation = row_at(row, "metadata", "annotations", KEY_BETA_STORAGE_CLASS);
     return annotation ? value_str(annotation) : row_text(row, "spec", "storageClassName");
 }
 

@@ -3,12 +3,13 @@
  * What the hub dropped from its fields it carries in annotations; old versions show the fields
  * instead of them. */
 #include "api/convert/convert_internal.h"
+#include "api/keys.h"
 #include "api/label_syntax.h"
 #include "api/go/quote.h"
 #include "base/banned.h"
 
 #define ROLLBACK_TO         STR("deprecated.deployment.rollback.to")
-#define TEMPLATE_GENERATION STR("deprecated.daemonset.template.generation")
+#define TEMPLATE_GENERATION STR(KEY_TEMPLATE_GENERATION)
 
 /* ---- Numbers in annotations ---- */
 

@@ -1,8 +1,9 @@
 /* PriorityLevelConfigurations: the shares of a limited level had another name, and then no zero. */
 #include "api/convert/convert_internal.h"
+#include "api/keys.h"
 #include "base/banned.h"
 
-#define ZERO_IS_MEANT STR("flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares")
+#define ZERO_IS_MEANT STR(KEY_PRESERVE_ZERO_SHARES)
 #define ASSURED       STR("assuredConcurrencyShares")
 #define NOMINAL       STR("nominalConcurrencyShares")
 

@@ -1,5 +1,6 @@
 /* Ingresses before networking.k8s.io/v1, and EndpointSlices before discovery.k8s.io/v1. */
 #include "api/convert/convert_internal.h"
+#include "api/keys.h"
 #include "base/banned.h"
 
 /* ---- Backends of an Ingress ---- */
@@ -98,8 +99,8 @@ int convert__ingress_out(struct arena *a, struct value *obj, struct err *err)
 
 /* ---- Endpoints: a map of topology once, fields for most of it now ---- */
 
-#define ZONE     STR("topology.kubernetes.io/zone")
-#define HOSTNAME STR("kubernetes.io/hostname")
+#define ZONE     STR(KEY_TOPOLOGY_ZONE)
+#define HOSTNAME STR(KEY_HOSTNAME)
 
 /* A host name that differs from the node's stays in the map. */
 static void endpoint_in(struct arena *a, struct value *endpoint)

@@ -2,6 +2,7 @@
 #include "api/defaults/defaults.h"
 #include "api/defaults/defaults_rules.h"
 
+#include "api/keys.h"
 #include "base/banned.h"
 
 /* ---- Networking ---- */
@@ -99,7 +100,7 @@ enum { CONCURRENCY_SHARES = 30 };
 void defaults__priority_level_v1beta3(struct arena *a, struct value *level)
 {
     const struct value *annotations = value_dig(level, "metadata", "annotations");
-    if (value_get(annotations, STR("flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares")))
+    if (value_get(annotations, STR(KEY_PRESERVE_ZERO_SHARES)))
         return;
     struct value *spec = value_edit(a, level, STR("spec"));
     struct value *limited = value_edit(a, spec, STR("limited"));

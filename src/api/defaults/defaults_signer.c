@@ -6,6 +6,7 @@
 #include "api/defaults/defaults_rules.h"
 
 #include "api/der.h"
+#include "api/keys.h"
 #include "base/base64.h"
 #include "base/banned.h"
 
@@ -146,12 +147,12 @@ static struct str signer_of(const struct value *spec)
         !read_pem(buf_str(&pem), &der) || !read_request(buf_str(&der), &request) ||
         request.organizations != 1 || !request.node_organizations || !request.is_node ||
         request.others)
-        return STR("kubernetes.io/legacy-unknown");
+        return STR(KEY_SIGNER_LEGACY_UNKNOWN);
     if (!request.dns_or_ips && has_usages(usages, STR("client auth")))
         return STR("kubernetes.io/kube-apiserver-client-kubelet");
     if (request.dns_or_ips && has_usages(usages, STR("server auth")))
         return STR("kubernetes.io/kubelet-serving");
-    return STR("kubernetes.io/legacy-unknown");
+    return STR(KEY_SIGNER_LEGACY_UNKNOWN);
 }
 
 void defaults__signing_request(struct arena *a, struct value *spec)

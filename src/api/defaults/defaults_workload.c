@@ -1,6 +1,7 @@
 /* Workloads and what scales them: apps, batch, autoscaling, and ReplicationControllers. */
 #include "api/defaults/defaults_rules.h"
 
+#include "api/keys.h"
 #include "base/json.h"
 #include "base/banned.h"
 
@@ -151,8 +152,8 @@ enum { CPU_PERCENT = 80, SCALE_PERIOD_SECONDS = 15, SCALE_UP_PODS = 4, SCALE_PER
 /* autoscaling/v1 has no place for other metrics than CPU, and keeps them in an annotation. */
 static bool has_other_metrics(struct arena *a, const struct value *autoscaler)
 {
-    struct str text = value_str(value_dig(autoscaler, "metadata", "annotations",
-                                          "autoscaling.alpha.kubernetes.io/metrics"));
+    struct str text =
+        value_str(value_dig(autoscaler, "metadata", "annotations", KEY_ALPHA_METRICS));
     struct value metrics;
     return text.n && json_read(a, text, NULL, &metrics, NULL) == 0 && metrics.type == VALUE_ARRAY &&
            metrics.n;

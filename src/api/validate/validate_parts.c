@@ -1,6 +1,7 @@
 #include "api/validate/validate_parts.h"
 
 #include "api/ip.h"
+#include "api/keys.h"
 #include "api/names.h"
 #include "api/text_set.h"
 #include "base/buf.h"
@@ -295,18 +296,16 @@ const char *validate_deprecated_node_label(struct str key)
         struct str key;
         const char *why;
     } labels[] = {
-        { STR("beta.kubernetes.io/arch"),
-          "deprecated since v1.14; use \"kubernetes.io/arch\" instead" },
-        { STR("beta.kubernetes.io/os"),
-          "deprecated since v1.14; use \"kubernetes.io/os\" instead" },
-        { STR("failure-domain.beta.kubernetes.io/region"),
+        { STR(KEY_BETA_ARCH), "deprecated since v1.14; use \"kubernetes.io/arch\" instead" },
+        { STR(KEY_BETA_OS), "deprecated since v1.14; use \"kubernetes.io/os\" instead" },
+        { STR(KEY_BETA_REGION),
           "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead" },
-        { STR("failure-domain.beta.kubernetes.io/zone"),
+        { STR(KEY_BETA_ZONE),
           "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead" },
-        { STR("beta.kubernetes.io/instance-type"),
+        { STR(KEY_BETA_INSTANCE_TYPE),
           "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead" },
         { STR("app.kubernetes.io/created-by"), "deprecated since v1.9" },
-        { STR("scheduler.alpha.kubernetes.io/preferAvoidPods"),
+        { STR(KEY_PREFER_AVOID_PODS),
           "deprecated since v1.22; use Taints and Tolerations instead" },
         { STR("node-role.kubernetes.io/master"),
           "use \"node-role.kubernetes.io/control-plane\" instead" },

@@ -4,6 +4,7 @@
 #include "api/columns/columns.h"
 #include "api/convert/convert.h"
 #include "api/codec/proto.h"
+#include "api/keys.h"
 #include "base/idiom.h"
 #include "base/json.h"
 #include "base/yaml.h"
@@ -87,7 +88,7 @@ int encode_include_parse(struct str text, enum encode_include *ret, struct err *
  * the fields, and rows show the metadata of that. */
 static void hide_annotations(struct arena *a, struct value *partial)
 {
-    static const struct str hidden[] = { STR("deprecated.daemonset.template.generation"),
+    static const struct str hidden[] = { STR(KEY_TEMPLATE_GENERATION),
                                          STR("deprecated.deployment.rollback.to") };
     for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {
         if (!value_get(value_dig(partial, "metadata", "annotations"), hidden[i]))

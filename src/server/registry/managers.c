@@ -3,6 +3,7 @@
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
 #include "api/go/quote.h"
+#include "api/keys.h"
 #include "api/typed.h"
 #include "base/idiom.h"
 #include "base/utf8.h"
@@ -229,7 +230,7 @@ void managers_update(struct call *c, const struct managed_request *req, const st
 static void show_template_generation(struct arena *a, const struct kind_type *type,
                                      struct value *obj)
 {
-    static const struct str key = STR("deprecated.daemonset.template.generation");
+    static const struct str key = STR(KEY_TEMPLATE_GENERATION);
     if (!str_eq(type->name, STR("DaemonSet")) || !str_eq(type->group, STR("apps")))
         return;
     struct value *meta = value_ensure(a, obj, STR("metadata"));

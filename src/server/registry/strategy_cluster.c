@@ -1,5 +1,6 @@
 /* The kinds that a cluster itself consists of: namespaces, nodes, accounts, requests for
  * certificates, addresses. */
+#include "api/keys.h"
 #include "api/names.h"
 #include "base/idiom.h"
 #include "base/map.h"
@@ -232,7 +233,7 @@ static void create_api_service(const struct strategy *s, struct value *obj)
 
 /* ---- EndpointSlices ---- */
 
-static const struct str host_label = STR("kubernetes.io/hostname");
+static const struct str host_label = STR(KEY_HOSTNAME);
 
 static struct str topology_host(const struct value *endpoint)
 {

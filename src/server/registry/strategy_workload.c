@@ -1,5 +1,6 @@
 /* Jobs, whose pods are found by labels that the server makes, DaemonSets, whose templates are
  * counted, claims of devices, and presets of pods. */
+#include "api/keys.h"
 #include "base/map.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -24,9 +25,8 @@ static bool has_template_labels(const struct value *obj)
 
 static void create_job(const struct strategy *s, struct value *obj)
 {
-    static const struct str name_keys[] = { STR("job-name"), STR("batch.kubernetes.io/job-name") };
-    static const struct str uid_keys[] = { STR("controller-uid"),
-                                           STR("batch.kubernetes.io/controller-uid") };
+    static const struct str name_keys[] = { STR("job-name"), STR(KEY_JOB_NAME) };
+    static const struct str uid_keys[] = { STR("controller-uid"), STR(KEY_CONTROLLER_UID) };
     struct arena *a = s->arena;
     struct str name = value_str(value_dig(obj, "metadata", "name")),
                uid = value_str(value_dig(obj, "metadata", "uid"));
@@ -50,7 +50,7 @@ static void create_job(const struct strategy *s, struct value *obj)
 
 /* ---- DaemonSets ---- */
 
-static const struct str template_key = STR("deprecated.daemonset.template.generation");
+static const struct str template_key = STR(KEY_TEMPLATE_GENERATION);
 
 /* What apps/v1 has no field for any more lives on in an annotation. */
 static int64_t template_generation(const struct value *obj)

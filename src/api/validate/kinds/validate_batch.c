@@ -4,14 +4,15 @@
 #include "api/go/cron.h"
 #include "api/inner.h"
 #include "api/go/time_zone.h"
+#include "api/keys.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
 #define SPEC     path_root("spec")
 #define TEMPLATE path_at(SPEC, "template")
 
-#define JOB_NAME       STR("batch.kubernetes.io/job-name")
-#define CONTROLLER_UID STR("batch.kubernetes.io/controller-uid")
+#define JOB_NAME       STR(KEY_JOB_NAME)
+#define CONTROLLER_UID STR(KEY_CONTROLLER_UID)
 
 /* ---- Generated selectors ---- */
 

@@ -2,6 +2,7 @@
  * how near a time is to now, are not checked: rules have neither cryptography nor a clock. */
 #include "api/certificate.h"
 #include "api/inner.h"
+#include "api/keys.h"
 #include "api/text_set.h"
 #include "api/validate/validate_parts.h"
 #include "base/base64.h"
@@ -182,7 +183,7 @@ static const char *certificate_fault(struct arena *a, struct str encoded)
 static void check_csr(struct field_errors *e, const struct value *obj,
                       const struct csr_rules *rules)
 {
-    static const struct str legacy = STR("kubernetes.io/legacy-unknown");
+    static const struct str legacy = STR(KEY_SIGNER_LEGACY_UNKNOWN);
     const struct value *spec = value_get(obj, STR("spec")), *status = value_get(obj, STR("status"));
     const struct value *conditions = value_get(status, STR("conditions"));
     const struct field_path *path = path_root("spec");
@@ -223,7 +224,7 @@ static struct csr_rules csr_rules_of(struct arena *a, const struct value *obj,
     struct csr_rules rules = {
         .keeps_both = count_type(conditions, "Approved") && count_type(conditions, "Denied"),
         .keeps_legacy = str_eq(value_str(value_dig(old_obj, "spec", "signerName")),
-                               STR("kubernetes.io/legacy-unknown")),
+                               STR(KEY_SIGNER_LEGACY_UNKNOWN)),
         .keeps_certificate =
             str_eq(value_str(value_dig(obj, "status", "certificate")), certificate) ||
             certificate_fault(a, certificate),

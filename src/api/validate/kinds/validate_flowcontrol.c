@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "api/inner.h"
+#include "api/keys.h"
 #include "api/text_set.h"
 #include "api/validate/validate_parts.h"
 #include "base/idiom.h"
@@ -413,8 +414,7 @@ static void check_level(struct field_errors *e, const struct value *obj,
                         const struct value *old_obj)
 {
     static const struct str types[] = { STR("Exempt"), STR("Limited") };
-    static const struct str zero =
-        STR("flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares");
+    static const struct str zero = STR(KEY_PRESERVE_ZERO_SHARES);
     const struct value *spec = value_get(obj, STR("spec"));
     const struct value *limited = validate_member(spec, "limited"),
                        *exempt = validate_member(spec, "exempt");

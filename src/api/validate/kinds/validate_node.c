@@ -2,6 +2,7 @@
  * off are dropped before anything is checked. */
 #include "api/inner.h"
 #include "api/ip.h"
+#include "api/keys.h"
 #include "api/text_set.h"
 #include "api/validate/validate_parts.h"
 #include "api/validate/validate_resource_list.h"
@@ -11,7 +12,7 @@
 #include "base/banned.h"
 
 #define TAINTS STR("scheduler.alpha.kubernetes.io/taints")
-#define AVOID  STR("scheduler.alpha.kubernetes.io/preferAvoidPods")
+#define AVOID  STR(KEY_PREFER_AVOID_PODS)
 
 /* ---- Taints ---- */
 

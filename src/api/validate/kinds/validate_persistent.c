@@ -1,5 +1,6 @@
 /* PersistentVolume and PersistentVolumeClaim. */
 #include "api/inner.h"
+#include "api/keys.h"
 #include "api/quantity.h"
 #include "api/validate/validate_claim.h"
 #include "api/validate/validate_parts.h"
@@ -8,7 +9,7 @@
 #include "base/idiom.h"
 #include "base/banned.h"
 
-#define BETA_CLASS STR("volume.beta.kubernetes.io/storage-class")
+#define BETA_CLASS STR(KEY_BETA_STORAGE_CLASS)
 
 /* ---- PersistentVolume ---- */
 
@@ -66,11 +67,11 @@ static struct str renamed_label(struct str key)
     static const struct {
         struct str beta, now;
     } labels[] = {
-        { STR("beta.kubernetes.io/arch"), STR("kubernetes.io/arch") },
-        { STR("beta.kubernetes.io/os"), STR("kubernetes.io/os") },
-        { STR("failure-domain.beta.kubernetes.io/region"), STR("topology.kubernetes.io/region") },
-        { STR("failure-domain.beta.kubernetes.io/zone"), STR("topology.kubernetes.io/zone") },
-        { STR("beta.kubernetes.io/instance-type"), STR("node.kubernetes.io/instance-type") },
+        { STR(KEY_BETA_ARCH), STR("kubernetes.io/arch") },
+        { STR(KEY_BETA_OS), STR("kubernetes.io/os") },
+        { STR(KEY_BETA_REGION), STR(KEY_TOPOLOGY_REGION) },
+        { STR(KEY_BETA_ZONE), STR(KEY_TOPOLOGY_ZONE) },
+        { STR(KEY_BETA_INSTANCE_TYPE), STR("node.kubernetes.io/instance-type") },
     };
     for (size_t i = 0; i < ARRAY_LEN(labels); i++)
         if (str_eq(labels[i].beta, key))

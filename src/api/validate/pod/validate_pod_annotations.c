@@ -1,4 +1,5 @@
 /* Annotations of pods and templates that mean something: older ways to say what fields say now. */
+#include "api/keys.h"
 #include "api/validate/pod/validate_pod.h"
 #include "base/json.h"
 #include "base/json_fault.h"
@@ -6,7 +7,7 @@
 
 #define TOLERATIONS   STR("scheduler.alpha.kubernetes.io/tolerations")
 #define DELETION_COST STR("controller.kubernetes.io/pod-deletion-cost")
-#define SECCOMP_POD   STR("seccomp.security.alpha.kubernetes.io/pod")
+#define SECCOMP_POD   STR(KEY_ALPHA_SECCOMP_POD)
 #define SECCOMP       STR("container.seccomp.security.alpha.kubernetes.io/")
 #define APPARMOR      STR("container.apparmor.security.beta.kubernetes.io/")
 #define LOCALHOST     STR("localhost/")

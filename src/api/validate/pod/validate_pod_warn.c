@@ -1,4 +1,5 @@
 /* What is no fault of a pod or a template, but deserves a word. */
+#include "api/keys.h"
 #include "api/quantity.h"
 #include "api/go/quote.h"
 #include "api/validate/validate_parts.h"
@@ -576,7 +577,7 @@ void validate_warn_pod(struct validate_warnings *w, const struct field_path *pat
     warn_of_fraction(w, path_at(spec_path, "overhead"), validate_member(spec, "overhead"),
                      STR("ephemeral-storage"));
     if (annotations && !validate_member(validate_member(spec, "securityContext"), "seccompProfile"))
-        warn_of_profile(w, meta_path, annotations, STR("seccomp.security.alpha.kubernetes.io/pod"),
+        warn_of_profile(w, meta_path, annotations, STR(KEY_ALPHA_SECCOMP_POD),
                         "non-functional in v1.27+; use the \"seccompProfile\" field instead");
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
         struct field_path list = field_child(spec_path, pod_container_lists[k]);

@@ -1,0 +1,22 @@
+/* keys.h - labels, annotations, taints and signers that more than one file goes by, spelled once.
+ */
+#pragma once
+
+#define KEY_ALPHA_METRICS         "autoscaling.alpha.kubernetes.io/metrics"
+#define KEY_ALPHA_SECCOMP_POD     "seccomp.security.alpha.kubernetes.io/pod"
+#define KEY_BETA_ARCH             "beta.kubernetes.io/arch"
+#define KEY_BETA_INSTANCE_TYPE    "beta.kubernetes.io/instance-type"
+#define KEY_BETA_OS               "beta.kubernetes.io/os"
+#define KEY_BETA_REGION           "failure-domain.beta.kubernetes.io/region"
+#define KEY_BETA_STORAGE_CLASS    "volume.beta.kubernetes.io/storage-class"
+#define KEY_BETA_ZONE             "failure-domain.beta.kubernetes.io/zone"
+#define KEY_CONTROLLER_UID        "batch.kubernetes.io/controller-uid"
+#define KEY_HOSTNAME              "kubernetes.io/hostname"
+#define KEY_JOB_NAME              "batch.kubernetes.io/job-name"
+#define KEY_NODE_NOT_READY        "node.kubernetes.io/not-ready"
+#define KEY_PREFER_AVOID_PODS     "scheduler.alpha.kubernetes.io/preferAvoidPods"
+#define KEY_PRESERVE_ZERO_SHARES  "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
+#define KEY_SIGNER_LEGACY_UNKNOWN "kubernetes.io/legacy-unknown"
+#define KEY_TEMPLATE_GENERATION   "deprecated.daemonset.template.generation"
+#define KEY_TOPOLOGY_REGION       "topology.kubernetes.io/region"
+#define KEY_TOPOLOGY_ZONE         "topology.kubernetes.io/zone"
