@@ -340,7 +340,7 @@ static bool search(const struct regexp *re, struct str text, size_t from, const 
     struct place *dense = small ? small_dense : large_dense;
     uint32_t *words = small ? small_words : large_words;
     if (small)
-        memset(small_words, 0, 2 * re->n * sizeof(*small_words));
+        memset(small_words, 0, 2 * (size_t)re->n * sizeof(*small_words));
     struct machine m = {
         .re = re,
         .text = text,

@@ -22,9 +22,8 @@ enum {
     PAUSE_MS = 50, /* before accepting again when descriptors have run out */
 };
 
-#define ASK_NS                                                                         \
-    (5 * PAUSE_MS * NS_PER_MS) /* before idle connections are asked again to make room \
-                                */
+/* Before idle connections are asked again to make room. */
+#define ASK_NS ((int64_t)5 * PAUSE_MS * NS_PER_MS)
 
 struct address {
     union {

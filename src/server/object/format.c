@@ -35,7 +35,8 @@ static bool find_media(struct str type, enum format_media *ret)
 
 static bool is_token(char c)
 {
-    return c > ' ' && c < 0x7f && !memchr("()<>@,;:\\\"/[]?=", c, 15);
+    static const struct str special = STR("()<>@,;:\\\"/[]?=");
+    return c > ' ' && c < 0x7f && !memchr(special.p, c, special.n);
 }
 
 static bool eat_token(struct str *s)
