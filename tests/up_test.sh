@@ -114,6 +114,12 @@ check "an unknown flag" 2 "$("$sampan" up --nothing >/dev/null 2>&1; echo $?)"
 has "help" "--data-dir DIR" "$("$sampan" up --help)"
 check "a time that is none" "sampan up: --continue-ttl is a time like 90s, 30m or 1h, not 'soon'" \
     "$("$sampan" up --continue-ttl soon 2>&1)"
+for command in up down status check; do
+    check "$command: an unexpected argument" "sampan $command: unexpected argument 'word'
+See 'sampan $command --help'." "$("$sampan" $command word 2>&1)"
+done
+check "no home folder" "sampan status: HOME is not set; use --data-dir DIR" \
+    "$(env -u HOME -u XDG_STATE_HOME "$sampan" status 2>&1)"
 has "version on the command line" "sampan 0." "$("$sampan" version)"
 
 finish

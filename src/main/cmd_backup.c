@@ -64,10 +64,12 @@ static int parse(int argc, char **argv, const char *usage, struct job *ret)
             return command_misused(argv[0]) + 1;
         }
     }
-    if (argc - optind != 1) {
-        fprintf(stderr, "sampan %s: one FILE is needed\n", argv[0]);
+    if (argc == optind) {
+        fprintf(stderr, "sampan %s: FILE is missing\n", argv[0]);
         return command_misused(argv[0]) + 1;
     }
+    if (argc - optind > 1)
+        return command_unexpected(argv[0], argv[optind + 1]) + 1;
     ret->file = argv[optind];
     return 0;
 }
@@ -183,8 +185,10 @@ static int backup_stopped(struct arena *a, const struct job *job, struct err *er
     return r;
 }
 
-static int backup(struct arena *a, const struct job *job, struct err *err)
+static int backup(struct arena *a, const char *dir, void *arg, struct err *err)
 {
+    struct job *job = arg;
+    job->dir = dir;
     struct instance in = { 0 };
     if (access(job->file, F_OK) == 0)
         return err_set(err, ERR_EXISTS, "%s is there already", job->file);
@@ -198,37 +202,23 @@ static int backup(struct arena *a, const struct job *job, struct err *err)
 
 /* ---- restore ---- */
 
-static int restore(struct arena *a, const struct job *job, struct err *err)
+static int restore(struct arena *a, const char *dir, void *arg, struct err *err)
 {
-    autoclose int lock_fd = instance_claim(job->dir, err);
+    const struct job *job = arg;
+    autoclose int lock_fd = instance_claim(dir, err);
     if (lock_fd < 0)
         return lock_fd;
     struct store_restore_options opt = { job->bump, job->skips ? &left_out : NULL };
-    return store_restore(job->file, str_cstr(a, arena_printf(a, "%s/store", job->dir)), &opt, err);
+    return store_restore(job->file, arena_printf(a, "%s/store", dir).p, &opt, err);
 }
 
 /* ---- Both ---- */
 
-static int run(int argc, char **argv, const char *usage,
-               int (*act)(struct arena *a, const struct job *job, struct err *err))
+static int run(int argc, char **argv, const char *usage, command_act *act)
 {
     struct job job = { .bump = STORE_BUMP_AUTO };
     int end = parse(argc, argv, usage, &job);
-    if (end)
-        return end - 1;
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    int r;
-    job.dir = instance_dir(&a, job.dir);
-    if (job.dir)
-        r = act(&a, &job, &err);
-    else
-        r = err_set(&err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
-    if (r < 0)
-        fprintf(stderr, "sampan %s: " STR_FMT "\n", argv[0], STR_ARG(err.msg));
-    arena_done(&a);
-    return r < 0 ? 1 : 0;
+    return end ? end - 1 : command_in_folder(argv[0], job.dir, act, &job);
 }
 
 int cmd_backup(int argc, char **argv)

@@ -43,7 +43,7 @@ static int parse(int argc, char **argv, struct job *ret)
             return command_misused(argv[0]) + 1;
         }
     }
-    return argc == optind ? 0 : command_misused(argv[0]) + 1;
+    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
 }
 
 static void on_damaged(void *arg, struct str key, struct str what)
@@ -53,43 +53,32 @@ static void on_damaged(void *arg, struct str key, struct str what)
            STR_ARG(what));
 }
 
-static int check(struct arena *a, struct job *job, struct err *err)
+static int check(struct arena *a, const char *dir, void *arg, struct err *err)
 {
+    struct job *job = arg;
     struct instance in = { 0 };
-    int r = instance_look(a, job->dir, &in, err);
+    int r = instance_look(a, dir, &in, err);
     if (r < 0)
         return r;
     if (in.running)
         return err_set(err, ERR_CONFLICT, "it runs as process %ld; stop it first", in.pid);
-    autoclose int lock_fd = instance_claim(job->dir, err);
+    autoclose int lock_fd = instance_claim(dir, err);
     if (lock_fd < 0)
         return lock_fd;
-    const char *dir = str_cstr(a, arena_printf(a, "%s/store", job->dir));
+    const char *store_dir = arena_printf(a, "%s/store", dir).p;
     struct store_skip told = { on_damaged, job };
     if (job->repairs)
-        r = store_repair(dir, &told, err);
-    return r < 0 ? r : store_verify(dir, job->repairs ? NULL : &told, err);
+        r = store_repair(store_dir, &told, err);
+    if (r == 0)
+        r = store_verify(store_dir, job->repairs ? NULL : &told, err);
+    if (r == 0)
+        puts("all is well");
+    return r;
 }
 
 int cmd_check(int argc, char **argv)
 {
     struct job job = { 0 };
     int end = parse(argc, argv, &job);
-    if (end)
-        return end - 1;
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    int r;
-    job.dir = instance_dir(&a, job.dir);
-    if (job.dir)
-        r = check(&a, &job, &err);
-    else
-        r = err_set(&err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
-    if (r < 0)
-        fprintf(stderr, "sampan check: " STR_FMT "\n", STR_ARG(err.msg));
-    else
-        puts("all is well");
-    arena_done(&a);
-    return r < 0 ? 1 : 0;
+    return end ? end - 1 : command_in_folder(argv[0], job.dir, check, &job);
 }

@@ -30,20 +30,7 @@ static int parse_dir(int argc, char **argv, const char *usage, const char **ret)
             return command_misused(argv[0]) + 1;
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "sampan %s: '%s' is one word too many\n", argv[0], argv[optind]);
-        return 3;
-    }
-    return 0;
-}
-
-static int look(struct arena *a, const char *given, struct instance *ret, const char **ret_dir,
-                struct err *err)
-{
-    *ret_dir = instance_dir(a, given);
-    if (!*ret_dir)
-        return err_set(err, ERR_BAD_REQUEST, "there is no home folder; say --data-dir");
-    return instance_look(a, *ret_dir, ret, err);
+    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
 }
 
 /* Asks the process to stop and waits until it has let go of the folder. */
@@ -66,63 +53,55 @@ static int stop(struct arena *a, const char *dir, const struct instance *in, str
     return err_set(err, ERR_TIMEOUT, "process %ld does not stop", in->pid);
 }
 
-/* Finds the instance and does something about it. `act` returns an exit status or a negative code.
- */
-static int with_instance(int argc, char **argv, const char *usage,
-                         int (*act)(struct arena *a, const char *dir, const struct instance *in,
-                                    struct err *err))
+static int stop_if_running(struct arena *a, const char *dir, void *arg, struct err *err)
 {
-    const char *dir = NULL;
-    int end = parse_dir(argc, argv, usage, &dir);
-    if (end)
-        return end - 1;
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    struct instance in = { 0 };
-    int r = look(&a, dir, &in, &dir, &err);
-    if (r == 0)
-        r = act(&a, dir, &in, &err);
+    (void)arg;
+    struct instance in;
+    int r = instance_look(a, dir, &in, err);
     if (r < 0)
-        fprintf(stderr, "sampan %s: " STR_FMT "\n", argv[0], STR_ARG(err.msg));
-    arena_done(&a);
-    return r < 0 ? 1 : r;
-}
-
-static int stop_if_running(struct arena *a, const char *dir, const struct instance *in,
-                           struct err *err)
-{
-    if (in->running)
-        return stop(a, dir, in, err);
+        return r;
+    if (in.running)
+        return stop(a, dir, &in, err);
     printf("sampan is not running in %s\n", dir);
     return 0;
 }
 
-static int say_where(struct arena *a, const char *dir, const struct instance *in, struct err *err)
+static int say_where(struct arena *a, const char *dir, void *arg, struct err *err)
 {
-    (void)a;
-    (void)err;
-    if (!in->running) {
+    enum { NOT_RUNNING = 3 };
+    (void)arg;
+    struct instance in;
+    int r = instance_look(a, dir, &in, err);
+    if (r < 0)
+        return r;
+    if (!in.running) {
         printf("sampan is not running in %s\n", dir);
-        return 3;
+        return NOT_RUNNING;
     }
-    printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in->address), dir,
-           in->pid);
+    printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in.address), dir,
+           in.pid);
     return 0;
+}
+
+static int run(int argc, char **argv, const char *usage, command_act *act)
+{
+    const char *dir = NULL;
+    int end = parse_dir(argc, argv, usage, &dir);
+    return end ? end - 1 : command_in_folder(argv[0], dir, act, NULL);
 }
 
 int cmd_down(int argc, char **argv)
 {
-    return with_instance(argc, argv,
-                         "Usage: sampan down [--data-dir DIR]\n"
-                         "Stops the control plane that serves from DIR and waits until it has.\n",
-                         stop_if_running);
+    return run(argc, argv,
+               "Usage: sampan down [--data-dir DIR]\n"
+               "Stops the control plane that serves from DIR and waits until it has.\n",
+               stop_if_running);
 }
 
 int cmd_status(int argc, char **argv)
 {
-    return with_instance(argc, argv,
-                         "Usage: sampan status [--data-dir DIR]\n"
-                         "Says whether a control plane serves from DIR; exit status 3 if not.\n",
-                         say_where);
+    return run(argc, argv,
+               "Usage: sampan status [--data-dir DIR]\n"
+               "Says whether a control plane serves from DIR; exit status 3 if not.\n",
+               say_where);
 }

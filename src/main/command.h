@@ -1,6 +1,8 @@
 /* command.h - the sub-commands of `sampan`: one row and one file each. */
 #pragma once
 
+#include "base/err.h"
+
 struct command {
     const char *name;
     const char *summary;
@@ -16,5 +18,17 @@ int cmd_restore(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
-/* Exit status for a wrong command line, after a pointer to --help on standard error. */
+enum { EXIT_MISUSED = 2 };
+
+/* Both print to standard error, the second names `word`, and return EXIT_MISUSED. */
 int command_misused(const char *name);
+int command_unexpected(const char *name, const char *word);
+
+/* What a command does in the data folder `dir`. Returns an exit status, or a negative code with
+ * `*err` filled. The arena lives as long as the call. */
+typedef int command_act(struct arena *a, const char *dir, void *arg, struct err *err);
+
+/* The frame of every command that works in a data folder: finds the folder (`given_dir`, or the
+ * default one if that is NULL), calls `act` there and prints its error as "sampan NAME: ...".
+ * Returns the exit status. */
+int command_in_folder(const char *name, const char *given_dir, command_act *act, void *arg);

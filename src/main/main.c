@@ -28,17 +28,11 @@ static void print_help(FILE *out)
     fputs("\nsampan COMMAND --help says more about one.\n", out);
 }
 
-int command_misused(const char *name)
-{
-    fprintf(stderr, "See 'sampan %s --help'.\n", name);
-    return 2;
-}
-
 int cmd_version(int argc, char **argv)
 {
     if (argc > 1) {
         fputs("Usage: sampan version\n", strcmp(argv[1], "--help") ? stderr : stdout);
-        return strcmp(argv[1], "--help") ? 2 : 0;
+        return strcmp(argv[1], "--help") ? EXIT_MISUSED : 0;
     }
     puts("sampan " SAMPAN_VERSION " (Kubernetes API " SAMPAN_API_MAJOR "." SAMPAN_API_MINOR ")");
     return 0;
@@ -48,7 +42,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
-        return 2;
+        return EXIT_MISUSED;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0) {
@@ -59,5 +53,5 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
     fprintf(stderr, "sampan: there is no command '%s'. See 'sampan --help'.\n", argv[1]);
-    return 2;
+    return EXIT_MISUSED;
 }

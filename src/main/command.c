@@ -1,0 +1,35 @@
+#include "main/command.h"
+
+#include <stdio.h>
+
+#include "main/instance.h"
+#include "base/banned.h"
+
+int command_misused(const char *name)
+{
+    fprintf(stderr, "See 'sampan %s --help'.\n", name);
+    return EXIT_MISUSED;
+}
+
+int command_unexpected(const char *name, const char *word)
+{
+    fprintf(stderr, "sampan %s: unexpected argument '%s'\n", name, word);
+    return command_misused(name);
+}
+
+int command_in_folder(const char *name, const char *given_dir, command_act *act, void *arg)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    const char *dir = instance_dir(&a, given_dir);
+    int r;
+    if (dir)
+        r = act(&a, dir, arg, &err);
+    else
+        r = err_set(&err, ERR_BAD_REQUEST, "HOME is not set; use --data-dir DIR");
+    if (r < 0)
+        fprintf(stderr, "sampan %s: " STR_FMT "\n", name, STR_ARG(err.msg));
+    arena_done(&a);
+    return r < 0 ? 1 : r;
+}

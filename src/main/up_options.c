@@ -1,0 +1,172 @@
+#include "main/up_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "api/ip.h"
+#include "base/clock.h"
+#include "main/command.h"
+#include "server/server.h"
+#include "base/banned.h"
+
+static const char usage[] =
+    "Usage: sampan up [OPTION]...\n"
+    "Starts a control plane and stays in the foreground until SIGTERM or Ctrl-C.\n\n"
+    "  --data-dir DIR      where everything is kept (default ~/.local/state/sampan)\n"
+    "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
+    "  --advertise-address IP\n"
+    "                      where others reach it (default what it listens on, or the address of "
+    "the\n"
+    "                      default route); the Endpoints and EndpointSlice `kubernetes` say so\n"
+    "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
+    "  --new-ca            make a certificate authority where the old one is lost\n"
+    "  --certificate-ttl TIME\n"
+    "                      how long the certificates last that it signs, e.g. 24h (default a\n"
+    "                      year); they are made anew in time, and on SIGHUP\n"
+    "  --kubeconfig FILE   where to write the admin's kubeconfig (default DIR/admin.kubeconfig)\n"
+    "  --service-cidr NET  where Services get their addresses (default " SERVICE_CIDRS_DEFAULT ";\n"
+    "                      with a comma one network of each IP family)\n"
+    "  --service-node-port-range FIRST-LAST\n"
+    "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
+    "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
+    "  --continue-ttl TIME how long the pages of one list can be asked for (default 5m)\n"
+    "  --api-versions SET  current (the default): what Kubernetes serves today; or all: also the\n"
+    "                      versions that it has dropped since 2016\n"
+    "  --managed-fields HOW\n"
+    "                      whether answers show who set which field: shown (the default), or "
+    "hidden\n"
+    "                      unless a client accepts application/json;managedFields=1\n"
+    "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
+    "  --log-format FORMAT text (default) or json\n"
+    "  --verbose           log details\n";
+
+/* A number and s, m or h. */
+static bool read_time(const char *flag, const char *given, int64_t *ret_ns)
+{
+    struct str s = str_of(given);
+    uint64_t n;
+    char unit = s.n ? s.p[s.n - 1] : '\0';
+    int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+    if (!seconds || !str_to_u64(str_take(s, s.n - 1), &n) || !n || n > 1000000) {
+        fprintf(stderr, "sampan up: --%s is a time like 90s, 30m or 1h, not '%s'\n", flag, given);
+        return false;
+    }
+    *ret_ns = (int64_t)n * seconds * NS_PER_SEC;
+    return true;
+}
+
+/* A flag that is one of two words; `*ret` says whether it is the second. */
+static bool is_second(const char *flag, const char *given, const char *first, const char *second,
+                      bool *ret)
+{
+    *ret = strcmp(given, second) == 0;
+    if (*ret || strcmp(given, first) == 0)
+        return true;
+    fprintf(stderr, "sampan up: --%s is %s or %s, not '%s'\n", flag, first, second, given);
+    return false;
+}
+
+/* One flag with its value: 0, or an exit status + 1. */
+static int take_flag(int flag, struct up_options *ret)
+{
+    bool second = false, good = true;
+    switch (flag) {
+    case 'd':
+        ret->dir = optarg;
+        break;
+    case 'l':
+        ret->listen = optarg;
+        break;
+    case 'i':
+        ret->advertise = optarg;
+        good = ip_parse(str_of(optarg), &(struct ip){ 0 });
+        if (!good)
+            fprintf(stderr, "sampan up: --advertise-address is an IP address, not '%s'\n", optarg);
+        break;
+    case 'k':
+        ret->kubeconfig = optarg;
+        break;
+    case 'c':
+        ret->service_cidr = optarg;
+        break;
+    case 'p':
+        ret->service_ports = optarg;
+        break;
+    case 'e':
+        good = read_time("event-ttl", optarg, &ret->event_ttl_ns);
+        break;
+    case 'o':
+        good = read_time("continue-ttl", optarg, &ret->continue_ttl_ns);
+        break;
+    case 't':
+        good = read_time("certificate-ttl", optarg, &ret->certificate_ttl_ns);
+        break;
+    case 'n':
+        ret->new_ca = true;
+        break;
+    case 'a':
+        good = is_second("api-versions", optarg, "current", "all", &second);
+        ret->versions = second ? KIND_ALL_VERSIONS : KIND_CURRENT_VERSIONS;
+        break;
+    case 'm':
+        good = is_second("managed-fields", optarg, "shown", "hidden", &ret->hides_managers);
+        break;
+    case 's':
+        good = is_second("store", optarg, "lmdb", "memory", &second);
+        ret->engine = second ? STORE_MEMORY : STORE_LMDB;
+        break;
+    case 'f':
+        good = is_second("log-format", optarg, "text", "json", &second);
+        ret->log_format = second ? LOG_JSON : LOG_TEXT;
+        break;
+    case 'D':
+        ret->detach = true;
+        break;
+    case 'v':
+        ret->log_level = LOG_DEBUG;
+        break;
+    case 'h':
+        fputs(usage, stdout);
+        return 1;
+    default:
+        return command_misused("up") + 1;
+    }
+    return good ? 0 : EXIT_MISUSED + 1;
+}
+
+int up_options_parse(int argc, char **argv, struct up_options *ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "listen", required_argument, NULL, 'l' },
+        { "advertise-address", required_argument, NULL, 'i' },
+        { "store", required_argument, NULL, 's' },
+        { "kubeconfig", required_argument, NULL, 'k' },
+        { "service-cidr", required_argument, NULL, 'c' },
+        { "service-node-port-range", required_argument, NULL, 'p' },
+        { "new-ca", no_argument, NULL, 'n' },
+        { "certificate-ttl", required_argument, NULL, 't' },
+        { "event-ttl", required_argument, NULL, 'e' },
+        { "continue-ttl", required_argument, NULL, 'o' },
+        { "api-versions", required_argument, NULL, 'a' },
+        { "managed-fields", required_argument, NULL, 'm' },
+        { "detach", no_argument, NULL, 'D' },
+        { "log-format", required_argument, NULL, 'f' },
+        { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    *ret = (struct up_options){
+        .listen = "127.0.0.1:6443",
+        .log_level = LOG_INFO,
+        .versions = KIND_CURRENT_VERSIONS,
+        .service_cidr = SERVICE_CIDRS_DEFAULT,
+        .service_ports = SERVICE_PORTS_DEFAULT,
+    };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        int r = take_flag(c, ret);
+        if (r)
+            return r;
+    }
+    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
+}

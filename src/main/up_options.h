@@ -1,0 +1,19 @@
+/* up_options.h - the command line of `sampan up`. */
+#pragma once
+
+#include "api/kind.h"
+#include "base/log.h"
+#include "store/store.h"
+
+struct up_options {
+    const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports;
+    int64_t event_ttl_ns, continue_ttl_ns, certificate_ttl_ns; /* 0: the usual */
+    enum store_engine engine;
+    enum kind_choice versions;
+    enum log_format log_format;
+    enum log_level log_level;
+    bool detach, hides_managers, new_ca;
+};
+
+/* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */
+int up_options_parse(int argc, char **argv, struct up_options *ret);
