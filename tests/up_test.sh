@@ -95,7 +95,16 @@ check "status after down" 3 "$("$sampan" status --data-dir "$dir/a" >/dev/null; 
 # CVE-2020-15113: a folder that others may enter is not used.
 chmod 777 "$dir/a"
 has "an open folder is refused" "open to other users" "$(up 2>&1)"
+check "and stays as it is" 777 "$(stat -c %a "$dir/a")"
 chmod 700 "$dir/a"
+
+# An empty one has no secrets yet: it is made private.
+mkdir -m 755 "$dir/empty"
+said=$("$sampan" up --data-dir "$dir/empty" --listen 127.0.0.1:0 --detach 2>&1)
+has "an empty open folder is used" "export KUBECONFIG=$dir/empty/admin.kubeconfig" "$said"
+has "the user is told" "the data folder was open to other users; its mode is 0700 now" "$said"
+check "it is private now" 700 "$(stat -c %a "$dir/empty")"
+"$sampan" down --data-dir "$dir/empty"
 
 "$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --store memory >"$dir/out" 2>"$dir/err" &
 pid=$!

@@ -1,5 +1,6 @@
 #include "main/instance.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/banned.h"
 
@@ -32,7 +34,7 @@ static int make_parents(struct arena *a, const char *dir, struct err *err)
 {
     char *path = arena_dup(a, dir, strlen(dir) + 1);
     for (char *p = path + 1; *p; p++) {
-        if (*p != '/')
+        if (*p != '/' || p[strspn(p, "/")] == '\0')
             continue;
         *p = '\0';
         if (mkdir(path, 0755) < 0 && errno != EEXIST)
@@ -42,9 +44,49 @@ static int make_parents(struct arena *a, const char *dir, struct err *err)
     return 0;
 }
 
+static bool is_name(const char *name)
+{
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* False also if it cannot be read. */
+static bool is_empty(const char *dir)
+{
+    DIR *entries = opendir(dir);
+    if (!entries)
+        return false;
+    bool found = false;
+    errno = 0;
+    for (const struct dirent *e; !found && (e = readdir(entries));)
+        found = is_name(e->d_name);
+    bool whole = !found && errno == 0;
+    (void)closedir(entries);
+    return whole;
+}
+
+/* An empty folder has no secrets yet, so it is made private. It is looked at once more after that:
+ * until then others may have put something into it. Any other folder is left as it is, and
+ * file_private_dir() refuses it. */
+static int close_to_others(const char *dir, struct err *err)
+{
+    struct stat st;
+    if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+        !(st.st_mode & 077) || !is_empty(dir))
+        return 0;
+    if (chmod(dir, 0700) < 0)
+        return err_errno(err, errno, "make %s private", dir);
+    if (!is_empty(dir))
+        return err_set(err, ERR_FORBIDDEN, "another user has just put something into %s", dir);
+    log_info("the data folder was open to other users; its mode is 0700 now",
+             LOG_CSTR("folder", dir));
+    return 0;
+}
+
 int instance_claim(const char *dir, struct err *err)
 {
     int r = make_parents(err->arena, dir, err);
+    if (r == 0)
+        r = close_to_others(dir, err);
     if (r == 0)
         r = file_private_dir(dir, err);
     if (r < 0)

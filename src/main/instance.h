@@ -10,8 +10,10 @@
  */
 const char *instance_dir(struct arena *a, const char *given);
 
-/* Makes the folder if need be and takes it over; ERR_CONFLICT if another process has it. Returns
- * a descriptor that holds the lock until it is closed. */
+/* Makes the folder if need be and takes it over. An empty folder that is open to other users is
+ * made private (0700), and the log says so. Returns a descriptor that holds the lock until it is
+ * closed. ERR_FORBIDDEN: the folder has files and is open to other users, or it belongs to another
+ * user. ERR_CONFLICT: another process has it. */
 int instance_claim(const char *dir, struct err *err);
 /* Says where this process, which has the lock, is serving. */
 int instance_announce(int lock_fd, struct str address, struct err *err);
