@@ -34,7 +34,7 @@ cp -p "$pki"/* "$dir/kept"
 
 rm "$pki/ca.crt"
 has "a lost certificate" "pki/ca.crt is missing" "$(refused)"
-has "and what to do" "Put it back from a backup; or start once with --new-ca" "$(refused)"
+has "and what to do" "Put it back from a backup, or start once with --new-ca" "$(refused)"
 check "no other was made" "" "$(ls "$pki" | grep crt)"
 check "the key is as it was" "" "$(cmp "$dir/kept/ca.key" "$pki/ca.key" 2>&1)"
 cp -p "$dir/kept/ca.crt" "$pki"
@@ -48,9 +48,9 @@ check "none was made" 2 "$(ls "$pki" >/dev/null 2>&1; echo $?)"
 mkdir -m 700 "$pki"
 cp -p "$dir/kept"/* "$pki"
 chmod 644 "$pki/ca.key"
-has "a key for everybody" "pki/ca.key (mode 0644): chmod 600 it" "$(refused)"
+has "a key for everybody" "pki/ca.key is open to other users (mode 0644): use chmod 600" "$(refused)"
 chmod 640 "$pki/ca.key"
-has "a key for the group" "pki/ca.key (mode 0640): chmod 600 it" "$(refused)"
+has "a key for the group" "pki/ca.key is open to other users (mode 0640): use chmod 600" "$(refused)"
 chmod 600 "$pki/ca.key"
 openssl ecparam -name prime256v1 -genkey -noout -out "$pki/ca.key" 2>/dev/null
 has "a key of another" "CA certificate and key" "$(refused)"
@@ -93,7 +93,7 @@ done
 has "if it cannot be, that is said" "certificates could not be renewed" "$(cat "$dir/a/sampan.log")"
 mv "$dir/away.crt" "$pki/ca.crt"
 down
-has "a time that is none" "--certificate-ttl is a time like" "$(up --certificate-ttl soon 2>&1)"
+has "a time that is none" "--certificate-ttl must be a time like" "$(up --certificate-ttl soon 2>&1)"
 
 # A new authority, on purpose.
 rm "$pki/ca.crt"

@@ -121,7 +121,7 @@ check "SIGTERM ends it with 0" 0 $?
 check "an unknown command" 2 "$("$sampan" nothing >/dev/null 2>&1; echo $?)"
 check "an unknown flag" 2 "$("$sampan" up --nothing >/dev/null 2>&1; echo $?)"
 has "help" "--data-dir DIR" "$("$sampan" up --help)"
-check "a time that is none" "sampan up: --continue-ttl is a time like 90s, 30m or 1h, not 'soon'" \
+check "a time that is none" "sampan up: --continue-ttl must be a time like 90s, 30m or 1h, not 'soon'" \
     "$("$sampan" up --continue-ttl soon 2>&1)"
 for command in up down status check; do
     check "$command: an unexpected argument" "sampan $command: unexpected argument 'word'

@@ -106,7 +106,7 @@ static unsigned read_verbs(struct str line)
         while (i < 8 && !str_eq(word, str_of(names[i])))
             i++;
         if (i == 8)
-            fail("no such verb", word);
+            fail("unknown verb", word);
         verbs |= 1u << i;
     }
     return verbs;
@@ -123,7 +123,7 @@ static struct str group_full(struct str short_name)
         if (str_eq(key, short_name) || (str_starts(key, short_name) && key.p[short_name.n] == '.'))
             full = key;
     if (!full.p)
-        fail("no such group", short_name);
+        fail("unknown group", short_name);
     return full;
 }
 
@@ -220,9 +220,9 @@ static void read_default(struct field *f, struct str text)
     if (is_plain && !str_starts(text, STR("\"")))
         f->default_value = value_string(text);
     else if (json_read(&kinds.arena, text, NULL, &f->default_value, NULL) < 0)
-        fail("no JSON", text);
+        fail("not valid JSON", text);
     if (!fits(f, &f->default_value))
-        fail("a default of another type", text);
+        fail("the default has another type than the field", text);
     f->has_default = true;
     f->is_filled = f->flags & KIND_POINTER || !is_zero(&f->default_value);
 }
@@ -277,7 +277,7 @@ static void read_flag(struct field *f, struct str flag)
     else if (str_eq(flag, STR("replace")))
         f->flags |= KIND_PATCH_REPLACE;
     else if (!call(flag, "proto", &in))
-        fail("no such flag", flag);
+        fail("unknown flag", flag);
 }
 
 static void read_field(struct type *t, struct str line)
@@ -287,7 +287,7 @@ static void read_field(struct type *t, struct str line)
     f->flags = KIND_OMIT_EMPTY;
     struct str number = next_word(&line);
     if (!str_eq(number, STR("-")) && !str_to_i64(number, &f->number))
-        fail("no protobuf number", number);
+        fail("not a protobuf number", number);
     read_field_type(f, next_word(&line));
     while (line.n)
         read_flag(f, next_word(&line));
@@ -328,7 +328,7 @@ static enum kind_json_form read_form(struct str text)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (str_eq(text, str_of(rows[i].text)))
             return rows[i].form;
-    fail("no such JSON form", text);
+    fail("unknown JSON form", text);
 }
 
 static struct type *add_type(struct str name)
@@ -366,7 +366,7 @@ static struct type *read_type(struct str line, bool is_kind)
         else if (call(word, "rule", &in))
             t->rule = in;
         else
-            fail("no such word for a type", word);
+            fail("unknown word after a type", word);
     }
     return t;
 }
@@ -388,7 +388,7 @@ static struct resource *read_resource(struct str line)
     r->singular = (struct str){ lower, kind.n };
     r->namespaced = str_eq(line, STR("namespaced"));
     if (!r->namespaced && !str_eq(line, STR("cluster")))
-        fail("neither namespaced nor cluster", line);
+        fail("expected `namespaced` or `cluster`", line);
     if (!r->order)
         return r;                               /* known, but not served */
     struct resource **place = &kinds.resources; /* by order, then as they come */
@@ -420,7 +420,7 @@ static struct str read_deprecation(const struct resource *r, struct str line)
     while (str_find(kind, '.') >= 0)
         (void)str_cut(&kind, '.');
     if (!since.n || !gone.n)
-        fail("since when, and gone since when", line);
+        fail("expected `deprecated SINCE GONE`", line);
     if (!str_eq(r->group, STR("core")))
         buf_printf(&text, STR_FMT "/", STR_ARG(r->group));
     buf_printf(&text, STR_FMT " " STR_FMT " is deprecated in v" STR_FMT "+", STR_ARG(r->version),
@@ -459,7 +459,7 @@ static void read_resource_line(struct resource *r, struct str line)
     } else if (str_eq(word, STR("deprecated")))
         r->deprecation = read_deprecation(r, line);
     else
-        fail("no such line for a resource", word);
+        fail("unknown line of a resource", word);
 }
 
 static void read_lines(struct str text)
@@ -487,10 +487,10 @@ static void read_lines(struct str text)
             at.version = rest;
         else if (str_eq(word, STR("order"))) {
             if (!str_to_i64(next_word(&rest), &at.order))
-                fail("no number", line);
+                fail("not a number", line);
             at.is_old = str_eq(rest, STR("old"));
             if (rest.n && !at.is_old)
-                fail("what is this", rest);
+                fail("expected `old` or nothing", rest);
         } else {
             type = NULL;
             resource = NULL;
@@ -499,7 +499,7 @@ static void read_lines(struct str text)
             else if (str_eq(word, STR("resource")))
                 resource = read_resource(rest);
             else
-                fail("what is this", line);
+                fail("unknown line", line);
         }
     }
 }
@@ -612,7 +612,7 @@ static void look_up_mentions(void)
         if (!map_get(&kinds.types_by_key, m->key)) {
             at.file = m->file;
             at.line = m->line;
-            fail("no such type", m->key);
+            fail("unknown type", m->key);
         }
 }
 

@@ -117,19 +117,19 @@ mistake() {
     fi
 }
 
-mistake '4: no such type: g/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 Missing' 'type U'
-mistake '4: no such type: core/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 core.Missing'
-mistake '3: no such type: g/v1.Missing' 'group g' 'version v1' 'resource ts Missing cluster'
-mistake '5: no such type: g/v1.Missing' 'group g' 'version v1' 'resource ts T cluster' \
+mistake '4: unknown type: g/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 Missing' 'type U'
+mistake '4: unknown type: core/v1.Missing' 'group g' 'version v1' 'type T' '  x 1 core.Missing'
+mistake '3: unknown type: g/v1.Missing' 'group g' 'version v1' 'resource ts Missing cluster'
+mistake '5: unknown type: g/v1.Missing' 'group g' 'version v1' 'resource ts T cluster' \
     '  verbs all' '  sub status Missing get' 'kind T'
 mistake '3: declared twice' 'group core' 'version v1' 'type Part'
-mistake '4: no such flag: sometimes' 'group g' 'version v1' 'type T' '  x 1 string sometimes'
-mistake '4: no protobuf number: one' 'group g' 'version v1' 'type T' '  x one string'
-mistake '4: a default of another type: 1' 'group g' 'version v1' 'type T' '  x 1 bool fill(1)'
-mistake '4: no JSON: {' 'group g' 'version v1' 'type T' '  x 1 T fill({)'
-mistake '4: no such group: h' 'group g' 'version v1' 'type T' '  x 1 h.T'
-mistake '4: no such verb: fetch' 'group g' 'version v1' 'resource ts T cluster' '  verbs fetch'
-mistake '3: what is this' 'group g' 'version v1' 'tpye T'
+mistake '4: unknown flag: sometimes' 'group g' 'version v1' 'type T' '  x 1 string sometimes'
+mistake '4: not a protobuf number: one' 'group g' 'version v1' 'type T' '  x one string'
+mistake '4: the default has another type than the field: 1' 'group g' 'version v1' 'type T' '  x 1 bool fill(1)'
+mistake '4: not valid JSON: {' 'group g' 'version v1' 'type T' '  x 1 T fill({)'
+mistake '4: unknown group: h' 'group g' 'version v1' 'type T' '  x 1 h.T'
+mistake '4: unknown verb: fetch' 'group g' 'version v1' 'resource ts T cluster' '  verbs fetch'
+mistake '3: unknown line: tpye T' 'group g' 'version v1' 'tpye T'
 
 [ $status -eq 0 ] && echo "kindgen: as expected"
 exit $status

@@ -1,7 +1,7 @@
 /* kindgen_write.c - the tables of src/api/kind.h as C text.
  *
- * A row is text, made with the arrays that it points to: those are written as they come up, each
- * once, whoever needs the same again. Versions of one group have much in common. */
+ * A row is text. The arrays that it points to are written before it. Equal arrays are written once,
+ * which saves much, because versions of one group have much in common. */
 #include "kindgen.h"
 
 #include <assert.h>

@@ -11,7 +11,9 @@ void allowance_finish(struct allowance *w, enum allowance_end why)
     (void)atomic_compare_exchange_strong(&w->end, &open, (int)why);
 }
 
-enum { SMALL_PART = 16 }; /* of its pool; whoever holds no more is not to blame for the others */
+/* A pool that holds at most this part (1/16) of its maximum is not ended because a larger pool is
+ * full. */
+enum { SMALL_PART = 16 };
 
 static bool holds_much(const struct allowance_pool *p)
 {
@@ -53,15 +55,16 @@ bool allowance_pool_is_full(const struct allowance_pool *p)
 int allowance_error(const struct allowance *w, struct err *err)
 {
     switch (allowance_ended(w)) {
-    case ALLOWANCE_GONE: /* nobody reads the answer */
+    case ALLOWANCE_GONE: /* the answer will not be read */
     case ALLOWANCE_LATE:
         return err_set(err, ERR_TIMEOUT,
                        "Timeout: request did not complete within the allotted timeout");
     case ALLOWANCE_STOPPING:
         return err_set(err, ERR_UNAVAILABLE, "the server is shutting down");
     case ALLOWANCE_TOO_LARGE:
-        return err_set(err, ERR_TOO_LARGE,
-                       "Request entity too large: the request needs more memory than one may");
+        return err_set(
+            err, ERR_TOO_LARGE,
+            "Request entity too large: the request needs more memory than one request may use");
     case ALLOWANCE_CROWDED: {
         int r = err_set(err, ERR_TOO_MANY_REQUESTS,
                         "too many requests, please try again later: the memory for requests in "
@@ -74,5 +77,5 @@ int allowance_error(const struct allowance *w, struct err *err)
         break;
     }
     assert(!"an allowance that has ended");
-    return err_set(err, ERR_INTERNAL, "the request was given up");
+    return err_set(err, ERR_INTERNAL, "the request was abandoned");
 }

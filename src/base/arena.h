@@ -2,8 +2,8 @@
  *
  * Nothing in an arena is kept elsewhere; what must outlive it is copied out. An arena belongs to
  * one thread at a time. Blocks double from ARENA_BLOCK_MIN to ARENA_BLOCK_MAX; a piece larger than
- * a block gets one of its own. Under AddressSanitizer the unused tail is poisoned. What an arena
- * may hold, and for how long it is worked with, is said by its allowance, if it has one. */
+ * a block gets one of its own. Under AddressSanitizer the unused tail is poisoned. An allowance, if
+ * there is one, bounds what the arena may hold and how long it may be used. */
 #pragma once
 
 #include <stdalign.h>
@@ -29,9 +29,9 @@ void arena_done(struct arena *a);
  * ARENA_BLOCK_MAX, and the allowance. */
 void arena_reset(struct arena *a);
 
-/* From now on it takes from this one, also what it holds already; NULL: from none. */
+/* Counts what the arena holds, now and later, against this allowance. NULL: against none. */
 void arena_allow(struct arena *a, struct allowance *w);
-/* Should whoever works with it give up? With allowance_error() then. */
+/* True if the allowance has ended: the caller should stop and return allowance_error(). */
 static inline bool arena_spent(const struct arena *a)
 {
     return a->allowance && allowance_ended(a->allowance) != ALLOWANCE_OPEN;

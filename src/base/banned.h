@@ -1,5 +1,5 @@
-/* banned.h - libc calls that have no place here. Included last by every .c file: a system header
- * read after it could not name them either. */
+/* banned.h - libc calls that may not be used. Every .c file includes it last, because a system
+ * header after it could not declare them. */
 #pragma once
 
 #undef alloca

@@ -1,4 +1,4 @@
-/* clock.h - time as a thing that is handed in, so that tests can turn the hands.
+/* clock.h - time as an argument, so that tests can set it.
  *
  * Monotonic nanoseconds measure durations, wall nanoseconds (since 1970, UTC) go into objects.
  * Rule code takes `now` as an argument instead. Any thread may read a clock. */

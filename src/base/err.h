@@ -26,14 +26,14 @@ enum err_code {
     ERR_INVALID,
     ERR_TOO_MANY_REQUESTS,
     ERR_INTERNAL,
-    ERR_UNKNOWN, /* 500 without a reason: what upstream answers where it has no better word */
+    ERR_UNKNOWN, /* 500 without a reason, as upstream has it for unclassified errors */
     ERR_UNIMPLEMENTED,
     ERR_UNAVAILABLE,
     ERR_SERVER_TIMEOUT,
     ERR_NO_SPACE,   /* the disk is full: nothing was written, try again later */
     ERR_IO,         /* the disk failed: nothing was acknowledged */
     ERR_DAMAGED,    /* stored bytes do not match their checksum; never served */
-    ERR_STORE_READ, /* a list that meets such; names them */
+    ERR_STORE_READ, /* a list that meets damaged objects; names them */
     ERR_CODE_COUNT,
 };
 
@@ -43,7 +43,7 @@ struct err_cause {
     struct str reason, field, msg;
 };
 
-/* Status.details: what the error is about. Without a kind (a NULL pointer) it is not said. */
+/* Status.details: what the error is about. Left out if kind.p is NULL. */
 struct err_about {
     struct str name, group, kind;
     uint32_t retry_after_sec;
@@ -52,7 +52,7 @@ struct err_about {
 
 struct err {
     enum err_code code;
-    struct arena *arena; /* holds msg and causes; set by whoever declares the err */
+    struct arena *arena; /* holds msg and causes; set by the code that declares the err */
     struct str msg;
     struct err_cause *causes, **last_cause;
     struct err_about about;
@@ -71,7 +71,7 @@ int err_errno(struct err *err, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 void err_add_cause(struct err *err, struct str reason, struct str field, struct str msg);
-/* Makes it as if nothing had happened, keeping the arena. */
+/* Forgets the error but keeps the arena. */
 void err_clear(struct err *err);
 
 int err_http_status(enum err_code code);

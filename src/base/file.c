@@ -55,9 +55,8 @@ int file_check_private(const char *path, struct err *err)
     if (stat(path, &st) < 0)
         return err_errno(err, errno, "look at %s", path);
     if (st.st_mode & 077)
-        return err_set(err, ERR_FORBIDDEN,
-                       "others than its owner may use %s (mode %04o): chmod 600 it", path,
-                       st.st_mode & 07777);
+        return err_set(err, ERR_FORBIDDEN, "%s is open to other users (mode %04o): use chmod 600",
+                       path, st.st_mode & 07777);
     return 0;
 }
 

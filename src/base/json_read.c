@@ -119,7 +119,7 @@ static const char *read_hex4(struct reader *r, const char *p, uint32_t *ret)
     for (int i = 0; i < 4; i++, p++) {
         int digit = p < r->end ? str_hex_digit(*p) : -1;
         if (digit < 0)
-            return fail(r, p, "\\u wants four hexadecimal digits");
+            return fail(r, p, "\\u needs four hexadecimal digits");
         code = code << 4 | (uint32_t)digit;
     }
     *ret = code;
@@ -160,7 +160,7 @@ static const char *read_escape(struct reader *r, const char *p, char **to)
     }
     const char *name = c ? memchr(names, c, sizeof(names) - 1) : NULL;
     if (!name)
-        return fail(r, p, "no such escape");
+        return fail(r, p, "unknown escape");
     *(*to)++ = meanings[name - names];
     return p + 1;
 }
@@ -294,7 +294,7 @@ static inline const char *read_word(struct reader *r, const char *p, struct str 
                                     struct value v, struct value *ret)
 {
     if ((size_t)(r->end - p) < word.n || memcmp(p, word.p, word.n) != 0)
-        return fail(r, p, "no value starts like this");
+        return fail(r, p, "expected a value");
     *ret = v;
     return p + word.n;
 }
@@ -317,7 +317,7 @@ static inline const char *read_leaf(struct reader *r, const char *p, struct valu
     case '0' ... '9':
         return read_number(r, p, ret);
     default:
-        return fail(r, p, "no value starts like this");
+        return fail(r, p, "expected a value");
     }
 }
 
@@ -327,7 +327,7 @@ static inline const char *read_key(struct reader *r, const char *p)
     struct str key = { 0 };
     p = skip_space(r, p);
     if (!is_at(r, p, '"'))
-        return fail(r, p, "a key in quotes is wanted");
+        return fail(r, p, "expected a key in quotes");
     p = read_string(r, p + 1, &key);
     if (!p)
         return NULL;
@@ -379,8 +379,7 @@ static inline const char *next_value(struct reader *r, const char *p, bool *ret_
         if (is_at(r, p, ','))
             return type == VALUE_OBJECT ? read_key(r, p + 1) : p + 1;
         if (!is_at(r, p, type == VALUE_OBJECT ? '}' : ']'))
-            return fail(r, p,
-                        type == VALUE_OBJECT ? "',' or '}' is wanted" : "',' or ']' is wanted");
+            return fail(r, p, type == VALUE_OBJECT ? "expected ',' or '}'" : "expected ',' or ']'");
         p++;
         place(r, close_container(r));
     }
@@ -413,7 +412,7 @@ static const char *read_tree(struct reader *r, const char *p)
     while (p && !done && !r->is_spent) {
         p = skip_space(r, p);
         if (p == r->end)
-            return fail(r, p, "a value is wanted");
+            return fail(r, p, "expected a value");
         if (*p == '{' || *p == '[') {
             p = open_container(r, p, &done);
             continue;

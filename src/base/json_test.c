@@ -109,20 +109,20 @@ static void errors_say_what_and_where(void **state)
     static const struct {
         const char *text, *words;
     } rows[] = {
-        { "", "unexpected end at byte 0: a value is wanted" },
+        { "", "unexpected end at byte 0: expected a value" },
         { "  ", "unexpected end at byte 2" },
-        { "{\"a\":}", "unexpected '}' at byte 5: no value" },
+        { "{\"a\":}", "unexpected '}' at byte 5: expected a value" },
         { "[1,]", "unexpected ']' at byte 3" },
-        { "[1 2]", "unexpected '2' at byte 3: ',' or ']'" },
+        { "[1 2]", "unexpected '2' at byte 3: expected ',' or ']'" },
         { "{\"a\" 1}", "unexpected '1' at byte 5: ':'" },
-        { "{a:1}", "unexpected 'a' at byte 1: a key in quotes" },
-        { "{\"a\":1,}", "unexpected '}' at byte 7: a key in quotes" },
-        { "{\"a\":1]", "unexpected ']' at byte 6: ',' or '}'" },
+        { "{a:1}", "unexpected 'a' at byte 1: expected a key in quotes" },
+        { "{\"a\":1,}", "unexpected '}' at byte 7: expected a key in quotes" },
+        { "{\"a\":1]", "unexpected ']' at byte 6: expected ',' or '}'" },
         { "\"abc", "unexpected end at byte 4: the string is not closed" },
         { "\"a\nb\"", "unexpected byte 0x0a at byte 2: a control" },
-        { "\"\\x\"", "unexpected 'x' at byte 2: no such escape" },
-        { "\"\\u12g4\"", "unexpected 'g' at byte 5: \\u wants four" },
-        { "\"\\ud800\\u00g1\"", "\\u wants four" },
+        { "\"\\x\"", "unexpected 'x' at byte 2: unknown escape" },
+        { "\"\\u12g4\"", "unexpected 'g' at byte 5: \\u needs four" },
+        { "\"\\ud800\\u00g1\"", "\\u needs four" },
         { "\"\377\"", "unexpected byte 0xff at byte 1: the string is not UTF-8" },
         { "01", "unexpected '1' at byte 1: a number must not start with 0" },
         { "-", "unexpected end at byte 1: a number must start with a digit" },
@@ -132,7 +132,7 @@ static void errors_say_what_and_where(void **state)
         { "nul", "unexpected 'n' at byte 0" },
         { "1 1", "unexpected '1' at byte 2: nothing may follow" },
         { "{}x", "unexpected 'x' at byte 2: nothing may follow" },
-        { "\"\\", "unexpected end at byte 2: no such escape" },
+        { "\"\\", "unexpected end at byte 2: unknown escape" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&arena);

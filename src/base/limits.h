@@ -25,18 +25,18 @@
 #define LIMIT_BODY_MS            30000u /* from the head of a request to the end of its body */
 #define LIMIT_REQUEST_MS         60000u /* to the end of the answer, watches excepted; as upstream */
 #define LIMIT_HALF_CLOSED_MS     2000u  /* for the answer, after the client has closed its side */
-#define LIMIT_WRITE_STALL_MS     30000u /* a reader that takes nothing for so long is dropped */
-#define LIMIT_WRITE_STALL_BYTES  4096u  /* taken meanwhile; less counts as nothing */
-#define LIMIT_WRITE_CROWD_MS     2000u  /* the same while there is no room for replies */
+#define LIMIT_WRITE_STALL_MS     30000u /* a client that reads nothing for so long is cut off */
+#define LIMIT_WRITE_STALL_BYTES  4096u  /* less than this read in that time counts as nothing */
+#define LIMIT_WRITE_CROWD_MS     2000u  /* the same, while the memory for replies is full */
 #define LIMIT_DRAIN_MS           10000u /* graceful stop, then connections are cut */
-#define LIMIT_STOP_MS            5000u  /* for workers to end after that; then they are left */
+#define LIMIT_STOP_MS            5000u  /* for workers to end after that; then the process exits */
 #define LIMIT_COLLECTED_BYTES    (64u << 20) /* of all bodies being collected, half by one client */
 #define LIMIT_PIPELINE           16u /* HTTP/1.1 requests served in a row before others' turn */
 #define LIMIT_WRITE_BUFFER_BYTES (256u << 10) /* unsent response bytes of one exchange */
-#define LIMIT_REPLY_BYTES        (8u << 20) /* unsent ones of a connection; past it requests wait */
-#define LIMIT_REPLY_BYTES_ALL    (64u << 20)  /* of all; past it all wait, and the slow are cut */
-#define LIMIT_REQUEST_MEMORY     (224u << 20) /* that one takes on a worker: 413; one client: 429 */
-#define LIMIT_REQUEST_MEMORY_ALL (240u << 20) /* that all take; past it 429 */
+#define LIMIT_REPLY_BYTES        (8u << 20)   /* unsent, of a connection; past it requests wait */
+#define LIMIT_REPLY_BYTES_ALL    (64u << 20)  /* of all; past it all wait, slow ones are cut */
+#define LIMIT_REQUEST_MEMORY     (224u << 20) /* of one request: 413; of one client: 429 */
+#define LIMIT_REQUEST_MEMORY_ALL (240u << 20) /* of all requests; past it 429 */
 
 /* HTTP/2 */
 #define LIMIT_H2_STREAMS        100u
@@ -63,14 +63,14 @@
 
 /* Regular expressions */
 #define LIMIT_REGEXP_DEPTH  1000u   /* groups inside groups; as Go */
-#define LIMIT_REGEXP_REPEAT 1000u   /* of one thing, counts inside counts multiplied; as Go */
-#define LIMIT_REGEXP_INSTS  100000u /* of the program; a step takes at most so long */
+#define LIMIT_REGEXP_REPEAT 1000u   /* nested counts multiplied; as Go */
+#define LIMIT_REGEXP_INSTS  100000u /* instructions of a program; bounds the work per character */
 
 /* Patches */
 #define LIMIT_PATCH_OPERATIONS 10000u     /* of a JSON patch; past it 413 */
 #define LIMIT_PATCH_COPY_BYTES (3u << 20) /* that the `copy` operations of one patch repeat */
 #define LIMIT_PATCH_DEPTH      100u  /* objects that a strategic patch merges into each other */
-#define LIMIT_FIELD_DEPTH      100u  /* steps of a field path that somebody owns */
+#define LIMIT_FIELD_DEPTH      100u  /* steps of a field path in managedFields */
 #define LIMIT_FIELD_MANAGERS   1000u /* entries of managedFields that are read */
 
 /* Store */
@@ -78,13 +78,13 @@
 #define LIMIT_STORE_VALUE_BYTES  (8u << 20)
 #define LIMIT_STORE_TXN_OPS      128u
 #define LIMIT_STORE_TXN_BYTES    (16u << 20)
-#define LIMIT_STORE_DAMAGED_KEYS 1000u /* that are remembered by name; more are not counted */
-#define LIMIT_LIST_DAMAGED       100u /* that a list which fails because of them names; as upstream */
-#define LIMIT_BACKUP_WARNINGS    100u /* damaged objects that a backup names in its headers */
+#define LIMIT_STORE_DAMAGED_KEYS 1000u /* remembered by name; more are not counted */
+#define LIMIT_LIST_DAMAGED       100u  /* named by a list that fails because of them; as upstream */
+#define LIMIT_BACKUP_WARNINGS    100u  /* damaged objects that a backup names in its headers */
 
-#define LIMIT_BACKUPS 4u /* sent at once: each is a copy on the disk; past it 429 */
+#define LIMIT_BACKUPS 4u /* at the same time; each needs a copy on disk; past it 429 */
 
-/* Services: what one has is written and deleted in one transaction */
+/* Services: the ports and addresses of one are written in one transaction */
 #define LIMIT_SERVICE_NODE_PORTS 120u
 #define LIMIT_SERVICE_CLAIMS     (LIMIT_STORE_TXN_OPS - 2) /* taken or given back at once */
 

@@ -1,5 +1,6 @@
-/* map.h - text to pointer, in a hash table keyed per process so that nobody outside can choose
- * keys that collide. Keys are borrowed: they must outlive their entry. One owner, one thread. */
+/* map.h - text to pointer, in a hash table. Its hash has a random key per process, so outsiders
+ * cannot choose keys that collide. Keys are borrowed: they must outlive their entry. One owner, one
+ * thread. */
 #pragma once
 
 #include "base/str.h"

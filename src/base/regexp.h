@@ -2,7 +2,7 @@
  *
  * Patterns come from users, in schemas and in CEL, and so does the text: there is no backtracking,
  * and a pattern that would become too large is refused. Matches are leftmost-first, as in Perl and
- * Go. Text must be valid UTF-8. What groups captured is not told. A compiled expression is
+ * Go. Text must be valid UTF-8. Captured groups are not reported. A compiled expression is
  * immutable; any thread may match with it. */
 #pragma once
 
@@ -14,9 +14,9 @@ struct regexp;
  * in the arena and needs neither `pattern` nor anything else afterwards. */
 int regexp_compile(struct arena *a, struct str pattern, struct regexp **ret, struct err *err);
 
-/* Whether it matches anywhere in the text. That takes up to LIMIT_REGEXP_INSTS steps for each
- * character. It gives up, with false, once the allowance has ended: whoever passes one looks at it
- * before he believes a no. NULL: none. */
+/* Whether it matches anywhere in the text. This takes at most LIMIT_REGEXP_INSTS steps for each
+ * character. It returns false early when the allowance `w` ends, so a caller that passes one checks
+ * it before it believes a false. `w` may be NULL. */
 bool regexp_match(const struct regexp *re, struct str text, const struct allowance *w);
 
 /* The first match that starts at or after `from`, which is a boundary of characters. */

@@ -1,6 +1,6 @@
 /* str.h - borrowed text by value: a pointer and a length, never NUL-dependent.
  *
- * A str owns nothing; whoever made the bytes says how long they live. Parsers eat a str from
+ * A str owns nothing; the maker of the bytes decides how long they live. Parsers eat a str from
  * the front. Owning text is struct buf; a NUL appears only at the syscall edge (str_cstr in
  * arena.h). */
 #pragma once

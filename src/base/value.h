@@ -6,10 +6,10 @@
  * VALUE_NULL, zero is a number: three different things.
  *
  * Editing and sharing. A tree that was just parsed or built belongs to its maker and is edited in
- * place. value_share() makes a copy in O(1) that shares all children; from then on whoever edits
- * either side first gets an array of its own, one level at a time (copy-on-write). The one rule:
- * children are reached for editing only through the functions that take `struct value *`, never
- * by casting const away. Trees belong to one thread at a time. */
+ * place. value_share() makes a copy in O(1) that shares all children; from then on the first edit
+ * of either side copies the array that it changes, one level at a time (copy-on-write). The one
+ * rule: children are reached for editing only through the functions that take `struct value *`,
+ * never by casting const away. Trees belong to one thread at a time. */
 #pragma once
 
 #include "base/arena.h"
@@ -72,7 +72,7 @@ static inline struct value value_object(void)
     return (struct value){ .type = VALUE_OBJECT };
 }
 
-/* Reading. Every one of these accepts NULL (absent) and answers with its "no". */
+/* Reading. All of these accept NULL (absent) and then return NULL, false or empty. */
 static inline bool value_is(const struct value *v, enum value_type type)
 {
     return v && v->type == type;
@@ -113,8 +113,8 @@ bool value_eq(const struct value *a, const struct value *b);
 /* Copying. */
 struct value value_share(struct value *v);        /* O(1), both sides copy on write from now on */
 struct value value_borrow(const struct value *v); /* the same, where the original stays unedited */
-bool value_is_shared(const struct value *v);      /* others may have its children, too */
-/* Whether both are containers with the same children: not equal ones, but one array, or none. */
+bool value_is_shared(const struct value *v);      /* another value may have the same children */
+/* Whether both are containers that share one array of children, or both have none. */
 bool value_is_twin(const struct value *a, const struct value *b);
 struct value value_clone(struct arena *a, const struct value *v); /* deep, text included */
 
@@ -132,7 +132,7 @@ struct value *value_push(struct arena *a, struct value *arr, struct value v);
 struct value *value_insert(struct arena *a, struct value *arr, size_t i, struct value v);
 void value_remove_at(struct arena *a, struct value *arr, size_t i);
 
-/* The same for those who do not want to know more of it. */
+/* The same without a result. */
 static inline void value_put(struct arena *a, struct value *obj, struct str key, struct value v)
 {
     (void)value_set(a, obj, key, v);
@@ -149,7 +149,7 @@ static inline void value_drop(struct arena *a, struct value *obj, struct str key
 {
     (void)value_remove(a, obj, key);
 }
-/* The object at `key`, made empty if it is absent or null; NULL if something else stands there. */
+/* The object at `key`, made empty if it is absent or null; NULL if it is something else. */
 struct value *value_ensure(struct arena *a, struct value *obj, struct str key);
 
 /* Duplicate keys, which the readers keep. The path ("spec.containers[0].name") of the first key in

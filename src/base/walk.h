@@ -1,6 +1,6 @@
 /* walk.h - the open containers between the root of a value tree and where a walk stands.
  *
- * Trees may be deeper than a thread's stack, so whoever visits one keeps its path here: the first
+ * Trees may be deeper than a thread's stack, so code that visits one keeps its path here: the first
  * few levels in place, more of them on the heap. Private to this folder. */
 #pragma once
 

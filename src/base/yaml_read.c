@@ -166,7 +166,7 @@ static int place(struct yaml_stream *s, struct value v, bool is_alias)
         add_child(s, STR(""), v);
     } else if (!f->has_key) {
         if (!yaml_key(s->arena, &v, &f->key))
-            return fail(s, "this cannot be a key");
+            return fail(s, "a key of this type is not supported");
         f->has_key = true;
     } else if (f->key_merges) {
         f->has_key = f->key_merges = false;
@@ -191,7 +191,7 @@ static int on_alias(struct yaml_stream *s)
     struct str name = str_of((const char *)s->event.data.alias.anchor);
     const struct anchor *anchor = map_get(&s->anchors, name);
     if (!anchor)
-        return fail(s, "the alias names an anchor that is not there");
+        return fail(s, "the alias refers to an unknown anchor");
     if (anchor->is_open)
         return fail(s, "the anchor contains itself");
     s->cost.nodes += 1 + anchor->cost.nodes;
@@ -216,7 +216,7 @@ static int decode_binary(struct yaml_stream *s, struct str text, struct value *r
     if (!base64_decode(&bytes, buf_str(&joined)))
         return fail(s, "!!binary is not base64");
     if (!utf8_valid(buf_str(&bytes)))
-        return fail(s, "!!binary is not text, and JSON has no other strings");
+        return fail(s, "!!binary is not UTF-8 text, which JSON needs");
     *ret = value_string(arena_str(s->arena, buf_str(&bytes)));
     return 0;
 }
@@ -246,7 +246,7 @@ static int read_tagged(struct yaml_stream *s, const char *tag, struct str text, 
     if (kind == YAML_KIND_NOT_FINITE && want == YAML_KIND_FLOAT)
         return fail(s, "JSON has no infinity and no NaN");
     if (kind != want && !(kind == YAML_KIND_INT && want == YAML_KIND_FLOAT))
-        return fail(s, "the scalar is not what its tag says");
+        return fail(s, "the scalar does not have the type of its tag");
     return 0;
 }
 
@@ -382,7 +382,7 @@ static int on_document_start(struct yaml_stream *s)
 {
     const yaml_version_directive_t *version = s->event.data.document_start.version_directive;
     if (version && (version->major != 1 || version->minor != 1))
-        return fail(s, "only YAML 1.1 is read");
+        return fail(s, "only YAML 1.1 is supported");
     map_done(&s->anchors);
     s->cost = (struct cost){ .nodes = 1 };
     s->aliased_nodes = s->aliased_bytes = 0;

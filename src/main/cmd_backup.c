@@ -1,8 +1,8 @@
 /* backup and restore: all objects of a control plane in one file, and back.
  *
- * A running control plane is asked for the file over its own port, as the admin; one that does not
- * run is opened here. A backup has the objects and their revisions, not the certificates: what is
- * restored elsewhere gets a CA of its own. */
+ * A running control plane sends the file over its port, to the admin. The store of a stopped one is
+ * opened here. A backup has the objects and their revisions, not the certificates: a folder that is
+ * restored elsewhere gets its own CA. */
 #include "main/command.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 struct job {
     const char *dir, *file;
-    bool skips; /* what is damaged is left out, and named */
+    bool skips; /* damaged objects are left out, and named */
     uint64_t bump;
 };
 
@@ -103,7 +103,7 @@ static int refused(struct arena *a, int status, struct str body, struct err *err
                    STR_ARG(message));
 }
 
-/* Each object that the server left out stands in a Warning, as far as there was room. */
+/* The server names each object that it left out in a Warning header, up to a limit. */
 static void tell_left_out(const struct fetch_reply *reply)
 {
     size_t n = 0;
@@ -116,7 +116,7 @@ static void tell_left_out(const struct fetch_reply *reply)
         n++;
     }
     if (n == LIMIT_BACKUP_WARNINGS)
-        fprintf(stderr, "and perhaps more; the server's log names all\n");
+        fprintf(stderr, "there may be more; the server's log names all of them\n");
 }
 
 static int download(struct arena *a, const struct job *job, struct str address, int fd,
@@ -152,7 +152,7 @@ static int download(struct arena *a, const struct job *job, struct str address, 
     return r;
 }
 
-/* Into a file beside it, which takes the name only when it is whole and on disk. */
+/* Writes to a file beside it, which gets the name only when it is complete and on disk. */
 static int backup_running(struct arena *a, const struct job *job, struct str address,
                           struct err *err)
 {
@@ -191,12 +191,13 @@ static int backup(struct arena *a, const char *dir, void *arg, struct err *err)
     job->dir = dir;
     struct instance in = { 0 };
     if (access(job->file, F_OK) == 0)
-        return err_set(err, ERR_EXISTS, "%s is there already", job->file);
+        return err_set(err, ERR_EXISTS, "%s already exists", job->file);
     int r = instance_look(a, job->dir, &in, err);
     if (r < 0)
         return r;
     if (in.running && !in.address.n)
-        return err_set(err, ERR_UNAVAILABLE, "it is still starting; try again in a moment");
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the control plane is still starting; try again in a moment");
     return in.running ? backup_running(a, job, in.address, err) : backup_stopped(a, job, err);
 }
 
@@ -225,9 +226,9 @@ int cmd_backup(int argc, char **argv)
 {
     return run(argc, argv,
                "Usage: sampan backup [--data-dir DIR] [--skip-damaged] FILE\n"
-               "Writes all objects of the control plane in DIR, running or not, to FILE. Each is\n"
-               "checked: a damaged one ends it, and there is no FILE.\n\n"
-               "  --skip-damaged  go on without what is damaged, and name each\n",
+               "Writes all objects of the control plane in DIR, running or not, to FILE. Every\n"
+               "object is checked. If one is damaged, the backup stops and no FILE is written.\n\n"
+               "  --skip-damaged  leave damaged objects out, and name each of them\n",
                backup);
 }
 
@@ -236,11 +237,11 @@ int cmd_restore(int argc, char **argv)
     return run(
         argc, argv,
         "Usage: sampan restore [--data-dir DIR] [--skip-damaged] [--bump-revision N] FILE\n"
-        "Makes DIR, which has no objects yet, from what `sampan backup` wrote to FILE.\n"
-        "Revisions go on far above those that clients have seen since the backup, so that\n"
-        "what they remember conflicts or is too old, and is never taken for something new.\n\n"
-        "  --skip-damaged     go on without what is damaged in FILE, and name each\n"
-        "  --bump-revision N  go on N above the backup; else 1000000000, and not below\n"
-        "                     the time in milliseconds\n",
+        "Fills DIR, which must have no objects yet, from a FILE that `sampan backup` wrote.\n"
+        "New revisions start far above those of the backup. So a revision that a client has\n"
+        "seen since the backup conflicts or is too old, and is never mistaken for a new one.\n\n"
+        "  --skip-damaged     leave damaged objects of FILE out, and name each of them\n"
+        "  --bump-revision N  start N above the backup (default 1000000000, or the time in\n"
+        "                     milliseconds if that is higher)\n",
         restore);
 }

@@ -1,4 +1,4 @@
-/* check: is every byte of a control plane's data what was written? And if not, can it go on? */
+/* check: compares all data of a control plane with its checksums, and repairs on request. */
 #include "main/command.h"
 
 #include <getopt.h>
@@ -16,11 +16,11 @@ struct job {
 
 static const char usage[] =
     "Usage: sampan check [--data-dir DIR] [--repair]\n"
-    "Reads all data of the control plane in DIR, which must not run, and names what is damaged.\n\n"
-    "  --repair  take out what is damaged, and name it; it is kept in DIR/store/damaged.N\n\n"
-    "Ends with 0 if all is well or was made so, and with 1 if not. What a repair takes out is gone "
-    "for\n"
-    "clients; a backup, brought back by `sampan restore`, may have it.\n";
+    "Reads all data in DIR and names what is damaged. The control plane must not be running.\n\n"
+    "  --repair  take damaged data out and name it; it is kept in DIR/store/damaged.N\n\n"
+    "Exit status: 0 if nothing is damaged or everything was repaired, else 1. Clients no longer "
+    "see\n"
+    "what a repair takes out. A backup may still have it; see `sampan restore`.\n";
 
 /* 0, or an exit status + 1. */
 static int parse(int argc, char **argv, struct job *ret)
@@ -61,7 +61,8 @@ static int check(struct arena *a, const char *dir, void *arg, struct err *err)
     if (r < 0)
         return r;
     if (in.running)
-        return err_set(err, ERR_CONFLICT, "it runs as process %ld; stop it first", in.pid);
+        return err_set(err, ERR_CONFLICT,
+                       "the control plane is running (process %ld); stop it first", in.pid);
     autoclose int lock_fd = instance_claim(dir, err);
     if (lock_fd < 0)
         return lock_fd;
@@ -72,7 +73,7 @@ static int check(struct arena *a, const char *dir, void *arg, struct err *err)
     if (r == 0)
         r = store_verify(store_dir, job->repairs ? NULL : &told, err);
     if (r == 0)
-        puts("all is well");
+        puts("no damage found");
     return r;
 }
 

@@ -1,4 +1,4 @@
-/* down and status: what one can do to a control plane that runs in some folder. */
+/* down and status: stops the control plane of a folder, and says whether it runs. */
 #include "main/command.h"
 
 #include <errno.h>
@@ -38,7 +38,8 @@ static int stop(struct arena *a, const char *dir, const struct instance *in, str
 {
     enum { STEP_MS = 10, PATIENCE_MS = LIMIT_DRAIN_MS + 20000 };
     if (in->pid <= 0)
-        return err_set(err, ERR_UNAVAILABLE, "it is still starting; try again in a moment");
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the control plane is still starting; try again in a moment");
     if (kill((pid_t)in->pid, SIGTERM) < 0)
         return err_errno(err, errno, "stop process %ld", in->pid);
     struct instance now = *in;
@@ -50,7 +51,7 @@ static int stop(struct arena *a, const char *dir, const struct instance *in, str
             return 0;
         (void)nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * NS_PER_MS }, NULL);
     }
-    return err_set(err, ERR_TIMEOUT, "process %ld does not stop", in->pid);
+    return err_set(err, ERR_TIMEOUT, "process %ld did not stop in time", in->pid);
 }
 
 static int stop_if_running(struct arena *a, const char *dir, void *arg, struct err *err)
@@ -94,7 +95,7 @@ int cmd_down(int argc, char **argv)
 {
     return run(argc, argv,
                "Usage: sampan down [--data-dir DIR]\n"
-               "Stops the control plane that serves from DIR and waits until it has.\n",
+               "Stops the control plane that serves from DIR, and waits until it has stopped.\n",
                stop_if_running);
 }
 

@@ -38,7 +38,8 @@ static void notify_ready(void)
                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
 }
 
-/* In the child: a session of its own, its output in the log. `*ret_ready` is where to say so. */
+/* Returns in the child only, which has its own session and writes to the log. `*ret_ready` is the
+ * descriptor for the text that the parent prints once the child serves. */
 static int detach(const char *dir, struct arena *a, int *ret_ready, struct err *err)
 {
     int ends[2];
@@ -58,7 +59,7 @@ static int detach(const char *dir, struct arena *a, int *ret_ready, struct err *
             (void)!write(STDOUT_FILENO, text, (size_t)n);
         }
         if (!said)
-            fprintf(stderr, "sampan up: it did not start; see %s/sampan.log\n", dir);
+            fprintf(stderr, "sampan up: the control plane did not start; see %s/sampan.log\n", dir);
         _exit(said ? 0 : 1);
     }
     close(ends[0]);
@@ -102,7 +103,7 @@ static int make_tls(const struct credentials *c, struct tls_context **ret, struc
                            ret, err);
 }
 
-/* Signals are for sigtimedwait() here; threads started later inherit the mask. */
+/* The main thread takes signals by sigtimedwait(). Threads that start later inherit the mask. */
 static void block_signals(sigset_t *ret)
 {
     sigemptyset(ret);
@@ -127,7 +128,7 @@ static int64_t now_sec(void)
     return clock_wall_ns(&clock_system) / NS_PER_SEC;
 }
 
-/* Inside, the API is reached by the first address of each service network. */
+/* Pods reach the API at the first address of each service network. */
 static int load_credentials(struct arena *a, const struct serving *s, bool new_ca,
                             struct credentials *ret, struct tls_context **ret_tls, struct err *err)
 {
@@ -149,8 +150,8 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
     return r < 0 ? r : make_tls(ret, ret_tls, err);
 }
 
-/* New certificates for those who connect from now on. If there are none to be had, the old ones
- * stay, and it is tried again. */
+/* Makes new certificates for new connections. If that fails, the old ones stay in use, and it is
+ * tried again. */
 static void renew(struct serving *s)
 {
     struct arena a;
@@ -219,7 +220,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     return r;
 }
 
-/* As many connections as the system lets us have. */
+/* Allows as many connections as the system does. */
 static void raise_descriptors(void)
 {
     struct rlimit files;
@@ -257,15 +258,15 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
         wait_for_stop(&s, &signals);
     }
     if (server_stop(s.server)) {
-        log_warn("what still runs is left behind");
+        log_warn("some requests did not end in time; exiting without them");
         _exit(r < 0 ? 1 : 0);
     }
     return r;
 }
 
-/* What a large request held goes back to the system with the request: the large blocks of arenas
- * are mapped. By itself malloc would learn from the first one to keep them. What small ones take
- * and give all the time does not. */
+/* Large blocks of arenas are mapped, so that their memory goes back to the system when the request
+ * ends. Left alone, malloc would raise its threshold after the first one and keep them. Small
+ * blocks stay with malloc. */
 static void return_memory(void)
 {
     enum { MALLOC_ARENAS = 4 };
@@ -277,8 +278,8 @@ static void return_memory(void)
 static void say_what_to_do_about_damage(struct err *err)
 {
     err_set(err, ERR_DAMAGED,
-            STR_FMT "\n'sampan check' names what is damaged, and with --repair takes it out; "
-                    "'sampan restore' brings a backup back",
+            STR_FMT "\n'sampan check' names what is damaged, and takes it out with --repair; "
+                    "'sampan restore' makes a new folder from a backup",
             STR_ARG(err->msg));
 }
 

@@ -36,8 +36,8 @@ const char *credentials_kubeconfig(struct arena *a, const char *dir)
     return arena_printf(a, "%s/admin.kubeconfig", dir).p;
 }
 
-/* Both files come into being in one step, by the name of their folder: a start that was interrupted
- * leaves none of them, so one alone means that the other was lost. */
+/* Both files appear in one step, by a rename of their folder. An interrupted start leaves neither,
+ * so one file alone means that the other was lost. */
 static int make_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki_pair *ret,
                    struct err *err)
 {
@@ -58,13 +58,13 @@ static int make_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki
 static int refuse_without(const char *lost, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND,
-                   "%s is missing, and without it no client that has a kubeconfig can connect any "
-                   "more. Put it back from a backup; or start once with --new-ca to make a new "
-                   "certificate authority, after which every client needs a new kubeconfig",
+                   "%s is missing. Without it no client with an existing kubeconfig can connect. "
+                   "Put it back from a backup, or start once with --new-ca to make a new "
+                   "certificate authority; every client then needs a new kubeconfig",
                    lost);
 }
 
-/* What is left of the old one stays beside the new one. */
+/* Keeps what is left of the old one beside the new one. */
 static int put_aside(struct arena *a, const char *folder, int64_t now_sec, struct err *err)
 {
     const char *to = arena_printf(a, "%s.lost-%lld", folder, (long long)now_sec).p;
@@ -152,7 +152,8 @@ static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_s
                      ret, err);
 }
 
-/* When two thirds of its time are over; a CA that ends soon may have cut that short. */
+/* When two thirds of its time are over. A certificate ends with its CA at the latest, so its real
+ * end is read. */
 static int choose_renewal(const struct pki_pair *pair, int64_t now_sec, int64_t *ret,
                           struct err *err)
 {

@@ -1,9 +1,8 @@
 /* credentials.h - the certificates of a control plane and the kubeconfig of its admin.
  *
- * DIR/pki/ca.crt and ca.key are made on the first start and kept: every client trusts them. Where
- * one of them is missing later nothing is made in its place unless it is asked for. What they sign
- * (server, admin) is made anew at every start, so that it always names the right addresses, and
- * again before it runs out. */
+ * DIR/pki/ca.crt and ca.key are made on the first start and kept, because every client trusts them.
+ * A lost one is replaced only if `new_ca` asks for it. The certificates of server and admin are
+ * made at every start, so that they name the right addresses, and again before they expire. */
 #pragma once
 
 #include "net/pki.h"
@@ -15,14 +14,15 @@ struct credentials {
 
 struct credentials_options {
     const char *dir;
-    const struct str *ips; /* where it is reached, beside that and loopback */
+    const struct str *ips; /* more addresses for the server certificate, beside host and loopback */
     size_t n_ips;
     struct str host; /* the address that is listened on */
     int64_t ttl_sec; /* of what the CA signs; 0: a year */
-    bool new_ca; /* makes one where the old one is lost; it is kept aside, as far as it is there */
+    bool new_ca;     /* replace a lost CA; what is left of the old one is kept aside */
 };
 
-/* Text lies in the arena. ERR_NOT_FOUND and ERR_FORBIDDEN say what to do. */
+/* Text lies in the arena. ERR_NOT_FOUND: part of the CA is lost. ERR_FORBIDDEN: others can read its
+ * key. The message says what to do. */
 int credentials_load(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                      struct credentials *ret, struct err *err);
 
@@ -30,5 +30,5 @@ int credentials_load(struct arena *a, const struct credentials_options *opt, int
 int credentials_write_kubeconfig(const struct credentials *c, struct str address, const char *file,
                                  struct err *err);
 
-/* Where it is unless somebody says otherwise. */
+/* The default place of the kubeconfig. */
 const char *credentials_kubeconfig(struct arena *a, const char *dir);

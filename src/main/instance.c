@@ -125,7 +125,7 @@ int instance_look(struct arena *a, const char *dir, struct instance *ret, struct
     if (fd < 0)
         return err_errno(err, errno, "open %s", path);
     if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-        return 0; /* nobody holds it: a file left behind */
+        return 0; /* not locked: left behind by a process that has ended */
 
     autobuf text = { 0 };
     int r = file_read(path, 4096, &text, err);

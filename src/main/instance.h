@@ -1,7 +1,7 @@
 /* instance.h - a data folder and the one process that serves from it.
  *
- * DIR/sampan.pid is locked by that process for as long as it lives, so a stale file means nothing;
- * it says the process and, once serving, the address. */
+ * The process locks DIR/sampan.pid for as long as it lives, so a file without a lock means nothing.
+ * The file has the process id and, once it serves, the address. */
 #pragma once
 
 #include "base/err.h"
@@ -15,7 +15,7 @@ const char *instance_dir(struct arena *a, const char *given);
  * closed. ERR_FORBIDDEN: the folder has files and is open to other users, or it belongs to another
  * user. ERR_CONFLICT: another process has it. */
 int instance_claim(const char *dir, struct err *err);
-/* Says where this process, which has the lock, is serving. */
+/* Writes the process id and the address to the locked file. */
 int instance_announce(int lock_fd, struct str address, struct err *err);
 
 struct instance {

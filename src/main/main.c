@@ -9,11 +9,11 @@
 
 static const struct command commands[] = {
     { "up", "start a control plane", cmd_up },
-    { "down", "stop it", cmd_down },
-    { "status", "say whether it runs, and where", cmd_status },
-    { "backup", "write all of its objects to a file", cmd_backup },
-    { "restore", "make a data folder from such a file", cmd_restore },
-    { "check", "read all data, and name or take out what is damaged", cmd_check },
+    { "down", "stop a control plane", cmd_down },
+    { "status", "say whether a control plane runs, and where", cmd_status },
+    { "backup", "write all objects of a control plane to a file", cmd_backup },
+    { "restore", "make a data folder from a backup", cmd_restore },
+    { "check", "find damaged data, and take it out on request", cmd_check },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = ARRAY_LEN(commands) };
@@ -25,7 +25,7 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nsampan COMMAND --help says more about one.\n", out);
+    fputs("\n'sampan COMMAND --help' lists the options of a command.\n", out);
 }
 
 int cmd_version(int argc, char **argv)

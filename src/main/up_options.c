@@ -15,27 +15,26 @@ static const char usage[] =
     "  --data-dir DIR      where everything is kept (default ~/.local/state/sampan)\n"
     "  --listen ADDR:PORT  where to serve (default 127.0.0.1:6443; port 0 picks a free one)\n"
     "  --advertise-address IP\n"
-    "                      where others reach it (default what it listens on, or the address of "
-    "the\n"
-    "                      default route); the Endpoints and EndpointSlice `kubernetes` say so\n"
-    "  --store ENGINE      lmdb (durable, the default) or memory (gone at the end)\n"
-    "  --new-ca            make a certificate authority where the old one is lost\n"
+    "                      where others reach it (default the address of --listen, or that of the\n"
+    "                      default route); written to Endpoints and EndpointSlice `kubernetes`\n"
+    "  --store ENGINE      lmdb (durable, the default) or memory (lost at the end)\n"
+    "  --new-ca            make a new certificate authority if the old one is lost\n"
     "  --certificate-ttl TIME\n"
-    "                      how long the certificates last that it signs, e.g. 24h (default a\n"
-    "                      year); they are made anew in time, and on SIGHUP\n"
+    "                      how long its certificates last, e.g. 24h (default a year); they are\n"
+    "                      renewed before they expire, and on SIGHUP\n"
     "  --kubeconfig FILE   where to write the admin's kubeconfig (default DIR/admin.kubeconfig)\n"
-    "  --service-cidr NET  where Services get their addresses (default " SERVICE_CIDRS_DEFAULT ";\n"
-    "                      with a comma one network of each IP family)\n"
+    "  --service-cidr NET  the network of Service addresses (default " SERVICE_CIDRS_DEFAULT ");\n"
+    "                      a comma separates two networks, one of each IP family\n"
     "  --service-node-port-range FIRST-LAST\n"
-    "                      their node ports (default " SERVICE_PORTS_DEFAULT ")\n"
-    "  --event-ttl TIME    how long Events stay, e.g. 90s, 30m, 1h (the default)\n"
-    "  --continue-ttl TIME how long the pages of one list can be asked for (default 5m)\n"
+    "                      the node ports of Services (default " SERVICE_PORTS_DEFAULT ")\n"
+    "  --event-ttl TIME    how long Events are kept, e.g. 90s, 30m (default 1h)\n"
+    "  --continue-ttl TIME how long a list in pages can be continued (default 5m)\n"
     "  --api-versions SET  current (the default): what Kubernetes serves today; or all: also the\n"
     "                      versions that it has dropped since 2016\n"
     "  --managed-fields HOW\n"
-    "                      whether answers show who set which field: shown (the default), or "
-    "hidden\n"
-    "                      unless a client accepts application/json;managedFields=1\n"
+    "                      who set which field: shown in answers (the default), or hidden unless "
+    "a\n"
+    "                      client accepts application/json;managedFields=1\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -48,7 +47,8 @@ static bool read_time(const char *flag, const char *given, int64_t *ret_ns)
     char unit = s.n ? s.p[s.n - 1] : '\0';
     int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
     if (!seconds || !str_to_u64(str_take(s, s.n - 1), &n) || !n || n > 1000000) {
-        fprintf(stderr, "sampan up: --%s is a time like 90s, 30m or 1h, not '%s'\n", flag, given);
+        fprintf(stderr, "sampan up: --%s must be a time like 90s, 30m or 1h, not '%s'\n", flag,
+                given);
         return false;
     }
     *ret_ns = (int64_t)n * seconds * NS_PER_SEC;
@@ -62,7 +62,7 @@ static bool is_second(const char *flag, const char *given, const char *first, co
     *ret = strcmp(given, second) == 0;
     if (*ret || strcmp(given, first) == 0)
         return true;
-    fprintf(stderr, "sampan up: --%s is %s or %s, not '%s'\n", flag, first, second, given);
+    fprintf(stderr, "sampan up: --%s must be %s or %s, not '%s'\n", flag, first, second, given);
     return false;
 }
 
@@ -81,7 +81,8 @@ static int take_flag(int flag, struct up_options *ret)
         ret->advertise = optarg;
         good = ip_parse(str_of(optarg), &(struct ip){ 0 });
         if (!good)
-            fprintf(stderr, "sampan up: --advertise-address is an IP address, not '%s'\n", optarg);
+            fprintf(stderr, "sampan up: --advertise-address must be an IP address, not '%s'\n",
+                    optarg);
         break;
     case 'k':
         ret->kubeconfig = optarg;

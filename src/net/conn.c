@@ -57,7 +57,8 @@ static void handshaking_leave(struct conn *c)
     http_server_handshake_done(c->home->server);
 }
 
-/* Whoever has waited longest gives way, so that half-open handshakes cannot keep others out. */
+/* The oldest handshake is closed when there are too many, so half-open ones cannot keep others out.
+ */
 static void handshaking_join(struct conn *c)
 {
     struct http_home *h = c->home;

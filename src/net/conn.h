@@ -40,7 +40,7 @@ struct http_home {
     size_t n_waiting;
     size_t held, most_held; /* bytes of replies */
     struct loop_msg room;
-    bool room_queued, room_wanted;    /* the latter by somebody who streams */
+    bool room_queued, room_wanted;    /* the latter by a streamed reply */
     struct shares *shares;            /* the server's */
     char *read_buffer, *write_buffer; /* CONN_BUFFER_BYTES each, made when first needed */
     struct http_exchange *spare;      /* for reuse, linked by link.tqe_next */

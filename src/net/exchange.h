@@ -6,7 +6,7 @@
  * loop's. All of it runs on the connection's loop, except where a worker is named.
  *
  * An exchange that takes too long is answered by the loop (`late`), while a worker may still have
- * its arena: such an answer lies elsewhere. */
+ * its arena: such an answer lies in `late_arena`. */
 #pragma once
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ struct segment {
     struct str rest;
     void (*release)(void *owner);
     void *owner;
-    size_t held; /* counted in its home; not what others hold, too */
+    size_t held; /* counted in its home; 0 for bytes that are shared */
 };
 
 /* What the holder of a worker and the loop share; see http_send_write(). */
@@ -56,9 +56,9 @@ struct http_exchange {
     TAILQ_ENTRY(http_exchange) timed_link;
     bool is_timed;
     int64_t deadline_ns; /* 0: none */
-    int64_t stalled_ns;  /* since when less was taken than must be; 0: nothing is unsent */
+    int64_t stalled_ns;  /* since when the client reads too little; 0: nothing is unsent */
     uint64_t taken, stalled_taken;
-    bool late; /* it was answered for its holder */
+    bool late; /* the loop answered in place of its holder */
     struct arena late_arena;
 
     /* Waiting to be handed over; see exchange_room.c. */
@@ -106,7 +106,7 @@ struct http_exchange {
     bool deferred;     /* http2: the data source has nothing at the moment */
     bool end_sent;     /* http2: END_STREAM */
     bool collecting;   /* http2: in the connection's n_collecting */
-    int64_t discarded; /* http2: body bytes that nobody wants any more */
+    int64_t discarded; /* http2: body bytes that were thrown away */
 
     /* A worker's. */
     struct work work;
@@ -137,7 +137,7 @@ void exchange_hand_over(struct http_exchange *x);
 bool exchange_body(struct http_exchange *x, struct str piece);
 void exchange_body_end(struct http_exchange *x);
 void exchange_drop_body(struct http_exchange *x);
-/* Answers with no more than the status says, on behalf of the handler. */
+/* Answers with a status and its standard text, in place of the handler. */
 void exchange_refuse(struct http_exchange *x, int status);
 
 /* Such an answer, in upstream's form where it has one; in the arena. */
@@ -150,7 +150,7 @@ struct exchange_refusal exchange_refusal(struct arena *a, const struct http_limi
 
 struct str exchange_status_words(int status);
 
-/* Adds bytes to the reply, or releases them if nobody will want them. */
+/* Adds bytes to the reply, or releases them if the client is gone. */
 void exchange_queue(struct http_exchange *x, struct http_bytes bytes);
 void exchange_drop(struct http_exchange *x); /* releases all that is queued */
 /* Moves up to `cap` bytes of the reply to `to`. */
@@ -177,9 +177,9 @@ static inline struct arena *exchange_reply_arena(struct http_exchange *x)
 
 void exchange_queue_turn(struct http_exchange *x);
 void exchange_ended(struct http_exchange *x);
-/* Nobody wants to know any more what the holder makes; it is told so. */
+/* The reply is no longer wanted. Tells the holder. */
 void exchange_give_up(struct http_exchange *x);
-/* The client has gone: the same, and what is queued is dropped. */
+/* The client has gone: the same, and drops what is queued. */
 void exchange_lost(struct http_exchange *x);
 /* The driver no longer knows the exchange. */
 void exchange_release(struct http_exchange *x);
@@ -191,11 +191,11 @@ void exchange_orphan(struct http_exchange *x);
 void exchange_room_init(struct http_home *h, size_t most);
 void exchange_room_took(struct http_exchange *x, size_t n);
 void exchange_room_gave(struct http_exchange *x, size_t n);
-/* From time to time: others, on other loops, may have made room. */
+/* Called from time to time, because other loops may have made room. */
 void exchange_room_look(struct http_home *h);
 /* There is no room for more of this client. */
 bool exchange_is_crowded(const struct http_exchange *x);
-/* If the exchange must not be handed over yet, that is done when it may. */
+/* True if the exchange must wait for room; it is handed over later. */
 bool exchange_waits(struct http_exchange *x);
 void exchange_wait_no_more(struct http_exchange *x);
 

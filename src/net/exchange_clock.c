@@ -1,14 +1,13 @@
 /* exchange_clock.c - the time of exchanges: when a body must be there, when the answer must be
  * complete, and how fast it must be taken.
  *
- * Exchanges that have a deadline or something unsent are in a list of their home, through which one
- * timer goes from time to time; whoever comes and goes in between costs two list operations and no
- * timer. An exchange is late by at most a tick. The timer of a home that is drained ends with its
- * last exchange, for the home may be freed by another thread then.
+ * Exchanges that have a deadline or something unsent are in a list of their home. One timer goes
+ * through the list from time to time. An exchange that ends in between costs two list operations
+ * and no timer. An exchange is late by at most a tick. The timer of a drained home ends with its
+ * last exchange, because another thread may free the home then.
  *
- * Somebody else may have the exchange when its time is over, a worker even its arena. The loop then
- * answers in the holder's place; what the holder still does goes nowhere, as when the client is
- * gone. */
+ * When the time is over, a worker may hold the exchange and its arena. The loop then answers in the
+ * holder's place. What the holder still writes is dropped, as when the client is gone. */
 #include "base/idiom.h"
 #include "net/conn.h"
 #include "base/banned.h"

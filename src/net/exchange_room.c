@@ -1,11 +1,11 @@
 /* exchange_room.c - the memory of replies: what one connection, one client, and all of a loop have
  * waiting to be sent.
  *
- * A client that asks for much and takes little would fill it. Requests of a connection that has
- * more unsent than it may wait, their body read but nobody told, until it has taken some; so do
- * those of a client that has half of what there is, and all while the loop's room is full; and
- * whoever streams has no room meanwhile. Those of them who take next to nothing for a short while
- * are cut off (exchange_clock.c), so that nobody waits for long. */
+ * A client that asks for much and reads little would fill this memory. So requests wait, with their
+ * body read but the handler not called, in three cases: their connection has too much unsent, their
+ * client has half of all there is, or the loop's room is full. Streamed replies have no room in
+ * these cases. Clients that read next to nothing for a short while are then cut off
+ * (exchange_clock.c), so the others do not wait for long. */
 #include "base/idiom.h"
 #include "net/conn.h"
 #include "base/banned.h"
@@ -26,7 +26,7 @@ bool exchange_is_crowded(const struct http_exchange *x)
     return is_full(x->home) || http_is_crowded(x);
 }
 
-/* Somebody waits who might not have to: looked after at the end of the turn. */
+/* Some waiting exchange may go on now: checked at the end of the turn. */
 static void look_again(struct http_home *h)
 {
     if (h->room_queued)
@@ -82,8 +82,8 @@ void exchange_wait_no_more(struct http_exchange *x)
     TAILQ_REMOVE(&x->home->waiting, x, wait_link);
 }
 
-/* Once through all, the first first; whoever has to wait on goes to the end, so that the order is
- * kept. Handing one over may close its connection, and end others that wait with it. */
+/* Once through the whole list from its start. An exchange that must wait longer goes to the end, so
+ * that the order is kept. Handing one over may close its connection and end others that wait. */
 static void go_on_waiting(struct http_home *h)
 {
     for (size_t n = h->n_waiting; n && h->n_waiting; n--) {
@@ -94,7 +94,7 @@ static void go_on_waiting(struct http_home *h)
     }
 }
 
-/* Whoever streams and was told that there is no room looks again. */
+/* Streamed replies that had no room look again. */
 static void go_on_streaming(struct http_home *h)
 {
     struct http_exchange *x;

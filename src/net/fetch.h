@@ -15,7 +15,7 @@ struct fetcher_options {
     struct str ca_pem;            /* whom to believe; empty: the system's list */
     struct str cert_pem, key_pem; /* own certificate, if any */
     bool insecure;                /* no verification; for kubeconfigs that say so */
-    const atomic_bool *cancel;    /* once true, what is under way ends within a second; or NULL */
+    const atomic_bool *cancel;    /* once true, running fetches end within a second; or NULL */
 };
 
 struct fetcher *fetcher_new(const struct fetcher_options *opt);

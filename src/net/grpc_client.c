@@ -186,7 +186,7 @@ static struct grpc_stream *start(struct grpc_client *c, struct str path,
 static int check_path(struct str path, struct err *err)
 {
     if (!str_starts(path, STR("/")))
-        return err_set(err, ERR_BAD_REQUEST, "path of a method without its slash");
+        return err_set(err, ERR_BAD_REQUEST, "the path of a method must start with a slash");
     return 0;
 }
 

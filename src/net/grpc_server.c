@@ -87,8 +87,8 @@ static void set_status(struct grpc_call *call, enum grpc_status status, struct s
     buf_str_add(&call->message, message);
 }
 
-/* Decides the status and tells the holder, once; ends the call if nobody listens. Inside one of
- * our callbacks, which frees the call when it leaves. */
+/* Decides the status and tells the holder, once. Ends the call if on_gone is not set. Called inside
+ * one of our callbacks, which frees the call when it returns. */
 static void fail_inside(struct grpc_call *call, enum grpc_status status, struct str message)
 {
     assert(call->depth);

@@ -1,9 +1,9 @@
 /* grpc_stream.h - one call of a gRPC client, between the threads that use it and the loop that
  * moves its bytes. Private to this folder.
  *
- * The lock guards what both sides touch and is a leaf. Whoever ends the stream first decides its
- * result: the server, the connection, a deadline or the caller. The loop learns of anything new
- * by the stream's one message, which is posted when it is not already under way. Received bytes
+ * The lock guards what both sides touch and is a leaf. The server, the connection, a deadline or
+ * the caller may end the stream; the first of them decides its result. The loop learns of changes
+ * by the stream's one message, which is posted unless it is already in the mailbox. Received bytes
  * are given back to flow control as soon as less than GRPC_STREAM_HELD waits to be taken, so a
  * stream holds at most that, a window, and one message. */
 #pragma once

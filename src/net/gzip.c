@@ -131,7 +131,7 @@ static int inflate_bounded(z_stream *z, struct buf *out, struct str in, size_t m
         }
     }
     if (z->avail_in || in.n)
-        return err_set(err, ERR_BAD_REQUEST, "bytes behind the end of gzip");
+        return err_set(err, ERR_BAD_REQUEST, "bytes after the end of gzip");
     return 0;
 }
 

@@ -1,9 +1,9 @@
 /* http.h - requests and replies, the same for HTTP/1.1 and HTTP/2, TLS or cleartext.
  *
  * An exchange is one request and its reply. It lives on its connection's loop, from the handler's
- * first call until its reply has ended - also when the client has gone away meanwhile: whoever
- * was handed an exchange ends it exactly once, with http_reply(), http_reply_end() or
- * http_abort(). Its arena lives as long; header and body text lie there.
+ * first call until its reply has ended, even if the client goes away before. Its holder ends it
+ * exactly once, with http_reply(), http_reply_end() or http_abort(). Its arena lives as long;
+ * header and body text lie there.
  *
  * A handler answers on the loop if it can do so from memory. Otherwise it moves the exchange to a
  * worker (http_to_worker) and uses the http_send functions there, in linear code that may wait.
@@ -51,18 +51,18 @@ struct http_request {
 struct str http_header_get(const struct http_request *req, struct str name);
 
 const struct http_request *http_request_of(const struct http_exchange *x);
-struct arena *http_arena(struct http_exchange *x); /* one thread at a time: whoever has x */
+struct arena *http_arena(struct http_exchange *x); /* for the thread that holds x */
 struct loop *http_loop(struct http_exchange *x);
 
 enum http_body_mode {
-    HTTP_BODY_COLLECT, /* on_request comes when all of it is there; past the limit: 413 */
-    HTTP_BODY_STREAM,  /* on_request comes now; then http_body_start() */
+    HTTP_BODY_COLLECT, /* on_request is called with the whole body; past the limit: 413 */
+    HTTP_BODY_STREAM,  /* on_request is called now; then http_body_start() */
 };
 
 struct http_handler {
     void *arg;
-    /* The head is complete. May be NULL: every body is collected. Whoever answers here, on the
-     * loop, has said all: the body is not read, and on_request does not come. */
+    /* The head is complete. May be NULL: every body is collected. If it answers the request, the
+     * body is not read, and on_request is not called. */
     enum http_body_mode (*on_head)(void *arg, struct http_exchange *x);
     void (*on_request)(void *arg, struct http_exchange *x);
 };
@@ -75,7 +75,7 @@ struct http_bytes {
     struct str s;
     void (*release)(void *owner);
     void *owner;
-    bool shared; /* others have them too: they do not count as memory that this one takes */
+    bool shared; /* shared with others: not counted as memory of this exchange */
 };
 #define HTTP_BYTES(str_value) ((struct http_bytes){ .s = (str_value) })
 
@@ -83,17 +83,17 @@ struct http_bytes {
 void http_reply(struct http_exchange *x, int status, const struct http_header *headers,
                 size_t n_headers, struct http_bytes body);
 
-/* A streamed one: begin, any number of writes, end. Writes are queued without limit, so a writer
- * that makes much looks at http_reply_room() and waits for on_room. */
+/* A streamed reply: begin, any number of writes, end. Writes are queued without limit, so a writer
+ * of much checks http_reply_room() and waits for on_room. */
 void http_reply_begin(struct http_exchange *x, int status, const struct http_header *headers,
                       size_t n_headers);
 void http_reply_write(struct http_exchange *x, struct http_bytes bytes);
 void http_reply_end(struct http_exchange *x, const struct http_header *trailers, size_t n_trailers);
 size_t http_reply_room(struct http_exchange *x); /* 0: enough is queued, here or by all */
-/* Ends it without a proper end: a reset (HTTP/2) or a closed connection (HTTP/1.1). */
+/* Breaks the reply off: a reset (HTTP/2) or a closed connection (HTTP/1.1). */
 void http_abort(struct http_exchange *x);
 
-/* What the holder of a streamed exchange wants to hear, on the loop. Any may be NULL. */
+/* Callbacks to the holder of a streamed exchange, on the loop. Any may be NULL. */
 struct http_events {
     void *arg;
     void (*on_room)(void *arg, struct http_exchange *x);
@@ -104,14 +104,14 @@ struct http_events {
 };
 void http_listen_to(struct http_exchange *x, const struct http_events *events);
 bool http_is_gone(const struct http_exchange *x); /* any thread */
-/* Whether its client has asked for as much as it may without taking it: a large answer should then
- * not be made (ERR_TOO_MANY_REQUESTS). Any thread. */
+/* True if the client has as many unread replies as it may have. A large answer should then be
+ * refused (ERR_TOO_MANY_REQUESTS). Any thread. */
 bool http_is_crowded(const struct http_exchange *x);
 
-/* When the answer must be complete, in milliseconds after the request came; 0: never, as of a
- * watch. Where nobody says so it is LIMIT_REQUEST_MS, for requests whose body is collected. When
- * that has passed, the client is answered 504, or cut off if its answer has begun; to the holder,
- * who still ends x, it is as if the client had gone. */
+/* When the answer must be complete, in milliseconds after the request came; 0: never, as for a
+ * watch. The default for requests whose body is collected is LIMIT_REQUEST_MS. After that time the
+ * client gets 504, or is cut off if its answer has begun. To the holder, which still ends x, it
+ * looks as if the client had gone. */
 void http_set_time(struct http_exchange *x, int64_t ms);
 
 /* The connection ends with this exchange: a GOAWAY (HTTP/2) or Connection: close. */
@@ -132,20 +132,20 @@ void http_body_consumed(struct http_exchange *x, size_t n);
 /* Runs `run(x, arg)` on a worker, which then has the exchange; its arena has an allowance from then
  * on (base/allowance.h), which ends when the client goes or the time is over. Answers 429 itself
  * and returns false if the workers' queue is full, or the memory for requests is used up. If the
- * client goes before a worker has time for it, `run` is never called and the exchange ended. */
+ * client goes before a worker takes it, `run` is never called and the exchange is ended. */
 bool http_to_worker(struct http_exchange *x, struct workers *w,
                     void (*run)(struct http_exchange *x, void *arg), void *arg);
 
 /* As the http_reply functions; bytes are copied or, if they have a release or lie in the arena,
  * handed over. http_send_write() waits while too much is unsent and returns -ERR_GONE when the
- * client is no more; http_send_end() must still follow. */
+ * client is gone; http_send_end() must still follow. */
 void http_send(struct http_exchange *x, int status, const struct http_header *headers,
                size_t n_headers, struct http_bytes body);
 void http_send_begin(struct http_exchange *x, int status, const struct http_header *headers,
                      size_t n_headers);
 int http_send_write(struct http_exchange *x, struct http_bytes bytes);
 void http_send_end(struct http_exchange *x, const struct http_header *trailers, size_t n_trailers);
-/* Gives the exchange back to its loop, where `run` goes on with it. */
+/* Gives the exchange back to its loop, which calls `run` with it. */
 void http_to_loop(struct http_exchange *x, void (*run)(struct http_exchange *x, void *arg),
                   void *arg);
 
@@ -194,7 +194,7 @@ struct http_server *http_server_new(const struct http_server_options *opt);
 int http_server_listen(struct http_server *s, struct str address, struct tls_context *tls,
                        struct arena *a, struct str *ret_address, struct err *err);
 
-/* New certificates for the connections to come. */
+/* Sets the certificates for new connections. */
 void http_server_set_tls(struct http_server *s, struct tls_context *tls);
 
 /* Stops accepting, tells clients (GOAWAY, Connection: close), lets running exchanges end, cuts

@@ -294,8 +294,8 @@ static void http1_on_eof(struct conn *c)
     struct http1 *h = http1_of(c);
     struct http_exchange *x = h->current;
     bool in_body = h->state == AT_LENGTH || h->state == AT_CHUNKS;
-    /* A client may close its side and still wait for the reply; but whoever streams wants to know
-     * at once when nobody listens any more, and cannot tell the two apart. */
+    /* A client may close its side and still wait for the reply. A streamed reply must end as soon
+     * as the client is gone, and the two cannot be told apart. */
     if (in_body || h->state == AT_TUNNEL || (x && !x->ended && x->events.on_gone)) {
         conn_close(c);
         return;

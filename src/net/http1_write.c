@@ -22,7 +22,7 @@ static char *put(char *to, struct str s)
     return to + s.n;
 }
 
-/* A line end inside a value would let whoever chose it write headers of their own. */
+/* A line end inside a value would let the one who chose the value add headers. */
 static char *put_value(char *to, struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -3,7 +3,7 @@
  * nghttp2 frames, compresses and checks; this file maps streams to exchanges and keeps the peer in
  * bounds. Two rules hold it together:
  *
- * 1. After the session was told to terminate, by us or by itself, it is fed nothing any more.
+ * 1. A session that was told to terminate, by us or by itself, gets no more bytes.
  * 2. A stream that is reset while its handler runs still counts against LIMIT_H2_STREAMS, until
  *    the handler has ended the exchange. */
 #include <assert.h>
@@ -30,7 +30,7 @@ struct http2 {
     struct http2_guard guard;
     struct http2_out out;
     struct buf spill;      /* bytes that did not fit, or our last words */
-    size_t n_collecting;   /* request bodies on their way that nobody else watches over */
+    size_t n_collecting;   /* request bodies on their way that have no other deadline */
     int64_t head_since_ns; /* a header block has begun and not ended; 0: none */
     bool terminated;       /* rule 1 */
     bool failed;           /* the session is unusable */
@@ -176,7 +176,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
         return 0; /* refused, or reset: decoded all the same, to keep HPACK in step */
     struct str n = { (const char *)name, name_n }, v = { (const char *)value, value_n };
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
-        (void)exchange_count_header(x, n, v); /* a trailer: bounded, but nobody wants it */
+        (void)exchange_count_header(x, n, v); /* a trailer: counted, but not kept */
     else if (n.n && n.p[0] == ':') {
         if (exchange_count_header(x, n, v))
             set_pseudo(x, n, v);
@@ -268,7 +268,7 @@ static void ping_received(struct conn *c, const nghttp2_frame *frame)
     struct http2 *h = http2_of(c);
     bool ours = frame->hd.flags & NGHTTP2_FLAG_ACK &&
                 memcmp(frame->ping.opaque_data, DRAIN_PING, sizeof(DRAIN_PING)) == 0;
-    if (ours && h->said_notice) /* what comes from now on was sent in spite of the notice */
+    if (ours && h->said_notice) /* the client has seen the notice */
         say_goaway(h);
 }
 

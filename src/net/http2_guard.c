@@ -74,7 +74,7 @@ void http2_guard_frame(struct http2_guard *g, const struct http_limits *l, uint8
         break;
     case NGHTTP2_RST_STREAM: /* has a budget of its own */
         break;
-    default: /* SETTINGS, PING, PRIORITY, GOAWAY, and whatever nobody knows */
+    default: /* SETTINGS, PING, PRIORITY, GOAWAY, and unknown types */
         control_frame(g, l, now_ns);
         break;
     }

@@ -1,8 +1,8 @@
-/* http2_guard.h - counts what an HTTP/2 client makes us do for nothing. No I/O, no clock of its
+/* http2_guard.h - counts the useless work that an HTTP/2 client causes. No I/O, no clock of its
  * own. Private to this folder.
  *
- * Frames that carry no request and no body are free for a client and not for us. Each kind has a
- * budget; past one the guard is tripped, for good, and the connection is to be closed with
+ * Frames without a request or a body cost a client nothing, but cost the server work. Each kind has
+ * a budget. Past a budget the guard trips for good, and the connection is closed with
  * ENHANCE_YOUR_CALM. */
 #pragma once
 

@@ -2,14 +2,14 @@
  *
  * A turn: wait, run the mailbox, the descriptors that are ready, the timers that are due, one piece
  * of what takes long, then what was deferred. An event names its descriptor by slot and generation,
- * so that one fetched before its descriptor was removed finds nobody, even if the slot has a new
- * owner.
+ * so an event that was fetched before its descriptor was removed has no effect, even if the slot
+ * has a new owner.
  *
  * The mailbox is a lock-free stack that the loop takes whole and turns round. Only the post that
  * finds it empty wakes the loop, so a burst costs one write.
  *
- * With an injected clock the loop still sleeps in real time: whoever moves such a clock posts
- * something to make the loop look at it. */
+ * With an injected clock the loop still sleeps in real time: a test that moves the clock posts
+ * something, so that the loop looks at it. */
 #include "net/loop.h"
 
 #include <assert.h>
@@ -373,7 +373,7 @@ static void turn(struct loop *l, int timeout_ms)
     assert(n >= 0 || errno == EINTR);
     l->now_ns = clock_mono_ns(l->clock);
     take_back_wake(l, events, n);
-    run_mailbox(l); /* first: whoever posts and then connects finds the post obeyed */
+    run_mailbox(l); /* first: a thread that posts and then connects finds its post done */
     for (int i = 0; i < n; i++)
         dispatch(l, &events[i]);
     run_timers(l);

@@ -51,6 +51,6 @@ struct loop_msg {
 void loop_post(struct loop *l, struct loop_msg *m); /* any thread */
 /* The same from the loop's own thread: runs at the end of this turn, before sleeping. */
 void loop_defer(struct loop *l, struct loop_msg *m);
-/* The same, but only one of these runs in a turn: for long work in pieces, which others must not
- * have to wait for together. */
+/* The same, but only one of these runs in a turn. For long work in pieces: other work waits for one
+ * piece, not for all. */
 void loop_later(struct loop *l, struct loop_msg *m);

@@ -190,7 +190,7 @@ static int check_validity(int64_t now_sec, int64_t days, int64_t seconds, struct
                        "validity of %lld days and %lld seconds, must be at most %d days",
                        (long long)days, (long long)seconds, DAYS_MAX);
     if (now_sec < CLOCK_SKEW_SECONDS || now_sec > INT64_C(1) << 37)
-        return err_set(err, ERR_INVALID, "the time now makes no sense");
+        return err_set(err, ERR_INVALID, "the current time is out of range");
     return 0;
 }
 
@@ -403,7 +403,7 @@ static int issue(struct arena *a, const struct pki_pair *ca, const struct pki_le
     autoof(pkey) EVP_PKEY *ca_key = NULL, *key = NULL;
     int64_t end = 0;
     if (!leaf->server && !leaf->client)
-        return err_set(err, ERR_INVALID, "neither for a server nor for a client");
+        return err_set(err, ERR_INVALID, "a certificate must be for a server, a client or both");
     int r = read_ca(ca, &ca_cert, &ca_key, err);
     if (r >= 0)
         r = leaf_end(ca_cert, leaf, &end, err);

@@ -312,7 +312,7 @@ void http_server_drain(struct http_server *s, void (*done)(void *arg), void *arg
 
 /* ---- Making room ---- */
 
-/* A connection that nobody in particular has open, and nothing happens on. */
+/* A connection without a verified certificate on which nothing happens. */
 static bool is_idle_stranger(const struct conn *c)
 {
     return (c->phase == CONN_OPEN || c->phase == CONN_SNIFF) && !c->n_exchanges &&

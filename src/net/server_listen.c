@@ -149,8 +149,8 @@ static bool is_full(const struct http_server *s)
     return atomic_load(&s->connections_open) >= s->limits.connections;
 }
 
-/* When there are too many connections, some that do nothing may go, and whoever comes waits for
- * that; if that has not helped it is refused, for a while. True if it waits. */
+/* When there are too many connections, idle ones are asked to close, and a new one waits for that.
+ * If that did not help, new ones are refused for a while. True if it waits. */
 static bool wait_for_room(struct listener *li)
 {
     int64_t now = loop_now_ns(li->fd.loop);
@@ -179,7 +179,7 @@ static void accepted(struct listener *li, int fd, const struct address *peer)
     server__deal(s, fd, li->tls, format_address(peer, text, sizeof(text)), li->is_tcp);
 }
 
-/* Without a descriptor the kernel does not even look whether somebody waits. */
+/* Without a free descriptor accept() fails even if no connection waits. */
 static bool is_out_of_descriptors(int e)
 {
     return e == EMFILE || e == ENFILE || e == ENOBUFS || e == ENOMEM;
@@ -210,7 +210,7 @@ static void on_accept(struct loop_fd *f, uint32_t events)
 
 /* ---- Listening ---- */
 
-/* True if nobody listens on the socket file, which is then removed. */
+/* Removes the socket file if no process listens on it. True if it did. */
 static bool remove_stale(const struct address *a)
 {
     struct stat st;

@@ -1,9 +1,9 @@
 /* share.h - what one client holds of the memory that all share. Private to this folder.
  *
- * A client is whoever its certificate names, or else an address: many connections are one client.
- * Nobody gets more than half of what there is (but always as much as one request may have), and of
- * the memory that requests take as much as one may, so that whoever fills what it can leaves
- * something to others. Any thread. */
+ * A client is a name from a certificate, or else an address; many connections may be one client. A
+ * client gets at most half of the memory for bodies and replies (but always enough for one
+ * request), and of the memory for requests as much as one request may have. So a client that fills
+ * its share leaves room for others. Any thread. */
 #pragma once
 
 #include <pthread.h>
@@ -31,15 +31,15 @@ struct share {
     char name[];
 };
 
-/* The memory of requests that all may take, and one client of it. */
+/* `memory`: for all requests together; `memory_of_one`: of that, for one client. */
 void shares_init(struct shares *all, size_t memory, size_t memory_of_one);
 void shares_done(struct shares *all);
 
-/* The share of whoever this is; given back with share_unref(). */
+/* The share of this client; given back with share_unref(). */
 struct share *shares_find(struct shares *all, const struct http_peer *peer);
 struct share *share_unref(struct shares *all, struct share *s);
 
-/* Counts `n` more bytes of a body; false, and nothing is counted, if there is no room for them
- * among `most`, of which one body may have `one`. */
+/* Counts `n` more bytes of a body. False, and nothing is counted, if that is more than `most` for
+ * all, or more than this client may have: half of `most`, or `one` if that is larger. */
 bool share_collect(struct shares *all, struct share *s, size_t n, size_t most, size_t one);
-void share_collected(struct shares *all, struct share *s, size_t n); /* they are gone */
+void share_collected(struct shares *all, struct share *s, size_t n); /* gives them back */

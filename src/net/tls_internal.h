@@ -18,5 +18,5 @@ BIO_METHOD *tls__socket_new(void);
 /* Takes OpenSSL's newest error for the message and empties its queue. */
 int tls__error(struct err *err, enum err_code code, const char *what);
 /* False if a common name, organization or alternative name holds a NUL or another control byte:
- * whoever compares such a name may see less of it than was signed (CVE-2026-47778). */
+ * code that compares such a name may see less of it than was signed (CVE-2026-47778). */
 bool tls__names_are_text(X509 *cert);

@@ -16,12 +16,12 @@ struct work {
 };
 
 struct workers *workers_new(size_t max_threads, size_t max_queued);
-/* Takes nothing more, runs what is queued and waits until nothing runs, but not past that time
- * (monotonic). False if something still does. */
+/* Takes no more work, runs what is queued and waits until nothing runs, at most until that time
+ * (monotonic). False if something still runs. */
 bool workers_stop(struct workers *w, int64_t until_ns);
 /* Runs what is queued, then joins. */
 struct workers *workers_free(struct workers *w);
-/* For so long nobody has had time for what waits. Any thread. */
+/* True if all threads are busy, work is queued, and none was taken for that long. Any thread. */
 bool workers_stuck(struct workers *w, int64_t ns);
 /* Any thread. False if the queue is full; the work is then still the caller's. */
 bool workers_submit(struct workers *w, struct work *work);

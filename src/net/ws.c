@@ -248,7 +248,7 @@ struct ws *ws_accept(struct http_exchange *x, const struct str *protocols, size_
         return NULL;
     }
     if (!choose_protocol(req, protocols, n_protocols, &protocol)) {
-        refuse(x, STR("none of the subprotocols is spoken here\n"));
+        refuse(x, STR("none of the offered subprotocols is supported\n"));
         return NULL;
     }
     struct ws *ws = ws_new(x, protocol, handler);

@@ -13,7 +13,7 @@ enum ws_type { WS_TEXT = 1, WS_BINARY = 2 };
 
 struct ws_handler {
     void *arg;
-    /* NULL: whatever the peer says is dropped as it comes, and takes no memory. */
+    /* NULL: messages of the peer are dropped and take no memory. */
     void (*on_message)(void *arg, struct ws *ws, enum ws_type type, struct str message);
     void (*on_room)(void *arg, struct ws *ws);
     /* The last call: the peer closed, broke the rules or went away. `ws` is gone after it. */

@@ -266,7 +266,7 @@ static void a_request_may_not_take_all(void **state)
     limits.request_memory = 1 << 20;
     start(limits);
     autoclose int fd = open_request("GET", "/take?2000000", "");
-    assert_int_equal(reply_with(fd, "more memory than one may"), 413);
+    assert_int_equal(reply_with(fd, "more memory than one request may use"), 413);
     harness_stop(&h);
 }
 
