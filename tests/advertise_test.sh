@@ -56,7 +56,7 @@ started --advertise-address 2001:db8::7
 says "in the other family" 2001:db8::7
 has "in a slice of that" '"addressType":"IPv6"' "$(asked "$(slice)")"
 "$sampan" down --data-dir "$dir/a" >/dev/null
-has "what is no address" "is an IP address" "$(up --advertise-address here 2>&1)"
+has "what is no address" "must be an IP address" "$(up --advertise-address here 2>&1)"
 
 "$sampan" up --data-dir "$dir/b" --listen 0.0.0.0:0 --store memory --service-cidr 10.9.0.0/24 \
     --detach >/dev/null

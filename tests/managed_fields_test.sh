@@ -83,6 +83,6 @@ up --managed-fields hidden >/dev/null || { echo "it does not start"; cat "$dir/a
 connect
 make
 in_every_form no
-check "a flag that says nothing" "sampan up: --managed-fields is shown or hidden, not 'odd'" \
+check "a flag that says nothing" "sampan up: --managed-fields must be shown or hidden, not 'odd'" \
     "$("$sampan" up --managed-fields odd 2>&1)"
 finish
