@@ -196,7 +196,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
                  struct err *err)
 {
     const struct up_options *up = s->up;
-    struct tls_context *tls;
+    struct tls_context *tls = NULL;
     int r = service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &s->services,
                                  err);
     if (r == 0)
@@ -240,7 +240,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
         .up = up,
         .kubeconfig = up->kubeconfig ? up->kubeconfig : credentials_kubeconfig(a, up->dir),
     };
-    struct credentials credentials;
+    struct credentials credentials = { 0 };
     int r = start(&s, a, &credentials, err);
     if (r < 0)
         return r;
