@@ -205,7 +205,7 @@ static struct link step(struct cel__eval *ev, const struct ast_node *n, struct l
     }
     l.optional = l.optional || n->op == AST_OP_OPT_INDEX || n->op == AST_OP_OPT_SELECT;
     int r = step_into(ev, &l.v, &key, n->test_only, &found);
-    if ((r || !l.optional || n->test_only) && !cel__charge(ev, 1)) {
+    if ((r > 0 || !l.optional) && !cel__charge(ev, 1)) {
         l.v = CEL__CANCELLED;
     } else if (n->test_only && r >= 0) {
         l.v = cel_of_bool(r);
@@ -339,6 +339,7 @@ static struct cel_value name_operator(struct cel__eval *ev, const struct ast_nod
         { "_/_", KIND(DOUBLE) | KIND(INT) | KIND(UINT) },
         { "_%_", KIND(INT) | KIND(UINT) },
         { "-_", KIND(BOOL) | KIND(DOUBLE) | KIND(INT) | KIND(DURATION) },
+        { "matches", KIND(STRING) },
         { "size", KIND(STRING) | KIND(BYTES) | KIND(LIST) | KIND(MAP) },
         { "_<_", KIND(BOOL) | KIND(INT) | KIND(UINT) | KIND(DOUBLE) | KIND(STRING) | KIND(BYTES) |
                      KIND(TIMESTAMP) | KIND(DURATION) },
@@ -402,14 +403,15 @@ static struct cel_value call_function(struct cel__eval *ev, const struct ast_nod
     if (!std)
         o = pick(ev, n, args);
     if (!o)
-        return no_overload(ev, n, args);
+        return n->call.pattern ? CEL__NO_OVERLOAD : no_overload(ev, n, args);
     *ret_overload = o;
     ev->pattern = n->call.pattern;
     struct cel_value result = CEL__CANCELLED;
     if (read_texts(ev, args, n->call.n_args))
         result = o->call(ev, args, n->call.n_args);
     ev->pattern = NULL;
-    if (std && result.kind == CEL_ERROR && str_eq(cel__str(&result), STR("no such overload")))
+    if (std && !n->call.pattern && result.kind == CEL_ERROR &&
+        str_eq(cel__str(&result), STR("no such overload")))
         result = name_operator(ev, n, args, result);
     return result;
 }

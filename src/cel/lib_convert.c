@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "api/go/goduration.h"
-#include "api/go/gotime.h"
+#include "api/goduration.h"
+#include "api/gotime.h"
+#include "base/buf.h"
 #include "base/utf8.h"
 #include "cel/literals.h"
 
@@ -84,14 +85,34 @@ static struct cel_value fn_uint(struct cel__eval *ev, const struct cel_value *ar
     }
 }
 
-/* Underscores are for Go's source, hexadecimal floats need an exponent there; both are rare. */
+/* Underscores stand between digits, or behind the 0x. */
+static bool is_separator(struct str s, size_t i)
+{
+    bool digits = i > 0 && i + 1 < s.n && str_hex_digit(s.p[i + 1]) >= 0 &&
+                  (str_hex_digit(s.p[i - 1]) >= 0 || (s.p[i - 1] | 0x20) == 'x');
+    bool hex = str_find(s, 'x') >= 0 || str_find(s, 'X') >= 0;
+    return digits && (hex || ((s.p[i - 1] | 0x20) != 'e' && (s.p[i + 1] | 0x20) != 'e'));
+}
+
+/* As Go's ParseFloat reads it: NaN has no sign, hexadecimal has an exponent. */
 static bool text_to_double(struct arena *a, struct str s, double *ret)
 {
     static const char allowed[] = "0123456789+-.eExXpPabcdfABCDFinNtyITY";
-    for (size_t i = 0; i < s.n; i++)
-        if (!memchr(allowed, s.p[i], sizeof(allowed) - 1))
+    autobuf plain = { 0 };
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '_' && !memchr(allowed, s.p[i], sizeof(allowed) - 1))
             return false;
-    return literal_double(a, s, ret);
+        if (s.p[i] != '_')
+            buf_byte(&plain, s.p[i]);
+        else if (!is_separator(s, i))
+            return false;
+    }
+    struct str text = buf_str(&plain);
+    bool hex = str_find(text, 'x') >= 0 || str_find(text, 'X') >= 0;
+    bool has_power = str_find(text, 'p') >= 0 || str_find(text, 'P') >= 0;
+    if (!text.n || hex != has_power || !literal_double(a, text, ret))
+        return false;
+    return !isnan(*ret) || (text.p[0] | 0x20) == 'n';
 }
 
 static struct cel_value fn_double(struct cel__eval *ev, const struct cel_value *args, size_t n)

@@ -223,7 +223,7 @@ FUNCTION(fn_contains_ip)
     (void)n;
     struct cel_value ip = args[1].kind == CEL_STRING ? parse_ip(ev, cel__str(&args[1])) : args[1];
     if (ip.kind == CEL_ERROR)
-        return ip;
+        return CEL__NO_OVERLOAD;
     const struct cidr *cidr = cidr_of(&args[0]);
     return cel_of_bool(agree(cidr->ip, *ip_of(&ip), cidr->bits));
 }

@@ -115,7 +115,9 @@ static void flatten(struct cel__eval *ev, const struct cel_value *list, int64_t 
 static struct cel_value fn_flatten(struct cel__eval *ev, const struct cel_value *args, size_t n)
 {
     if (args[0].kind != CEL_LIST || (n == 2 && args[1].kind != CEL_INT))
-        return CEL__NO_OVERLOAD;
+        return cel__fail(ev, "no such overload: " STR_FMT ".flatten(" STR_FMT ")",
+                         STR_ARG(cel__type_of(&args[0])->name),
+                         STR_ARG(n == 2 ? cel__type_of(&args[1])->name : STR("")));
     int64_t depth = n == 2 ? args[1].i : 1;
     if (depth < 0)
         return cel__error_text("level must be non-negative");

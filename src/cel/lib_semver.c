@@ -115,16 +115,16 @@ static const char *parse(struct arena *a, struct str text, struct version *ret)
     return why;
 }
 
-static struct str without_zeros(struct str s)
+/* Without zeros in front, but with a digit. */
+static struct str without_zeros(struct arena *a, struct str s)
 {
-    struct str all = s;
     if (s.n < 2)
         return s;
     while (s.n && s.p[0] == '0')
         s = str_skip(s, 1);
     if (s.n && s.p[0] >= '0' && s.p[0] <= '9')
         return s;
-    return str_skip(all, all.n - s.n - 1);
+    return arena_printf(a, "0" STR_FMT, STR_ARG(s));
 }
 
 /* "v1.02" as "1.2.0". */
@@ -137,7 +137,7 @@ static const char *normalize(struct arena *a, struct str text, struct str *ret)
         n++;
     } while (rest.p && n < 3);
     for (size_t i = 0; i < n; i++)
-        parts[i] = without_zeros(parts[i]);
+        parts[i] = without_zeros(a, parts[i]);
     if (n < 3 && (str_find(parts[n - 1], '+') >= 0 || str_find(parts[n - 1], '-') >= 0))
         return "short version cannot contain PreRelease/Build meta data";
     while (n < 3)

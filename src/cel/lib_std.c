@@ -367,7 +367,8 @@ static struct cel_value fn_map_insert(struct cel__eval *ev, const struct cel_val
     if (n == 3)
         return insert(ev, &map, args[1], args[2]);
     if (args[1].kind != CEL_MAP)
-        return CEL__NO_OVERLOAD;
+        return cel__fail(ev, "no such overload: cel.@mapInsert(map, " STR_FMT ")",
+                         STR_ARG(cel__type_of(&args[1])->name));
     for (size_t pos = 0; cel__map_next(ev, &args[1], &pos, &key, &val);) {
         struct cel_value done = insert(ev, &map, key, val);
         if (done.kind == CEL_ERROR)

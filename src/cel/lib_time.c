@@ -48,17 +48,29 @@ static struct civil civil_of(int64_t sec)
     return c;
 }
 
-/* "+hh:mm" with any number of digits, as Go's Atoi reads them. */
-static bool offset_of(struct str zone, int64_t *ret_sec)
+/* As Go's Atoi reads it, within what an offset may be. */
+static bool read_number(struct cel__eval *ev, struct str text, int64_t *ret,
+                        struct cel_value *ret_error)
 {
-    struct str rest = zone, hours = str_cut(&rest, ':');
-    bool negative = str_starts(hours, STR("-"));
+    struct str digits = str_skip(text, str_starts(text, STR("+")));
+    if (str_to_i64(digits, ret) && (digits.n == text.n || digits.p[0] != '-') && *ret <= 100000 &&
+        *ret >= -100000)
+        return true;
+    *ret_error =
+        cel__fail(ev, "strconv.Atoi: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(text));
+    return false;
+}
+
+/* "+hh:mm" with any number of digits; minutes go the way that the sign says. */
+static bool read_offset(struct cel__eval *ev, struct str zone, int64_t *ret_sec,
+                        struct cel_value *ret_error)
+{
+    struct str minutes = zone, hours = str_cut(&minutes, ':');
     int64_t h, m;
-    if (negative || str_starts(hours, STR("+")))
-        hours = str_skip(hours, 1);
-    if (!str_to_i64(hours, &h) || !str_to_i64(rest, &m) || h > 100000 || m > 100000)
+    if (!read_number(ev, hours, &h, ret_error) || !read_number(ev, minutes, &m, ret_error))
         return false;
-    *ret_sec = (h * 60 + m) * (negative ? -60 : 60);
+    bool negative = str_starts(hours, STR("-"));
+    *ret_sec = h * 3600 + m * (negative ? -60 : 60);
     return true;
 }
 
@@ -69,13 +81,8 @@ static bool zone_offset(struct cel__eval *ev, const struct cel_value *t,
     struct str name = cel__str(zone);
     int32_t sec = 0;
     *ret = 0;
-    if (str_find(name, ':') >= 0) {
-        if (offset_of(name, ret))
-            return true;
-        *ret_error =
-            cel__fail(ev, "strconv.Atoi: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(name));
-        return false;
-    }
+    if (str_find(name, ':') >= 0)
+        return read_offset(ev, name, ret, ret_error);
     if (!name.n || str_eq(name, STR("UTC")) || str_eq(name, STR("Local")))
         return true;
     const struct cel_env *env = ev->program ? ev->program->env : NULL;

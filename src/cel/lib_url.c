@@ -14,17 +14,32 @@ struct url {
     struct str scheme, host, path, query; /* path and query as written */
 };
 
+static const char *no_request(struct arena *a, struct str text)
+{
+    autobuf quoted = { 0 };
+    quote_go(&quoted, text);
+    return str_cstr(a, arena_printf(a, "parse " STR_FMT ": invalid URI for request",
+                                    STR_ARG(buf_str(&quoted))));
+}
+
+/* Of a URL that need not be one of a request. */
+static bool is_about_segment(const char *fault)
+{
+    return str_ends(str_of(fault), STR("first path segment in URL cannot contain colon"));
+}
+
 static const char *parse(struct arena *a, struct str text, struct url *ret)
 {
     struct go_url parts;
-    autobuf quoted = { 0 };
-    quote_go(&quoted, text);
     if (!text.n)
         return "parse \"\": empty url";
+    if (str_eq(text, STR("*"))) {
+        *ret = (struct url){ .text = text, .path = text };
+        return NULL;
+    }
     const char *fault = go_url_parse(a, text, &parts);
-    if (!fault && !parts.scheme.n && text.p[0] != '/')
-        fault = str_cstr(a, arena_printf(a, "parse " STR_FMT ": invalid URI for request",
-                                         STR_ARG(buf_str(&quoted))));
+    if (fault ? is_about_segment(fault) : !parts.scheme.n && text.p[0] != '/')
+        return no_request(a, text);
     if (fault)
         return fault;
     struct str rest = text;

@@ -340,7 +340,7 @@ static const struct {
     { "all", true, 2, 3, expand_all },
     { "exists", true, 2, 3, expand_exists },
     { "exists_one", true, 2, 3, expand_exists_one },
-    { "existsOne", true, 2, 3, expand_exists_one },
+    { "existsOne", true, 3, 3, expand_exists_one },
     { "map", true, 2, 3, expand_map },
     { "filter", true, 2, 2, expand_filter },
     { "transformList", true, 3, 4, expand_transform_list },
