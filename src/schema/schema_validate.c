@@ -1,8 +1,9 @@
 /* Values against the rules of a schema. The order of checks, what is said when a choice between
  * schemas fails (the faults of the one that came closest) and the words are upstream's. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-#include "api/go/gofloat.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "schema/schema.h"
@@ -299,91 +300,147 @@ static void check_format(struct checker *c, struct result *r, const struct schem
 
 /* ---- Numbers ---- */
 
-/* A bound as the message has it: as an integer beside integers. */
-static struct str bound_text(struct arena *a, double d, const struct value *beside)
+/* Whether the type and format of the schema have such a number. */
+static bool has_number(const struct schema *s, struct str format, double d)
 {
-    if (beside->type == VALUE_INT)
-        return arena_printf(a, "%lld", (long long)d);
-    return gofloat_text(a, d);
+    if (s->types == SCHEMA_INTEGER && (d != trunc(d) || d < -0x1p63 || d >= 0x1p63))
+        return false;
+    if (str_eq(format, STR("int32")))
+        return d >= INT32_MIN && d <= INT32_MAX;
+    if (str_eq(format, STR("float")))
+        return fabs(d) <= 3.40282356779733642747073463979561713663e38;
+    return true;
 }
 
-static void check_bound(struct checker *c, struct result *r, const struct schema_bound *b,
-                        bool is_max, const struct field_path *path, const struct value *v)
+/* The value, or a bound of it, that the type does not have. That fault has no path, only words. */
+static bool check_range(struct checker *c, struct result *r, const struct schema *s,
+                        const struct field_path *path, double d, const char *what)
+{
+    struct str format = s->rules && s->rules->format ? s->rules->format_name : STR("");
+    if (has_number(s, format, d))
+        return true;
+    struct str type = type_names(s->types), at = path ? field_path_text(c->a, path) : STR("");
+    struct str kind = format.n ? arena_printf(c->a, "with format " STR_FMT, STR_ARG(format))
+                               : STR("(default format)");
+    struct fault *f = add(c, r, FIELD_INVALID, path);
+    f->has_no_path = true;
+    f->message = arena_printf(c->a, "%s value must be of type " STR_FMT " " STR_FMT " in " STR_FMT,
+                              what, STR_ARG(type), STR_ARG(kind), STR_ARG(at));
+    return false;
+}
+
+/* Beside integers a bound is cut to one, if the type has it at all. */
+struct limit {
+    double value;
+    bool is_cut;
+};
+
+static struct limit limit_of(struct checker *c, struct result *r, const struct schema *s,
+                             const struct field_path *path, const struct value *v, double bound,
+                             const char *what)
+{
+    bool is_cut = check_range(c, r, s, path, bound, what) && v->type == VALUE_INT;
+    return (struct limit){ is_cut ? trunc(bound) : bound, is_cut };
+}
+
+/* The fewest digits that read back, as Go's %v has them. */
+static struct str double_text(struct arena *a, double d)
+{
+    char text[40];
+    int precision = 0;
+    do
+        (void)snprintf(text, sizeof(text), "%.*e", precision, d);
+    while (strtod(text, NULL) != d && precision++ < 16);
+    long exponent = strtol(strchr(text, 'e') + 1, NULL, 10);
+    if (exponent < -4 || exponent > 5)
+        return arena_printf(a, "%s", text);
+    int decimals = precision > exponent ? precision - (int)exponent : 0;
+    return arena_printf(a, "%.*f", decimals, d);
+}
+
+static struct str limit_text(struct arena *a, struct limit l)
+{
+    return l.is_cut && fabs(l.value) < 0x1p63 ? arena_printf(a, "%lld", (long long)l.value)
+                                              : double_text(a, l.value);
+}
+
+/* Below 0, equal or above, of a value and what it is compared with. */
+static int compare_number(const struct value *v, struct limit l)
 {
     double d = 0;
-    bool beyond, equal;
-    if (!b->is_set || !value_to_double(v, &d))
+    (void)value_to_double(v, &d);
+    if (l.is_cut && fabs(l.value) < 0x1p63)
+        return (v->i > (int64_t)l.value) - (v->i < (int64_t)l.value);
+    return (d > l.value) - (d < l.value);
+}
+
+static void check_bound(struct checker *c, struct result *r, const struct schema *s, bool is_max,
+                        const struct field_path *path, const struct value *v)
+{
+    const struct schema_bound *b = is_max ? &s->rules->maximum : &s->rules->minimum;
+    if (!b->is_set)
         return;
-    if (v->type == VALUE_INT && fabs(b->value) < 9.2e18) {
-        int64_t limit = (int64_t)b->value;
-        beyond = is_max ? v->i > limit : v->i < limit;
-        equal = v->i == limit;
-    } else {
-        beyond = is_max ? d > b->value : d < b->value;
-        equal = d == b->value;
-    }
-    if (!beyond && !(b->exclusive && equal))
+    struct limit l =
+        limit_of(c, r, s, path, v, b->value, is_max ? "Maximum boundary" : "Minimum boundary");
+    int order = compare_number(v, l);
+    if (is_max ? order < 0 : order > 0)
+        return;
+    if (order == 0 && !b->exclusive)
         return;
     const char *words = is_max ? (b->exclusive ? "less than" : "less than or equal to")
                                : (b->exclusive ? "greater than" : "greater than or equal to");
-    struct str text = bound_text(c->a, b->value, v);
+    struct str text = limit_text(c->a, l);
     add_shown(c, r, path, v, arena_printf(c->a, "should be %s " STR_FMT, words, STR_ARG(text)));
 }
 
-static bool is_multiple(const struct value *v, double factor)
+static bool is_multiple(const struct value *v, struct limit l)
 {
-    if (v->type == VALUE_INT && fabs(factor) >= 1 && fabs(factor) < 9.2e18)
-        return v->i % (int64_t)factor == 0;
+    if (l.is_cut && l.value < 0x1p63)
+        return v->i % (int64_t)l.value == 0;
     double d = 0;
     (void)value_to_double(v, &d);
-    double times = factor < 1 ? 1 / factor * d : d / factor;
+    double times = l.value < 1 ? 1 / l.value * d : d / l.value;
     return times == trunc(times) || fabs(times - round(times)) < 1e-9 * fabs(times);
 }
 
-/* Formats of numbers say how large they may be; that fault has no path, only words. */
-static void check_range(struct checker *c, struct result *r, const struct schema *s,
-                        const struct field_path *path, const struct value *v)
+static void check_multiple(struct checker *c, struct result *r, const struct schema *s,
+                           const struct field_path *path, const struct value *v)
 {
-    struct str format = s->rules && s->rules->format ? s->rules->format_name : STR("");
-    double d = 0;
-    bool fits = true;
-    (void)value_to_double(v, &d);
-    if (s->types == SCHEMA_INTEGER && v->type == VALUE_NUMBER)
-        fits = is_whole(v) && fabs(d) < 9.2e18;
-    if (str_eq(format, STR("int32")))
-        fits &= d >= INT32_MIN && d <= INT32_MAX;
-    if (str_eq(format, STR("float")))
-        fits &= fabs(d) <= 3.40282356779733642747073463979561713663e38;
-    if (fits)
+    const struct schema_bound *b = &s->rules->multiple_of;
+    if (!b->is_set)
         return;
-    struct str type = type_names(s->types), at = path ? field_path_text(c->a, path) : STR("");
-    struct fault *f = add(c, r, FIELD_INVALID, path);
-    f->has_no_path = true;
-    f->message = format.n ? arena_printf(c->a,
-                                         "Checked value must be of type " STR_FMT
-                                         " with format " STR_FMT " in " STR_FMT,
-                                         STR_ARG(type), STR_ARG(format), STR_ARG(at))
-                          : arena_printf(c->a,
-                                         "Checked value must be of type " STR_FMT
-                                         " (default format) in " STR_FMT,
-                                         STR_ARG(type), STR_ARG(at));
+    struct limit l = limit_of(c, r, s, path, v, b->value, "MultipleOf");
+    struct str text = limit_text(c->a, l);
+    if (l.value <= 0) {
+        struct str at = path ? field_path_text(c->a, path) : STR("");
+        struct value *factor = arena_new(c->a, struct value);
+        *factor = value_number(text);
+        struct fault *f = add(c, r, FIELD_INVALID, path);
+        f->is_shown = f->is_complete = true;
+        f->shown = factor;
+        f->message = arena_printf(
+            c->a, "factor MultipleOf declared for " STR_FMT " must be positive: " STR_FMT,
+            STR_ARG(at), STR_ARG(text));
+    } else if (!is_multiple(v, l)) {
+        add_shown(c, r, path, v,
+                  arena_printf(c->a, "should be a multiple of " STR_FMT, STR_ARG(text)));
+    }
 }
 
 static void check_number(struct checker *c, struct result *r, const struct schema *s,
                          const struct field_path *path, const struct value *v)
 {
+    double d = 0;
     r->score++;
-    check_range(c, r, s, path, v);
+    (void)value_to_double(v, &d);
+    if (v->type == VALUE_INT)
+        d = fmin(d, 0x1.fffffffffffffp62); /* the greatest integer becomes one too much */
+    (void)check_range(c, r, s, path, d, "Checked");
     if (!s->rules)
         return;
-    const struct schema_bound *multiple = &s->rules->multiple_of;
-    if (multiple->is_set && multiple->value > 0 && !is_multiple(v, multiple->value)) {
-        struct str text = bound_text(c->a, multiple->value, v);
-        add_shown(c, r, path, v,
-                  arena_printf(c->a, "should be a multiple of " STR_FMT, STR_ARG(text)));
-    }
-    check_bound(c, r, &s->rules->minimum, false, path, v);
-    check_bound(c, r, &s->rules->maximum, true, path, v);
+    check_multiple(c, r, s, path, v);
+    check_bound(c, r, s, false, path, v);
+    check_bound(c, r, s, true, path, v);
 }
 
 /* ---- Lists and objects ---- */
@@ -539,12 +596,20 @@ static void report_not_supported(struct field_errors *e, const struct field_path
     field_not_supported(e, path, shown, texts, n);
 }
 
+static struct str value_text(struct field_errors *e, const struct value *v)
+{
+    double d;
+    return v->type == VALUE_NUMBER && value_to_double(v, &d) && isfinite(d)
+               ? double_text(e->arena, d)
+               : field_shown(e, v);
+}
+
 static void report(struct field_errors *e, const struct field_path *base, const struct fault *f)
 {
     struct field_path at = field_child(base, f->path);
     const struct field_path *path = f->path.n ? &at : base;
     struct str shown = !f->is_shown ? STR("\"\"")
-                       : f->shown   ? field_shown(e, f->shown)
+                       : f->shown   ? value_text(e, f->shown)
                                     : field_quoted(e, f->shown_text);
     struct str name = f->path;
     switch (f->type) {

@@ -1,0 +1,426 @@
+/* x-kubernetes-validations over objects, in kube-apiserver's words. */
+#include "schema/schema_test.h"
+
+#define RULES         "x-kubernetes-validations:"
+#define KEYED         "x-kubernetes-list-type: map, x-kubernetes-list-map-keys:"
+#define LIST          "x-kubernetes-list-type:"
+#define EMBEDDED      "x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true"
+#define PRESERVE      "x-kubernetes-preserve-unknown-fields: true"
+#define INT_OR_STRING "x-kubernetes-int-or-string: true"
+
+/* What self is, by the type of the schema. */
+static void values(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: string, " RULES " [{rule: 'self.startsWith(\"k\")'}]}", "kube", NULL, "" },
+        { "{type: string, " RULES " [{rule: 'self.startsWith(\"k\")'}]}", "cube", NULL,
+          "a: Invalid value: \"cube\": failed rule: self.startsWith(\"k\")" },
+        { "{type: string, maxLength: 5, " RULES " [{rule: 'self.matches(\"^[a-z]+$\")'}]}", "A",
+          NULL, "a: Invalid value: \"A\": failed rule: self.matches(\"^[a-z]+$\")" },
+        { "{type: integer, " RULES " [{rule: self % 2 == 0}]}", "3", NULL,
+          "a: Invalid value: 3: failed rule: self % 2 == 0" },
+        { "{type: integer, " RULES " [{rule: 'self < 1.5'}]}", "2", NULL,
+          "a: Invalid value: 2: failed rule: self < 1.5" },
+        { "{type: number, " RULES " [{rule: self < 1.5}]}", "1.5", NULL,
+          "a: Invalid value: 1.5: failed rule: self < 1.5" },
+        { "{type: number, " RULES " [{rule: self == 1.0}]}", "1", NULL, "" },
+        { "{type: boolean, " RULES " [{rule: self}]}", "false", NULL,
+          "a: Invalid value: false: failed rule: self" },
+        { "{type: boolean, " RULES " [{rule: '!self'}]}", "true", NULL,
+          "a: Invalid value: true: failed rule: !self" },
+        { "{type: string, format: date-time, " RULES
+          " [{rule: 'self > timestamp(\"2020-01-01T00:00:00Z\")'}]}",
+          "'2019-01-01T00:00:00Z'", NULL,
+          "a: Invalid value: \"2019-01-01T00:00:00Z\": failed rule: self > "
+          "timestamp(\"2020-01-01T00:00:00Z\")" },
+        { "{type: string, format: date, " RULES " [{rule: 'self.getFullYear() > 2020'}]}",
+          "'2019-01-01'", NULL,
+          "a: Invalid value: \"2019-01-01\": failed rule: self.getFullYear() > 2020" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self < duration(\"1h\")'}]}", "90m",
+          NULL, "a: Invalid value: \"90m\": failed rule: self < duration(\"1h\")" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"hi\"'}]}", "aGk=", NULL, "" },
+        { "{type: string, format: byte, " RULES " [{rule: 'size(self) == 3'}]}", "aGk=", NULL,
+          "a: Invalid value: \"aGk=\": failed rule: size(self) == 3" },
+        { "{type: string, format: uri, " RULES " [{rule: 'url(self).getHost() == \"a\"'}]}",
+          "'https://b/'", NULL,
+          "a: Invalid value: \"https://b/\": failed rule: url(self).getHost() == \"a\"" },
+        { "{type: array, items: {type: integer}, " RULES " [{rule: 'self.all(i, i > 0)'}]}",
+          "[1, 0]", NULL, "a: Invalid value: failed rule: self.all(i, i > 0)" },
+        { "{type: array, items: {type: integer}, " RULES " [{rule: 'self.sum() == 6'}]}",
+          "[1, 2, 3]", NULL, "" },
+        { "{type: array, items: {type: string}, " RULES " [{rule: 'self.isSorted()'}]}", "[b, a]",
+          NULL, "a: Invalid value: failed rule: self.isSorted()" },
+        { "{type: array, " LIST " set, items: {type: string}, " RULES
+          " [{rule: 'self == [\"b\", \"a\"]'}]}",
+          "[a, b]", NULL, "" },
+        { "{type: array, items: {type: string}, " RULES " [{rule: 'self == [\"b\", \"a\"]'}]}",
+          "[a, b]", NULL, "a: Invalid value: failed rule: self == [\"b\", \"a\"]" },
+        { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
+                                 "{type: string}, v: {type: integer}}}, " RULES
+          " [{rule: 'self.exists(e, e.k == \"p\" && e.v > 1)'}]}",
+          "[{k: p, v: 1}]", NULL,
+          "a: Invalid value: failed rule: self.exists(e, e.k == \"p\" && e.v > 1)" },
+        { "{type: object, additionalProperties: {type: integer}, " RULES
+          " [{rule: 'self.all(k, self[k] > 0)'}]}",
+          "{p: 0}", NULL, "a: Invalid value: failed rule: self.all(k, self[k] > 0)" },
+        { "{type: object, additionalProperties: {type: integer}, " RULES
+          " [{rule: '\"p\" in self'}]}",
+          "{q: 0}", NULL, "a: Invalid value: failed rule: \"p\" in self" },
+        { "{type: object, additionalProperties: {type: string}, " RULES
+          " [{rule: 'self.p == \"x\"'}]}",
+          "{q: x}", NULL,
+          "a: Invalid value: \"object\": no such key: p evaluating rule: self.p == \"x\"" },
+        { "{type: object, properties: {b: {type: integer}, c: {type: integer}}, " RULES
+          " [{rule: self.b <= self.c}]}",
+          "{b: 2, c: 1}", NULL, "a: Invalid value: failed rule: self.b <= self.c" },
+        { "{type: object, properties: {b: {type: integer}, c: {type: integer}}, " RULES
+          " [{rule: self.b <= self.c}]}",
+          "{b: 2}", NULL,
+          "a: Invalid value: \"object\": no such key: c evaluating rule: self.b <= self.c" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: '!has(self.b) || self.b > 0'}]}",
+          "{}", NULL, "" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: '!has(self.b) || self.b > 0'}]}",
+          "{b: 0}", NULL, "a: Invalid value: failed rule: !has(self.b) || self.b > 0" },
+        { "{type: object, properties: {b: {type: integer, default: 5}}, " RULES
+          " [{rule: 'self.b == 5'}]}",
+          "{b: 6}", NULL, "a: Invalid value: failed rule: self.b == 5" },
+        { "{type: object, properties: {b: {type: string, nullable: true}}, " RULES
+          " [{rule: 'has(self.b)'}]}",
+          "{b: null}", NULL, "a: Invalid value: failed rule: has(self.b)" },
+        { "{type: object, properties: {b: {type: string, nullable: true}}, " RULES
+          " [{rule: 'self.?b.orValue(\"x\") == \"y\"'}]}",
+          "{b: null}", NULL, "a: Invalid value: failed rule: self.?b.orValue(\"x\") == \"y\"" },
+        { "{type: object, properties: {b-c: {type: integer}, d.e: {type: integer}, f/g: {type: "
+          "integer}, in: {type: integer}, namespace: {type: integer}, h__i: {type: "
+          "integer}}, " RULES " [{rule: 'self.b__dash__c + self.d__dot__e + self.f__slash__g + "
+                              "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
+          "{b-c: 1, d.e: 1, f/g: 1, in: 1, namespace: 1, h__i: 1}", NULL,
+          "a: Invalid value: failed rule: self.b__dash__c + self.d__dot__e + self.f__slash__g + "
+          "self.__in__ + self.__namespace__ + self.h__underscores__i == 0" },
+        { "{" INT_OR_STRING ", " RULES
+          " [{rule: 'type(self) == int ? self < 10 : self.endsWith(\"%\")'}]}",
+          "11", NULL,
+          "a: Invalid value: 11: failed rule: type(self) == int ? self < 10 : "
+          "self.endsWith(\"%\")" },
+        { "{" INT_OR_STRING ", " RULES
+          " [{rule: 'type(self) == int ? self < 10 : self.endsWith(\"%\")'}]}",
+          "'11'", NULL,
+          "a: Invalid value: \"11\": failed rule: type(self) == int ? self < 10 : "
+          "self.endsWith(\"%\")" },
+        { "{" INT_OR_STRING ", " RULES
+          " [{rule: 'type(self) == int ? self < 10 : self.endsWith(\"%\")'}]}",
+          "11%", NULL, "" },
+        { "{type: object, properties: {b: {type: object, properties: {c: {type: integer}}}}, " RULES
+          " [{rule: 'self.b.c > 0'}]}",
+          "{b: {c: 0}}", NULL, "a: Invalid value: failed rule: self.b.c > 0" },
+        { "{type: object, " PRESERVE ", properties: {b: {type: integer}}, " RULES
+          " [{rule: 'self.b > 0'}]}",
+          "{b: 0, c: 1}", NULL, "a: Invalid value: failed rule: self.b > 0" },
+        { "{type: object, properties: {b: {type: object, " EMBEDDED "}}, " RULES
+          " [{rule: 'self.b.kind == \"Pod\" && self.b.metadata.name == \"p\"'}]}",
+          "{b: {apiVersion: v1, kind: Pod, metadata: {name: q}}}", NULL,
+          "a: Invalid value: failed rule: self.b.kind == \"Pod\" && self.b.metadata.name == "
+          "\"p\"" },
+        { "{type: string, enum: [x, z], " RULES " [{rule: 'self in [\"x\"]'}]}", "z", NULL,
+          "a: Invalid value: \"z\": failed rule: self in [\"x\"]" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* Rules stand at every level and are told with their path. */
+static void places(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: array, items: {type: string, " RULES " [{rule: 'self != \"x\"'}]}}", "[w, x]",
+          NULL, "a[1]: Invalid value: \"x\": failed rule: self != \"x\"" },
+        { "{type: array, items: {type: array, items: {type: integer, " RULES
+          " [{rule: self > 0}]}}}",
+          "[[1], [1, 0]]", NULL, "a[1][1]: Invalid value: 0: failed rule: self > 0" },
+        { "{type: array, items: {type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b > 0}]}}",
+          "[{b: 1}, {b: 0}]", NULL, "a[1]: Invalid value: failed rule: self.b > 0" },
+        { "{type: object, additionalProperties: {type: integer, " RULES " [{rule: self > 0}]}}",
+          "{k.l: 0}", NULL, "a[k.l]: Invalid value: 0: failed rule: self > 0" },
+        { "{type: object, additionalProperties: {type: object, properties: {b: {type: "
+          "integer, " RULES " [{rule: self > 0}]}}}}",
+          "{k: {b: 0}}", NULL, "a[k].b: Invalid value: 0: failed rule: self > 0" },
+        { "{type: object, properties: {b: {type: integer, " RULES
+          " [{rule: self > 0}, {rule: self > 1, message: more}]}}}",
+          "{b: 0}", NULL,
+          "a.b: Invalid value: 0: failed rule: self > 0\na.b: Invalid value: 0: more" },
+        { "{type: object, properties: {b: {type: integer, " RULES " [{rule: self > 0}]}}, " RULES
+          " [{rule: self.b > 1, message: more}]}",
+          "{b: 0}", NULL, "a: Invalid value: more\na.b: Invalid value: 0: failed rule: self > 0" },
+        { "{type: string, nullable: true, " RULES " [{rule: 'self != \"\"'}]}", "null", NULL, "" },
+        { "{type: object, nullable: true, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b > 1}]}",
+          "null", NULL, "" },
+        { "{type: array, items: {type: string, nullable: true, " RULES
+          " [{rule: 'self != \"\"'}]}}",
+          "[null, '']", NULL, "a[1]: Invalid value: \"\": failed rule: self != \"\"" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* message, messageExpression, reason and fieldPath. */
+static void messages(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: integer, " RULES " [{rule: self > 5, message: 'must be more than five'}]}", "1",
+          NULL, "a: Invalid value: 1: must be more than five" },
+        { "{type: integer, " RULES " [{rule: \"self > 5 &&\\n self < 9\"}]}", "1", NULL,
+          "a: Invalid value: 1: failed rule: self > 5 &&\n self < 9" },
+        { "{type: integer, " RULES " [{rule: ' self > 5 '}]}", "1", NULL,
+          "a: Invalid value: 1: failed rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > 5, message: ' padded '}]}", "1", NULL,
+          "a: Invalid value: 1: padded" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, messageExpression: '\"is \" + string(self)'}]}",
+          "1", NULL, "a: Invalid value: 1: is 1" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, message: fallback, messageExpression: '\"is \" + string(self)'}]}",
+          "1", NULL, "a: Invalid value: 1: is 1" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, message: fallback, messageExpression: '[\"\"][self]'}]}",
+          "1", NULL, "a: Invalid value: 1: fallback" },
+        { "{type: integer, " RULES " [{rule: self > 5, messageExpression: '[\"\"][self]'}]}", "1",
+          NULL, "a: Invalid value: 1: failed rule: self > 5" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, message: fallback, messageExpression: '\"\"'}]}",
+          "1", NULL, "a: Invalid value: 1: fallback" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, message: fallback, messageExpression: '\"a\\nb\"'}]}",
+          "1", NULL, "a: Invalid value: 1: fallback" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, messageExpression: '\"%d is %s\".format([self, \"small\"])'}]}",
+          "1", NULL, "a: Invalid value: 1: 1 is small" },
+        { "{type: integer, " RULES " [{rule: self >= oldSelf, messageExpression: '\"from \" + "
+                                   "string(oldSelf) + \" to \" + string(self)'}]}",
+          "1", "2", "a: Invalid value: 1: from 2 to 1" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b > 5, messageExpression: '\"b is \" + string(self.b)'}]}",
+          "{b: 1}", NULL, "a: Invalid value: b is 1" },
+        { "{type: integer, " RULES " [{rule: self > 5, reason: FieldValueInvalid}]}", "1", NULL,
+          "a: Invalid value: 1: failed rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > 5, reason: FieldValueForbidden}]}", "1", NULL,
+          "a: Forbidden: failed rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > 5, reason: FieldValueRequired}]}", "1", NULL,
+          "a: Required value: failed rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > 5, reason: FieldValueDuplicate}]}", "1", NULL,
+          "a: Duplicate value: 1" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b > 5, fieldPath: .b}]}",
+          "{b: 1}", NULL, "a.b: Invalid value: failed rule: self.b > 5" },
+        { "{type: object, properties: {b: {type: object, properties: {c: {type: integer}}}}, " RULES
+          " [{rule: self.b.c > 5, fieldPath: .b.c, reason: FieldValueForbidden}]}",
+          "{b: {c: 1}}", NULL, "a.b.c: Forbidden: failed rule: self.b.c > 5" },
+        { "{type: object, properties: {b.c: {type: integer}}, " RULES
+          " [{rule: self.b__dot__c > 5, fieldPath: \"['b.c']\"}]}",
+          "{b.c: 1}", NULL, "a.b.c: Invalid value: failed rule: self.b__dot__c > 5" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: has(self.b), fieldPath: .b, reason: FieldValueRequired, message: b is "
+          "needed}]}",
+          "{}", NULL, "a.b: Required value: b is needed" },
+        { "{type: array, items: {type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b > 5, fieldPath: .b}]}}",
+          "[{b: 1}]", NULL, "a[0].b: Invalid value: failed rule: self.b > 5" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* Rules that cannot be compiled or evaluated. */
+static void failures(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: integer, " RULES " [{rule: self.b > 5}]}", "1", NULL,
+          "a: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: "
+          "<input>:1:5: type 'int' does not support field selection\n | self.b > 5\n | ....^" },
+        { "{type: integer, " RULES " [{rule: self >}]}", "1", NULL,
+          "a: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: "
+          "<input>:1:7: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', "
+          "'!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+          "IDENTIFIER}\n | self >\n | ......^" },
+        { "{type: integer, " RULES " [{rule: self + 1}]}", "1", NULL,
+          "a: Invalid value: \"integer\": rule compile error: cel expression must evaluate to a "
+          "bool" },
+        { "{type: integer, " RULES " [{rule: 1 / (self - 1) > 0}]}", "1", NULL,
+          "a: Invalid value: \"integer\": division by zero evaluating rule: 1 / (self - 1) > 0" },
+        { "{type: integer, " RULES " [{rule: 1 / (self - 1) > 0, message: not one}]}", "1", NULL,
+          "a: Invalid value: \"integer\": division by zero evaluating rule: not one" },
+        { "{type: array, items: {type: integer}, " RULES " [{rule: 'self[3] > 0'}]}", "[1]", NULL,
+          "a: Invalid value: \"array\": index out of bounds: 3 evaluating rule: self[3] > 0" },
+        { "{type: object, additionalProperties: {type: integer}, " RULES
+          " [{rule: 'self[\"p\"] > 0'}]}",
+          "{}", NULL,
+          "a: Invalid value: \"object\": no such key: p evaluating rule: self[\"p\"] > 0" },
+        { "{type: string, " RULES " [{rule: 'int(self) > 0'}]}", "x", NULL,
+          "a: Invalid value: \"string\": type conversion error from 'string' to 'int' evaluating "
+          "rule: int(self) > 0" },
+        { "{type: string, " RULES " [{rule: 'quantity(self).isLessThan(quantity(\"1\"))'}]}", "x",
+          NULL,
+          "a: Invalid value: \"string\": quantities must match the regular expression "
+          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' evaluating rule: "
+          "quantity(self).isLessThan(quantity(\"1\"))" },
+        { "{type: string, " RULES " [{rule: 'self.matches(\"(\")'}]}", "x", NULL,
+          "a: Invalid value: \"string\": rule compile error: compilation failed: ERROR: "
+          "<input>:1:14: invalid matches argument\n | self.matches(\"(\")\n | .............^" },
+        { "{type: integer, " RULES " [{rule: 'true'}]}", "1", NULL, "" },
+        { "{type: integer, " RULES " [{rule: 'false'}]}", "1", NULL,
+          "a: Invalid value: 1: failed rule: false" },
+        { "{type: integer, " RULES " [{rule: self > 5}]}", "x", NULL,
+          "a: Invalid value: \"integer\": invalid data, expected int, got string evaluating rule: "
+          "self > 5" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES " [{rule: self.b > 5}]}", "[]",
+          NULL,
+          "a: Invalid value: \"object\": invalid data, expected a map for the provided schema with "
+          "type=object evaluating rule: self.b > 5" },
+        { "{type: array, items: {type: integer}, " RULES " [{rule: self.size() > 5}]}", "{}", NULL,
+          "a: Invalid value: \"array\": invalid data, expected an array for the provided schema "
+          "with type=array evaluating rule: self.size() > 5" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* oldSelf: only where there was something before, and where it can be found. */
+static void transitions(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: integer, " RULES " [{rule: self >= oldSelf}]}", "1", NULL, "" },
+        { "{type: integer, " RULES " [{rule: self >= oldSelf}]}", "1", "2",
+          "a: Invalid value: 1: failed rule: self >= oldSelf" },
+        { "{type: integer, " RULES " [{rule: self == oldSelf, message: immutable}]}", "1", "1",
+          "" },
+        { "{type: string, " RULES " [{rule: self == oldSelf, message: immutable}]}", "x", "z",
+          "a: Invalid value: \"x\": immutable" },
+        { "{type: string, nullable: true, " RULES " [{rule: self == oldSelf, message: immutable}]}",
+          "x", "null", "" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: self.b >= oldSelf.b}]}",
+          "{b: 1}", "{b: 2}", "a: Invalid value: failed rule: self.b >= oldSelf.b" },
+        { "{type: object, properties: {b: {type: integer}}, " RULES
+          " [{rule: '!has(oldSelf.b) || has(self.b)', message: b stays}]}",
+          "{}", "{b: 2}", "a: Invalid value: b stays" },
+        { "{type: object, properties: {b: {type: integer, " RULES " [{rule: self >= oldSelf}]}}}",
+          "{b: 1}", "{}", "" },
+        { "{type: object, additionalProperties: {type: integer, " RULES
+          " [{rule: self >= oldSelf}]}}",
+          "{p: 1, q: 1}", "{p: 2}", "a[p]: Invalid value: 1: failed rule: self >= oldSelf" },
+        { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
+                                 "{type: string}, v: {type: integer, " RULES
+          " [{rule: self >= oldSelf}]}}}}",
+          "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
+          "a[1].v: Invalid value: 1: failed rule: self >= oldSelf" },
+        { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
+                                 "{type: string}, v: {type: integer}}, " RULES
+          " [{rule: self.v >= oldSelf.v}]}}",
+          "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
+          "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
+        { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
+                                 "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
+          " [{rule: self.v >= oldSelf.v}]}}",
+          "[{k: p, l: 1, v: 1}, {k: p, l: 2, v: 1}]", "[{k: p, l: 2, v: 2}]",
+          "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
+        { "{type: array, items: {type: integer}, " RULES
+          " [{rule: 'oldSelf.all(i, i in self)', message: only grows}]}",
+          "[1]", "[1, 2]", "a: Invalid value: only grows" },
+        { "{type: array, " LIST " set, items: {type: string}, " RULES " [{rule: self == oldSelf}]}",
+          "[a, b]", "[b, a]", "" },
+        { "{type: array, items: {type: string}, " RULES " [{rule: self == oldSelf}]}", "[a, b]",
+          "[b, a]", "a: Invalid value: failed rule: self == oldSelf" },
+        { "{type: array, " KEYED
+          " [k], items: {type: object, required: [k], properties: {k: {type: string}}}, " RULES
+          " [{rule: self == oldSelf}]}",
+          "[{k: a}, {k: b}]", "[{k: b}, {k: a}]", "" },
+        { "{type: object, x-kubernetes-map-type: atomic, properties: {b: {type: integer}}, " RULES
+          " [{rule: self == oldSelf}]}",
+          "{b: 1}", "{b: 2}", "a: Invalid value: failed rule: self == oldSelf" },
+        { "{type: integer, " RULES
+          " [{rule: 'oldSelf.orValue(5) <= self', optionalOldSelf: true}]}",
+          "1", NULL, "a: Invalid value: 1: failed rule: oldSelf.orValue(5) <= self" },
+        { "{type: integer, " RULES
+          " [{rule: 'oldSelf.orValue(5) <= self', optionalOldSelf: true}]}",
+          "1", "1", "" },
+        { "{type: integer, " RULES
+          " [{rule: 'oldSelf.hasValue() == false', optionalOldSelf: true, message: only once}]}",
+          "1", "1", "a: Invalid value: 1: only once" },
+        { "{type: integer, " RULES
+          " [{rule: 'oldSelf.optMap(o, o < self).orValue(true)', optionalOldSelf: true}]}",
+          "1", "2", "a: Invalid value: 1: failed rule: oldSelf.optMap(o, o < self).orValue(true)" },
+        { "{type: integer, " RULES " [{rule: 'oldSelf.value() < self', optionalOldSelf: true}]}",
+          "1", NULL,
+          "a: Invalid value: \"integer\": optional.none() dereference evaluating rule: "
+          "oldSelf.value() < self" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* What fails but did not change is only warned about. */
+static void ratchets(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: integer, " RULES " [{rule: self > 5}]}", "1", "1",
+          "WARN a: Invalid value: 1: failed rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > 5}]}", "2", "1",
+          "a: Invalid value: 2: failed rule: self > 5" },
+        { "{type: integer, " RULES
+          " [{rule: self > 5, message: small, reason: FieldValueForbidden}]}",
+          "1", "1", "WARN a: Forbidden: small" },
+        { "{type: object, properties: {b: {type: integer, " RULES
+          " [{rule: self > 5}]}, c: {type: integer}}}",
+          "{b: 1, c: 2}", "{b: 1, c: 1}", "WARN a.b: Invalid value: 1: failed rule: self > 5" },
+        { "{type: object, properties: {b: {type: integer}, c: {type: integer}}, " RULES
+          " [{rule: self.b > 5}]}",
+          "{b: 1, c: 2}", "{b: 1, c: 1}", "a: Invalid value: failed rule: self.b > 5" },
+        { "{type: array, items: {type: integer, " RULES " [{rule: self > 5}]}}", "[1]", "[1]",
+          "WARN a[0]: Invalid value: 1: failed rule: self > 5" },
+        { "{type: array, items: {type: integer, " RULES " [{rule: self > 5}]}}", "[1, 6]", "[1]",
+          "a[0]: Invalid value: 1: failed rule: self > 5" },
+        { "{type: array, " LIST " set, items: {type: integer, " RULES " [{rule: self > 5}]}}",
+          "[1, 6]", "[1]", "a[0]: Invalid value: 1: failed rule: self > 5" },
+        { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
+                                 "{type: string}, v: {type: integer, " RULES
+          " [{rule: self > 5}]}}}}",
+          "[{k: q, v: 6}, {k: p, v: 1}]", "[{k: p, v: 1}]",
+          "WARN a[1].v: Invalid value: 1: failed rule: self > 5" },
+        { "{type: object, additionalProperties: {type: integer, " RULES " [{rule: self > 5}]}}",
+          "{p: 1, q: 1}", "{p: 1}",
+          "a[q]: Invalid value: 1: failed rule: self > 5\nWARN a[p]: Invalid value: 1: failed "
+          "rule: self > 5" },
+        { "{type: integer, " RULES " [{rule: self > oldSelf}]}", "1", "1",
+          "a: Invalid value: 1: failed rule: self > oldSelf" },
+        { "{type: integer, " RULES " [{rule: self.b > 5}]}", "1", "1",
+          "a: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: "
+          "<input>:1:5: type 'int' does not support field selection\n | self.b > 5\n | ....^" },
+        { "{type: integer, " RULES " [{rule: 1 / (self - 1) > 5}]}", "1", "1",
+          "a: Invalid value: \"integer\": division by zero evaluating rule: 1 / (self - 1) > 5" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+/* Rules inside of allOf and the like. */
+static void alternatives(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),       cmocka_unit_test(places),      cmocka_unit_test(messages),
+        cmocka_unit_test(failures),     cmocka_unit_test(transitions), cmocka_unit_test(ratchets),
+        cmocka_unit_test(alternatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
