@@ -148,6 +148,9 @@ struct cel_value cel__duration(int64_t nanos);
 struct cel_value cel__type_value(const struct cel_type *t);
 struct cel_value cel__opaque(const struct cel_type *t, const void *p);
 
+/* The text of a tree as what its type is (formats.c), or an error. */
+struct cel_value cel__read_text(struct arena *a, struct str text, const struct cel_type *type);
+
 size_t cel__size(const struct cel_value *v); /* of a list or map */
 size_t cel__code_points(struct str s);
 struct cel_value cel__item(struct cel__eval *ev, const struct cel_value *list, size_t i);

@@ -1,10 +1,6 @@
 /* Values: making them, wrapping trees with their types, and reading them from outside. */
 #include "cel/internal.h"
 
-#include "api/go/goduration.h"
-#include "api/go/gotime.h"
-#include "base/base64.h"
-
 #include "base/banned.h"
 
 /* ---- Making ---- */
@@ -149,45 +145,6 @@ static struct cel_value wrap_dyn(const struct value *tree)
     }
 }
 
-static struct cel_value wrap_timestamp(struct arena *a, struct str text,
-                                       const struct cel_type *type)
-{
-    struct err err = ERR_INIT(a);
-    struct gotime t;
-    struct str full = text;
-    if (type->is_date)
-        full = arena_printf(a, STR_FMT "T00:00:00Z", STR_ARG(text));
-    if (gotime_parse(full, false, &t, &err) < 0)
-        return cel_of_error(arena_printf(a, "Invalid %s formatted string " STR_FMT ": " STR_FMT,
-                                         type->is_date ? "date" : "date-time", STR_ARG(text),
-                                         STR_ARG(err.msg)));
-    return cel__timestamp(t.sec, t.nanos);
-}
-
-static struct cel_value wrap_text(struct arena *a, struct str text, const struct cel_type *type)
-{
-    struct err err = ERR_INIT(a);
-    int64_t nanos;
-    autobuf bytes = { 0 };
-    switch (type->kind) {
-    case CEL_BYTES:
-        if (!base64_decode(&bytes, text))
-            return cel_of_error(
-                arena_printf(a, "Invalid byte formatted string " STR_FMT ": illegal base64 data",
-                             STR_ARG(text)));
-        return cel_of_bytes(arena_str(a, buf_str(&bytes)));
-    case CEL_TIMESTAMP:
-        return wrap_timestamp(a, text, type);
-    case CEL_DURATION:
-        if (goduration_parse(text, &nanos, &err) < 0)
-            return cel_of_error(arena_printf(a, "Invalid duration " STR_FMT ": " STR_FMT,
-                                             STR_ARG(text), STR_ARG(err.msg)));
-        return cel__duration(nanos);
-    default:
-        return cel_of_string(text);
-    }
-}
-
 static struct cel_value wrap_number(struct arena *a, const struct value *tree, enum cel_kind kind)
 {
     double d;
@@ -231,7 +188,7 @@ struct cel_value cel_wrap(struct arena *a, const struct value *tree, const struc
     case CEL_BYTES:
     case CEL_TIMESTAMP:
     case CEL_DURATION:
-        return tree->type == VALUE_STRING ? wrap_text(a, value_str(tree), type)
+        return tree->type == VALUE_STRING ? cel__read_text(a, value_str(tree), type)
                                           : misfit(a, "string", tree);
     case CEL_LIST:
         return tree->type == VALUE_ARRAY

@@ -15,21 +15,34 @@ enum {
 
 /* ---- Compiling ---- */
 
-/* ".a.b" and "['a'].b" as faults name it: "a.b". */
-static struct str normal_path(struct arena *a, struct str path)
+/* Takes ".a" or "['a']" from the front of a path. */
+static struct str next_name(struct arena *a, struct str *path)
+{
+    autobuf name = { 0 };
+    bool quoted = str_starts(*path, STR("['"));
+    struct str rest = str_skip(*path, quoted ? 2 : 1);
+    while (rest.n && (quoted ? *rest.p != '\'' : *rest.p != '.' && *rest.p != '[')) {
+        rest = str_skip(rest, quoted && *rest.p == '\\' && rest.n > 1 ? 1 : 0);
+        buf_byte(&name, *rest.p);
+        rest = str_skip(rest, 1);
+    }
+    *path = str_skip(rest, quoted ? 2 : 0);
+    return arena_str(a, buf_str(&name));
+}
+
+/* ".a.b" and "['a'].b" as faults name it: "a.b", or "a[b]" where b is the key of a map. */
+static struct str normal_path(struct arena *a, const struct schema *s, struct str path)
 {
     autobuf out = { 0 };
     while (path.n) {
-        bool quoted = str_starts(path, STR("['"));
-        path = str_skip(path, quoted ? 2 : 1);
-        if (out.n)
-            buf_byte(&out, '.');
-        while (path.n && (quoted ? *path.p != '\'' : *path.p != '.' && *path.p != '[')) {
-            path = str_skip(path, quoted && *path.p == '\\' && path.n > 1 ? 1 : 0);
-            buf_byte(&out, *path.p);
-            path = str_skip(path, 1);
-        }
-        path = str_skip(path, quoted ? 2 : 0);
+        struct str name = next_name(a, &path);
+        const struct schema *property = s ? schema_property(s, name) : NULL;
+        bool is_key = s && !property && s->additional;
+        if (is_key)
+            buf_printf(&out, "[" STR_FMT "]", STR_ARG(name));
+        else
+            buf_printf(&out, "%s" STR_FMT, out.n ? "." : "", STR_ARG(name));
+        s = property ? property : is_key ? s->additional : NULL;
     }
     return arena_str(a, buf_str(&out));
 }
@@ -50,14 +63,15 @@ static const struct cel_program *compile(struct arena *a, const struct cel_env *
     return NULL;
 }
 
-static void compile_rule(struct arena *a, const struct cel_env *env, struct schema_program *p)
+static void compile_rule(struct arena *a, const struct cel_env *env, const struct schema *s,
+                         struct schema_program *p)
 {
     p->check = compile(a, env, p->rule->rule, CEL_BOOL,
                        "compilation failed: ", "cel expression must evaluate to a bool", &p->fault);
     if (!p->check)
         return;
     p->uses_old = cel_program_uses(p->check, 1);
-    p->field_path = normal_path(a, p->rule->field_path);
+    p->field_path = normal_path(a, s, p->rule->field_path);
     if (p->rule->message_expression.n)
         p->message = compile(a, env, p->rule->message_expression, CEL_STRING,
                              "messageExpression compilation failed: ",
@@ -90,7 +104,7 @@ void schema_program_list(struct arena *a, const struct schema *rules, const stru
         struct schema_program *p = &(*ret)[(*ret_n)++];
         p->rule = &rules->expressions[i];
         p->self = type;
-        compile_rule(a, p->rule->optional_old_self ? optional : plain, p);
+        compile_rule(a, p->rule->optional_old_self ? optional : plain, rules, p);
     }
 }
 
@@ -363,6 +377,8 @@ static void run_list(struct runner *r, const struct schema_programs *ps,
     for (size_t i = 0; i < ps->n && r->budget >= 0; i++) {
         const struct schema_program *p = &ps->list[i];
         bool optional = p->rule->optional_old_self;
+        if (!str_trim(p->rule->rule).n)
+            continue;
         if (!p->check) {
             add_trouble(
                 r, path, ps->schema,

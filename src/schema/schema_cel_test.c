@@ -1,25 +1,5 @@
 /* Rules of schemas, run over objects; expectations are what kube-apiserver answers. */
-#include "schema/schema_cel.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "api/validate/validate.h"
-#include "base/buf.h"
-#include "base/yaml.h"
-
-static struct value parse(struct arena *a, const char *yaml)
-{
-    struct err err = ERR_INIT(a);
-    struct value v;
-    if (yaml_read(a, str_of(yaml), NULL, &v, &err) < 0)
-        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
-    return v;
-}
+#include "schema/schema_test.h"
 
 struct result {
     struct str faults, warnings; /* lines */
@@ -27,7 +7,8 @@ struct result {
 
 static struct result run(struct arena *a, const char *schema, const char *obj, const char *old)
 {
-    struct value props = parse(a, schema), now = parse(a, obj), was = value_null();
+    struct value props = parse_yaml(a, str_of(schema)), now = parse_yaml(a, str_of(obj)),
+                 was = value_null();
     const struct schema *s = schema_compile(a, &props);
     const struct schema_programs *programs = schema_programs_compile(a, s, true);
     struct validate_warnings w = { .arena = a };
@@ -35,7 +16,7 @@ static struct result run(struct arena *a, const char *schema, const char *obj, c
     e.warnings = &w;
     assert_non_null(programs);
     if (old)
-        was = parse(a, old);
+        was = parse_yaml(a, str_of(old));
     schema_programs_run(&e, programs, NULL, &now, old ? &was : NULL);
     autobuf faults = { 0 }, warnings = { 0 };
     for (const struct err_cause *c = e.first; c; c = c->next)
@@ -245,7 +226,7 @@ static void gives_up(void **state)
     struct arena a;
     struct allowance w = { .end = ALLOWANCE_LATE };
     arena_init(&a);
-    struct value props = parse(&a, RULE("")), now = parse(&a, "{a: 9}");
+    struct value props = parse_yaml(&a, str_of(RULE(""))), now = parse_yaml(&a, str_of("{a: 9}"));
     const struct schema_programs *p = schema_programs_compile(&a, schema_compile(&a, &props), true);
     struct field_errors e = FIELD_ERRORS_INIT(&a);
     struct err err = ERR_INIT(&a);

@@ -57,7 +57,7 @@ static void values(void **state)
         { "{type: array, items: {type: string}, " RULES " [{rule: 'self == [\"b\", \"a\"]'}]}",
           "[a, b]", NULL, "a: Invalid value: failed rule: self == [\"b\", \"a\"]" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer}}}, " RULES
+          "{type: string}, v: {type: integer}}}, " RULES
           " [{rule: 'self.exists(e, e.k == \"p\" && e.v > 1)'}]}",
           "[{k: p, v: 1}]", NULL,
           "a: Invalid value: failed rule: self.exists(e, e.k == \"p\" && e.v > 1)" },
@@ -96,7 +96,7 @@ static void values(void **state)
         { "{type: object, properties: {b-c: {type: integer}, d.e: {type: integer}, f/g: {type: "
           "integer}, in: {type: integer}, namespace: {type: integer}, h__i: {type: "
           "integer}}, " RULES " [{rule: 'self.b__dash__c + self.d__dot__e + self.f__slash__g + "
-                              "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
+          "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
           "{b-c: 1, d.e: 1, f/g: 1, in: 1, namespace: 1, h__i: 1}", NULL,
           "a: Invalid value: failed rule: self.b__dash__c + self.d__dot__e + self.f__slash__g + "
           "self.__in__ + self.__namespace__ + self.h__underscores__i == 0" },
@@ -200,7 +200,7 @@ static void messages(void **state)
           " [{rule: self > 5, messageExpression: '\"%d is %s\".format([self, \"small\"])'}]}",
           "1", NULL, "a: Invalid value: 1: 1 is small" },
         { "{type: integer, " RULES " [{rule: self >= oldSelf, messageExpression: '\"from \" + "
-                                   "string(oldSelf) + \" to \" + string(self)'}]}",
+          "string(oldSelf) + \" to \" + string(self)'}]}",
           "1", "2", "a: Invalid value: 1: from 2 to 1" },
         { "{type: object, properties: {b: {type: integer}}, " RULES
           " [{rule: self.b > 5, messageExpression: '\"b is \" + string(self.b)'}]}",
@@ -222,6 +222,9 @@ static void messages(void **state)
         { "{type: object, properties: {b.c: {type: integer}}, " RULES
           " [{rule: self.b__dot__c > 5, fieldPath: \"['b.c']\"}]}",
           "{b.c: 1}", NULL, "a.b.c: Invalid value: failed rule: self.b__dot__c > 5" },
+        { "{type: object, properties: {b: {type: object, additionalProperties: {type: "
+          "integer}}}, " RULES " [{rule: 'self.b.p > 5', fieldPath: \"['b']['p']\"}]}",
+          "{b: {p: 1}}", NULL, "a.b[p]: Invalid value: failed rule: self.b.p > 5" },
         { "{type: object, properties: {b: {type: integer}}, " RULES
           " [{rule: has(self.b), fieldPath: .b, reason: FieldValueRequired, message: b is "
           "needed}]}",
@@ -270,6 +273,14 @@ static void failures(void **state)
         { "{type: string, " RULES " [{rule: 'self.matches(\"(\")'}]}", "x", NULL,
           "a: Invalid value: \"string\": rule compile error: compilation failed: ERROR: "
           "<input>:1:14: invalid matches argument\n | self.matches(\"(\")\n | .............^" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self.getHours() > 1'}]}", "x", NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string x: parsing time \"x\" "
+          "as \"2006-01-02T15:04:05\": cannot parse \"x\" as \"2006\" evaluating rule: "
+          "self.getHours() > 1" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self.getHours() > 1'}]}", "x", NULL,
+          "a: Invalid value: \"string\": Invalid duration x: unable to parse x as duration "
+          "evaluating rule: self.getHours() > 1" },
+        { "{type: integer, " RULES " [{rule: ''}]}", "1", NULL, "" },
         { "{type: integer, " RULES " [{rule: 'true'}]}", "1", NULL, "" },
         { "{type: integer, " RULES " [{rule: 'false'}]}", "1", NULL,
           "a: Invalid value: 1: failed rule: false" },
@@ -313,17 +324,15 @@ static void transitions(void **state)
           " [{rule: self >= oldSelf}]}}",
           "{p: 1, q: 1}", "{p: 2}", "a[p]: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer, " RULES
-          " [{rule: self >= oldSelf}]}}}}",
+          "{type: string}, v: {type: integer, " RULES " [{rule: self >= oldSelf}]}}}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1].v: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer}}, " RULES
-          " [{rule: self.v >= oldSelf.v}]}}",
+          "{type: string}, v: {type: integer}}, " RULES " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
         { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
-                                 "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
+          "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
           " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: p, l: 1, v: 1}, {k: p, l: 2, v: 1}]", "[{k: p, l: 2, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
@@ -386,8 +395,7 @@ static void ratchets(void **state)
         { "{type: array, " LIST " set, items: {type: integer, " RULES " [{rule: self > 5}]}}",
           "[1, 6]", "[1]", "a[0]: Invalid value: 1: failed rule: self > 5" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer, " RULES
-          " [{rule: self > 5}]}}}}",
+          "{type: string}, v: {type: integer, " RULES " [{rule: self > 5}]}}}}",
           "[{k: q, v: 6}, {k: p, v: 1}]", "[{k: p, v: 1}]",
           "WARN a[1].v: Invalid value: 1: failed rule: self > 5" },
         { "{type: object, additionalProperties: {type: integer, " RULES " [{rule: self > 5}]}}",
@@ -410,7 +418,148 @@ static void alternatives(void **state)
 {
     (void)state;
     static const struct schema_case cases[] = {
+        { "{type: object, additionalProperties: {type: object, properties: {b: {type: "
+          "integer}}}, " RULES " [{rule: 'self.p.b > 5', fieldPath: \"['p'].b\"}]}",
+          "{p: {b: 1}}", NULL, "a.[p].b: Invalid value: failed rule: self.p.b > 5" },
+        { "{type: object, properties: {b: {type: object, properties: {c: {type: integer}}}}, " RULES
+          " [{rule: 'self.b.c > 5', fieldPath: \"['b']['c']\"}]}",
+          "{b: {c: 1}}", NULL, "a.b.c: Invalid value: failed rule: self.b.c > 5" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
 
+/* Times and durations are read as formats read them. */
+static void times(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"72h\")'}]}",
+          "3 days", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"1s\")'}]}",
+          "3 days", NULL, "a: Invalid value: \"3 days\": failed rule: self == duration(\"1s\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"169h\")'}]}",
+          "1 week 1 hour", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"1s\")'}]}", "x",
+          NULL,
+          "a: Invalid value: \"string\": Invalid duration x: unable to parse x as duration "
+          "evaluating rule: self == duration(\"1s\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"1s\")'}]}", "''",
+          NULL,
+          "a: Invalid value: \"string\": Invalid duration : unable to parse  as duration "
+          "evaluating rule: self == duration(\"1s\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"2m\")'}]}",
+          "2 MINUTES", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"2m\")'}]}",
+          "2 fortnights", NULL,
+          "a: Invalid value: \"string\": Invalid duration 2 fortnights: unable to parse 2 "
+          "fortnights as duration evaluating rule: self == duration(\"2m\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"5ms\")'}]}",
+          "5 milliseconds", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"5us\")'}]}",
+          "5µs", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"-1h\")'}]}",
+          "-1h", NULL, "" },
+        { "{type: string, format: date-time, " RULES
+          " [{rule: 'self == timestamp(\"2020-01-01T00:00:00Z\")'}]}",
+          "'2020-01-01T00:00:00'", NULL, "" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}", "''",
+          NULL, "" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}", "'x'",
+          NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string x: parsing time \"x\" "
+          "as \"2006-01-02T15:04:05\": cannot parse \"x\" as \"2006\" evaluating rule: self == "
+          "timestamp(0)" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}",
+          "'2020-01-01'", NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string 2020-01-01: parsing "
+          "time \"2020-01-01\" as \"2006-01-02T15:04:05\": cannot parse \"\" as \"T\" evaluating "
+          "rule: self == timestamp(0)" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}",
+          "'2020-13-01T00:00:00Z'", NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string 2020-13-01T00:00:00Z: "
+          "parsing time \"2020-13-01T00:00:00Z\": month out of range evaluating rule: self == "
+          "timestamp(0)" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self.getMilliseconds() == 500'}]}",
+          "'2020-01-01T00:00:00.5+01:00'", NULL, "" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self.getMilliseconds() == 5'}]}",
+          "'2020-01-01T00:00:00.5+01:00'", NULL,
+          "a: Invalid value: \"2020-01-01T00:00:00.5+01:00\": failed rule: self.getMilliseconds() "
+          "== 5" },
+        { "{type: string, format: date, " RULES
+          " [{rule: 'self == timestamp(\"2020-01-02T00:00:00Z\")'}]}",
+          "'2020-01-02'", NULL, "" },
+        { "{type: string, format: date, " RULES
+          " [{rule: 'self == timestamp(\"2020-01-02T00:00:00Z\")'}]}",
+          "x", NULL,
+          "a: Invalid value: \"string\": Invalid date formatted string x: parsing time \"x\" as "
+          "\"2006-01-02\": cannot parse \"x\" as \"2006\" evaluating rule: self == "
+          "timestamp(\"2020-01-02T00:00:00Z\")" },
+        { "{type: string, format: date, " RULES
+          " [{rule: 'self == timestamp(\"2020-01-02T00:00:00Z\")'}]}",
+          "'2020-02-30'", NULL,
+          "a: Invalid value: \"string\": Invalid date formatted string 2020-02-30: parsing time "
+          "\"2020-02-30\": day out of range evaluating rule: self == "
+          "timestamp(\"2020-01-02T00:00:00Z\")" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'***'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string ***: illegal base64 data at "
+          "input byte 0 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "''", NULL, "" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'aGk'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string aGk: illegal base64 data at "
+          "input byte 0 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'aGk=='", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string aGk==: illegal base64 data "
+          "at input byte 4 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'a==='", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string a===: illegal base64 data "
+          "at input byte 1 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'ab=c'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string ab=c: illegal base64 data "
+          "at input byte 2 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'ab='", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string ab=: illegal base64 data at "
+          "input byte 3 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'abcdef'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string abcdef: illegal base64 data "
+          "at input byte 4 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'abc=d'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string abc=d: illegal base64 data "
+          "at input byte 4 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'ab==cd'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string ab==cd: illegal base64 data "
+          "at input byte 4 evaluating rule: self == b\"\"" },
+        { "{type: string, format: byte, " RULES " [{rule: 'self == b\"\"'}]}", "'abcde*'", NULL,
+          "a: Invalid value: \"string\": Invalid byte formatted string abcde*: illegal base64 data "
+          "at input byte 5 evaluating rule: self == b\"\"" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"1s\")'}]}",
+          "99999999999999999999 days", NULL,
+          "a: Invalid value: \"string\": Invalid duration 99999999999999999999 days: strconv.Atoi: "
+          "parsing \"99999999999999999999\": value out of range evaluating rule: self == "
+          "duration(\"1s\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"25h\")'}]}",
+          "1d1h", NULL, "" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"25h\")'}]}",
+          "about 1 Day, and 1 hr.", NULL,
+          "a: Invalid value: \"about 1 Day\": failed rule: self == duration(\"25h\")" },
+        { "{type: string, format: duration, " RULES " [{rule: 'self == duration(\"1h\")'}]}",
+          "1 month", NULL,
+          "a: Invalid value: \"string\": Invalid duration 1 month: unable to parse 1 month as "
+          "duration evaluating rule: self == duration(\"1h\")" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}",
+          "'2020-01-01T00:00:00x'", NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string 2020-01-01T00:00:00x: "
+          "parsing time \"2020-01-01T00:00:00x\": extra text: \"x\" evaluating rule: self == "
+          "timestamp(0)" },
+        { "{type: string, format: date-time, " RULES " [{rule: 'self == timestamp(0)'}]}",
+          "'2020-01-01T00:00'", NULL,
+          "a: Invalid value: \"string\": Invalid date-time formatted string 2020-01-01T00:00: "
+          "parsing time \"2020-01-01T00:00\" as \"2006-01-02T15:04:05\": cannot parse \"\" as "
+          "\":\" evaluating rule: self == timestamp(0)" },
+        { "{type: string, format: date, " RULES " [{rule: 'self == timestamp(0)'}]}",
+          "'2020-01-0x'", NULL,
+          "a: Invalid value: \"string\": Invalid date formatted string 2020-01-0x: parsing time "
+          "\"2020-01-0x\" as \"2006-01-02\": cannot parse \"0x\" as \"02\" evaluating rule: self "
+          "== timestamp(0)" },
     };
     check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
 }
@@ -420,7 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),       cmocka_unit_test(places),      cmocka_unit_test(messages),
         cmocka_unit_test(failures),     cmocka_unit_test(transitions), cmocka_unit_test(ratchets),
-        cmocka_unit_test(alternatives),
+        cmocka_unit_test(alternatives), cmocka_unit_test(times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

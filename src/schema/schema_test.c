@@ -1,13 +1,5 @@
 /* The schema of a custom resource; expectations are what kube-apiserver answers. */
-#include "schema/schema.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "base/json.h"
-#include "base/yaml.h"
+#include "schema/schema_test.h"
 
 struct fixture {
     struct arena a;
@@ -16,11 +8,7 @@ struct fixture {
 
 static struct value parse(struct arena *a, const char *json)
 {
-    struct err err = ERR_INIT(a);
-    struct value v;
-    if (json_read(a, str_of(json), NULL, &v, &err) < 0)
-        fail_msg("%s: " STR_FMT, json, STR_ARG(err.msg));
-    return v;
+    return parse_yaml(a, str_of(json));
 }
 
 static void start(struct fixture *f, const char *schema)
@@ -98,16 +86,6 @@ static void defaults(void **state)
     arena_done(&f.a);
 }
 
-/* Faults as "field: message" lines. */
-static struct str faults_of(struct arena *a, const struct field_errors *e)
-{
-    autobuf text = { 0 };
-    for (const struct err_cause *c = e->first; c; c = c->next)
-        buf_printf(&text, "%s" STR_FMT ": " STR_FMT, c == e->first ? "" : "\n", STR_ARG(c->field),
-                   STR_ARG(c->msg));
-    return arena_str(a, buf_str(&text));
-}
-
 static void validates(void **state)
 {
     (void)state;
@@ -166,7 +144,7 @@ static void validates(void **state)
         struct value v = parse(&f.a, rows[i].value);
         struct field_errors e = FIELD_ERRORS_INIT(&f.a);
         schema_validate(&e, f.s, NULL, &v, NULL);
-        struct str got = faults_of(&f.a, &e);
+        struct str got = str_of(faults_text(&f.a, &e));
         if (!str_eq(got, str_of(rows[i].faults)))
             fail_msg("%s\nwant %s\ngot  " STR_FMT, rows[i].value, rows[i].faults, STR_ARG(got));
         /* The same again is no fault on an update that changes nothing there. */
@@ -191,7 +169,7 @@ static void lists(void **state)
                                  "\"2\"},{\"k\":\"1\",\"v\":2}]}");
     struct field_errors e = FIELD_ERRORS_INIT(&f.a);
     schema_check_lists(&e, f.s, &v);
-    struct str got = faults_of(&f.a, &e);
+    struct str got = str_of(faults_text(&f.a, &e));
     struct str want = STR("set[2]: Duplicate value: \"a\"\nmap[2]: Duplicate value: {\"k\":\"1\"}");
     if (!str_eq(got, want))
         fail_msg("got " STR_FMT, STR_ARG(got));
