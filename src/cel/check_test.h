@@ -100,9 +100,12 @@ static inline struct scene *scene_new(void)
         { STR("d"), &cel_dyn },    { STR("o"), cel_type_optional(&arena, &cel_int) },
     };
     const struct cel_value values[SCENE_VARIABLES] = {
-        cel_wrap(&arena, &c->trees[0], &cel_dyn), cel_wrap(&arena, &c->trees[1], &cel_dyn),
-        cel_of_string(STR("hello")),              cel_wrap(&arena, &c->trees[2], &cel_dyn),
-        cel_of_int(5),                            cel_of_optional(&arena, NULL),
+        cel_wrap(&arena, &c->trees[0], &cel_dyn),
+        cel_wrap(&arena, &c->trees[1], &cel_dyn),
+        cel_of_string(STR("hello")),
+        cel_wrap(&arena, &c->trees[2], &cel_dyn),
+        cel_of_int(5),
+        cel_of_optional(&arena, NULL),
     };
     memcpy(c->variables, variables, sizeof(variables));
     memcpy(c->values, values, sizeof(values));

@@ -14,7 +14,7 @@ static struct range cost_of(struct estimator *e, const struct ast_node *n);
 
 /* ---- Ranges ---- */
 
-uint64_t range_add_one(uint64_t x, uint64_t y)
+uint64_t estimate_range_add_one(uint64_t x, uint64_t y)
 {
     uint64_t sum;
     return __builtin_add_overflow(x, y, &sum) ? UINT64_MAX : sum;
@@ -32,34 +32,35 @@ static uint64_t scale_one(uint64_t x, double factor)
     return d >= 0x1p64 ? UINT64_MAX : (uint64_t)d;
 }
 
-struct range range_add(struct range x, struct range y)
+struct range estimate_range_add(struct range x, struct range y)
 {
-    return (struct range){ range_add_one(x.min, y.min), range_add_one(x.max, y.max) };
+    return (struct range){ estimate_range_add_one(x.min, y.min),
+                           estimate_range_add_one(x.max, y.max) };
 }
 
-struct range range_mul(struct range x, struct range y)
+struct range estimate_range_mul(struct range x, struct range y)
 {
     return (struct range){ mul_one(x.min, y.min), mul_one(x.max, y.max) };
 }
 
-struct range range_scale(struct range x, double factor)
+struct range estimate_range_scale(struct range x, double factor)
 {
     return (struct range){ scale_one(x.min, factor), scale_one(x.max, factor) };
 }
 
-struct range range_union(struct range x, struct range y)
+struct range estimate_range_union(struct range x, struct range y)
 {
     return (struct range){ x.min < y.min ? x.min : y.min, x.max > y.max ? x.max : y.max };
 }
 
-struct entry_size entry_union(struct entry_size x, struct entry_size y)
+struct entry_size estimate_entry_union(struct entry_size x, struct entry_size y)
 {
     if (!x.known || !y.known)
         return (struct entry_size){ 0 };
     return (struct entry_size){
         .container = x.container,
-        .key = range_union(x.key, y.key),
-        .val = range_union(x.val, y.val),
+        .key = estimate_range_union(x.key, y.key),
+        .val = estimate_range_union(x.val, y.val),
         .known = true,
     };
 }
@@ -214,7 +215,7 @@ static struct range cost_select(struct estimator *e, const struct ast_node *n)
     if (n->test_only)
         return sum;
     if (operand->type->kind == CEL_MAP || operand->type->kind == CEL_OBJECT)
-        sum = range_add(sum, RANGE(1));
+        sum = estimate_range_add(sum, RANGE(1));
     e->nodes[n->id].path = path_step(e, path_of(e, operand), n->select.field);
     return sum;
 }
@@ -235,7 +236,7 @@ static void join_result(struct known_size *result, struct known_size one)
 {
     if (!one.known)
         return;
-    result->size = result->known ? range_union(result->size, one.size) : one.size;
+    result->size = result->known ? estimate_range_union(result->size, one.size) : one.size;
     result->known = true;
 }
 
@@ -246,7 +247,7 @@ static struct range cost_call(struct estimator *e, const struct ast_node *n)
     if (str_eq(n->call.function, STR("dyn")) && !n->member) {
         sum = cost_of(e, n->call.args[0]);
         copy_sizes(e, n, n->call.args[0]);
-        return range_add(sum, RANGE(1));
+        return estimate_range_add(sum, RANGE(1));
     }
     for (size_t i = 0; i < n_args && i < CEL__ARGS_MAX; i++)
         arg_costs[i] = cost_of(e, n->call.args[first + i]);
@@ -256,22 +257,22 @@ static struct range cost_call(struct estimator *e, const struct ast_node *n)
     struct known_size result = { 0 };
     for (size_t i = 0; i < n->call.n_overloads; i++) {
         struct call_estimate one = estimate_overload(e, n, n->call.overloads[i], arg_costs);
-        cost = range_union(cost, one.cost);
+        cost = estimate_range_union(cost, one.cost);
         join_result(&result, one.result);
         track_index(e, n, n->call.overloads[i], &result);
         if (!result.known)
             result = estimate_size(e, n);
     }
     estimate_set_size(e, n, result);
-    return range_add(sum, cost);
+    return estimate_range_add(sum, cost);
 }
 
 static struct range cost_list(struct estimator *e, const struct ast_node *n)
 {
     struct range sum = RANGE(COST_LIST), item = { n->list.n ? UINT64_MAX : 0, 0 };
     for (size_t i = 0; i < n->list.n; i++) {
-        sum = range_add(sum, cost_of(e, n->list.items[i]));
-        item = range_union(item, estimate_size_or_unknown(e, n->list.items[i]));
+        sum = estimate_range_add(sum, cost_of(e, n->list.items[i]));
+        item = estimate_range_union(item, estimate_size_or_unknown(e, n->list.items[i]));
     }
     estimate_set_entry(
         e, n,
@@ -284,10 +285,10 @@ static struct range cost_map(struct estimator *e, const struct ast_node *n)
     struct range sum = RANGE(COST_MAP), key = { n->map.n ? UINT64_MAX : 0, 0 }, val = key;
     for (size_t i = 0; i < n->map.n; i++) {
         const struct ast_entry *entry = &n->map.entries[i];
-        sum = range_add(sum, cost_of(e, entry->key));
-        sum = range_add(sum, cost_of(e, entry->val));
-        key = range_union(key, estimate_size_or_unknown(e, entry->key));
-        val = range_union(val, estimate_size_or_unknown(e, entry->val));
+        sum = estimate_range_add(sum, cost_of(e, entry->key));
+        sum = estimate_range_add(sum, cost_of(e, entry->val));
+        key = estimate_range_union(key, estimate_size_or_unknown(e, entry->key));
+        val = estimate_range_union(val, estimate_size_or_unknown(e, entry->val));
     }
     estimate_set_entry(
         e, n, (struct entry_size){ .container = CEL_MAP, .key = key, .val = val, .known = true });
@@ -298,7 +299,7 @@ static struct range cost_struct(struct estimator *e, const struct ast_node *n)
 {
     struct range sum = RANGE(COST_STRUCT);
     for (size_t i = 0; i < n->map.n; i++)
-        sum = range_add(sum, cost_of(e, n->map.entries[i].val));
+        sum = estimate_range_add(sum, cost_of(e, n->map.entries[i].val));
     return sum;
 }
 
@@ -340,9 +341,9 @@ static void push_iter(struct estimator *e, const struct ast_fold *f)
 static struct range cost_bind(struct estimator *e, const struct ast_node *n)
 {
     const struct ast_fold *f = &n->fold;
-    struct range sum = range_add(cost_of(e, f->range), cost_of(e, f->init));
+    struct range sum = estimate_range_add(cost_of(e, f->range), cost_of(e, f->init));
     push_accu(e, f);
-    sum = range_add(sum, cost_of(e, f->result));
+    sum = estimate_range_add(sum, cost_of(e, f->result));
     copy_sizes(e, n, f->result);
     return sum;
 }
@@ -352,14 +353,14 @@ static struct range cost_fold(struct estimator *e, const struct ast_node *n)
     const struct ast_fold *f = &n->fold;
     if (is_bind(f))
         return cost_bind(e, n);
-    struct range sum = range_add(cost_of(e, f->range), cost_of(e, f->init));
+    struct range sum = estimate_range_add(cost_of(e, f->range), cost_of(e, f->init));
     push_accu(e, f);
     push_iter(e, f);
     struct range round = cost_of(e, f->condition);
-    round = range_add(cost_of(e, f->step), round);
-    sum = range_add(sum, cost_of(e, f->result));
+    round = estimate_range_add(cost_of(e, f->step), round);
+    sum = estimate_range_add(sum, cost_of(e, f->result));
     struct range rounds = estimate_size_or_unknown(e, f->range);
-    sum = range_add(sum, range_mul(rounds, round));
+    sum = estimate_range_add(sum, estimate_range_mul(rounds, round));
     if (f->init->kind == AST_LITERAL) {
         estimate_set_size(e, n, estimate_size(e, f->init));
     } else if (f->init->kind == AST_LIST || f->init->kind == AST_MAP) {

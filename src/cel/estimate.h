@@ -15,11 +15,11 @@ struct range {
 #define ESTIMATE_TEXT_FACTOR    0.1
 #define ESTIMATE_PATTERN_FACTOR 0.25
 
-uint64_t range_add_one(uint64_t x, uint64_t y);
-struct range range_add(struct range x, struct range y);
-struct range range_mul(struct range x, struct range y);
-struct range range_scale(struct range x, double factor); /* rounded up */
-struct range range_union(struct range x, struct range y);
+uint64_t estimate_range_add_one(uint64_t x, uint64_t y);
+struct range estimate_range_add(struct range x, struct range y);
+struct range estimate_range_mul(struct range x, struct range y);
+struct range estimate_range_scale(struct range x, double factor); /* rounded up */
+struct range estimate_range_union(struct range x, struct range y);
 
 struct known_size {
     struct range size;
@@ -63,7 +63,7 @@ struct range estimate_size_or_unknown(struct estimator *e, const struct ast_node
 struct entry_size estimate_entry(struct estimator *e, const struct ast_node *n);
 void estimate_set_size(struct estimator *e, const struct ast_node *n, struct known_size size);
 void estimate_set_entry(struct estimator *e, const struct ast_node *n, struct entry_size entry);
-struct entry_size entry_union(struct entry_size x, struct entry_size y);
+struct entry_size estimate_entry_union(struct entry_size x, struct entry_size y);
 /* The size of an item of a list, by its path. */
 struct range estimate_item_size(struct estimator *e, const struct ast_node *list);
 

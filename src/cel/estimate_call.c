@@ -30,12 +30,12 @@ static struct range size(const struct call *c, const struct ast_node *n)
 
 static struct call_estimate plain(const struct call *c, struct range cost)
 {
-    return (struct call_estimate){ .cost = range_add(cost, c->args_sum) };
+    return (struct call_estimate){ .cost = estimate_range_add(cost, c->args_sum) };
 }
 
 static struct call_estimate sized(const struct call *c, struct range cost, struct range result)
 {
-    return (struct call_estimate){ range_add(cost, c->args_sum), { result, true } };
+    return (struct call_estimate){ estimate_range_add(cost, c->args_sum), { result, true } };
 }
 
 static uint64_t literal_or(const struct ast_node *n, uint64_t otherwise)
@@ -51,7 +51,7 @@ static struct call_estimate estimate_compare(const struct call *c)
 {
     uint64_t x = size(c, c->args[0]).max, y = size(c, c->args[1]).max;
     uint64_t smaller = x < y ? x : y;
-    return plain(c, range_scale((struct range){ smaller > 0, smaller }, TEXT));
+    return plain(c, estimate_range_scale((struct range){ smaller > 0, smaller }, TEXT));
 }
 
 static struct call_estimate estimate_equals(const struct call *c)
@@ -60,10 +60,10 @@ static struct call_estimate estimate_equals(const struct call *c)
     if (c->n->op == AST_OP_NOT_EQUALS || !str_eq(x->name, y->name))
         return estimate_compare(c);
     if (str_eq(x->name, cel__format.name))
-        return plain(c, range_scale((struct range){ 1, FORMAT_SIZE_MAX }, TEXT));
+        return plain(c, estimate_range_scale((struct range){ 1, FORMAT_SIZE_MAX }, TEXT));
     if (str_eq(x->name, cel_url.name)) {
         struct known_size s = estimate_size(c->e, c->args[1]);
-        return plain(c, range_scale((struct range){ 1, s.known ? s.size.max : 1 }, TEXT));
+        return plain(c, estimate_range_scale((struct range){ 1, s.known ? s.size.max : 1 }, TEXT));
     }
     static const struct cel_type *const fixed[] = {
         &cel_ip,          &cel_cidr,         &cel_quantity,        &cel_semver,    &cel_authorizer,
@@ -77,28 +77,29 @@ static struct call_estimate estimate_equals(const struct call *c)
 
 static struct call_estimate estimate_logic(const struct call *c)
 {
-    struct range both = range_add(c->arg_costs[0], c->arg_costs[1]);
+    struct range both = estimate_range_add(c->arg_costs[0], c->arg_costs[1]);
     return (struct call_estimate){ .cost = { c->arg_costs[0].min, both.max } };
 }
 
 static struct call_estimate estimate_conditional(const struct call *c)
 {
-    struct range cost = range_add(c->arg_costs[0], range_union(c->arg_costs[1], c->arg_costs[2]));
-    struct range result = range_union(size(c, c->args[1]), size(c, c->args[2]));
+    struct range cost =
+        estimate_range_add(c->arg_costs[0], estimate_range_union(c->arg_costs[1], c->arg_costs[2]));
+    struct range result = estimate_range_union(size(c, c->args[1]), size(c, c->args[2]));
     estimate_set_entry(
         c->e, c->n,
-        entry_union(estimate_entry(c->e, c->args[1]), estimate_entry(c->e, c->args[2])));
+        estimate_entry_union(estimate_entry(c->e, c->args[1]), estimate_entry(c->e, c->args[2])));
     return (struct call_estimate){ cost, { result, true } };
 }
 
 static struct call_estimate estimate_concat(const struct call *c)
 {
-    struct range result = range_add(size(c, c->args[0]), size(c, c->args[1]));
+    struct range result = estimate_range_add(size(c, c->args[0]), size(c, c->args[1]));
     estimate_set_entry(
         c->e, c->n,
-        entry_union(estimate_entry(c->e, c->args[0]), estimate_entry(c->e, c->args[1])));
+        estimate_entry_union(estimate_entry(c->e, c->args[0]), estimate_entry(c->e, c->args[1])));
     bool list = c->o->cost == CEL__COST_CONCAT_LIST;
-    return sized(c, list ? RANGE(1) : range_scale(result, TEXT), result);
+    return sized(c, list ? RANGE(1) : estimate_range_scale(result, TEXT), result);
 }
 
 /* ---- Text ---- */
@@ -106,8 +107,9 @@ static struct call_estimate estimate_concat(const struct call *c)
 static struct range pattern_cost(const struct call *c, const struct ast_node *text,
                                  const struct ast_node *pattern)
 {
-    struct range length = range_scale(range_add(size(c, text), RANGE(1)), TEXT);
-    return range_mul(length, range_scale(size(c, pattern), ESTIMATE_PATTERN_FACTOR));
+    struct range length = estimate_range_scale(estimate_range_add(size(c, text), RANGE(1)), TEXT);
+    return estimate_range_mul(length,
+                              estimate_range_scale(size(c, pattern), ESTIMATE_PATTERN_FACTOR));
 }
 
 static struct call_estimate estimate_matches(const struct call *c)
@@ -124,8 +126,8 @@ static struct call_estimate estimate_find(const struct call *c)
 
 static struct call_estimate estimate_contains(const struct call *c)
 {
-    return plain(c, range_mul(range_scale(size(c, c->target), TEXT),
-                              range_scale(size(c, c->args[0]), TEXT)));
+    return plain(c, estimate_range_mul(estimate_range_scale(size(c, c->target), TEXT),
+                                       estimate_range_scale(size(c, c->args[0]), TEXT)));
 }
 
 static uint64_t divide_up(uint64_t x, uint64_t y)
@@ -158,14 +160,14 @@ static struct range replaced_size(struct range text, struct range old, struct ra
     } else {
         count.min = divide_up(text.min, old.max);
     }
-    return range_add(range_mul(count, new), kept);
+    return estimate_range_add(estimate_range_mul(count, new), kept);
 }
 
 static struct call_estimate estimate_replace(const struct call *c)
 {
     struct range text = size(c, c->target);
     struct range result = replaced_size(text, size(c, c->args[0]), size(c, c->args[1]));
-    return sized(c, range_scale(text, 2 * TEXT), result);
+    return sized(c, estimate_range_scale(text, 2 * TEXT), result);
 }
 
 static struct call_estimate estimate_split(const struct call *c)
@@ -174,7 +176,7 @@ static struct call_estimate estimate_split(const struct call *c)
     uint64_t max = text.max;
     if (c->n_args > 1 && c->args[1]->kind == AST_LITERAL)
         max = (uint64_t)c->args[1]->literal.i;
-    return sized(c, range_scale(text, 2 * TEXT), (struct range){ 0, max });
+    return sized(c, estimate_range_scale(text, 2 * TEXT), (struct range){ 0, max });
 }
 
 static struct call_estimate estimate_join(const struct call *c)
@@ -183,30 +185,30 @@ static struct call_estimate estimate_join(const struct call *c)
     struct range list = size(c, c->target);
     struct range result = { 0, 0 };
     if (c->target->type->n_params)
-        result = range_mul(list, estimate_item_size(c->e, c->target));
+        result = estimate_range_mul(list, estimate_item_size(c->e, c->target));
     if (c->n_args) {
         struct range gaps = { list.min ? list.min - 1 : 0, list.max ? list.max - 1 : 0 };
-        result = range_add(result, range_mul(size(c, c->args[0]), gaps));
+        result = estimate_range_add(result, estimate_range_mul(size(c, c->args[0]), gaps));
     }
-    return sized(c, range_scale(result, TEXT), result);
+    return sized(c, estimate_range_scale(result, TEXT), result);
 }
 
 static struct call_estimate estimate_quote(const struct call *c)
 {
     struct range s = size(c, c->args[0]);
-    return sized(c, range_scale(s, TEXT), (struct range){ s.min + 2, s.max * 2 + 2 });
+    return sized(c, estimate_range_scale(s, TEXT), (struct range){ s.min + 2, s.max * 2 + 2 });
 }
 
 static struct call_estimate estimate_to_bytes(const struct call *c)
 {
     struct range s = size(c, c->args[0]);
-    return sized(c, range_scale(s, TEXT), (struct range){ s.min, s.max * 4 });
+    return sized(c, estimate_range_scale(s, TEXT), (struct range){ s.min, s.max * 4 });
 }
 
 static struct call_estimate estimate_to_string(const struct call *c)
 {
     struct range s = size(c, c->args[0]);
-    return sized(c, range_scale(s, TEXT), (struct range){ s.min / 4, s.max });
+    return sized(c, estimate_range_scale(s, TEXT), (struct range){ s.min / 4, s.max });
 }
 
 /* ---- Lists ---- */
@@ -217,16 +219,18 @@ static struct call_estimate estimate_traverse(const struct call *c)
     const struct cel_type *type = c->target->type;
     struct range item = RANGE(1), list = size(c, c->target);
     if (!type->n_params)
-        return plain(c, c->o->cost == CEL__COST_INCLUDES ? range_mul(list, item)
-                                                         : range_scale(list, TEXT));
+        return plain(c, c->o->cost == CEL__COST_INCLUDES ? estimate_range_mul(list, item)
+                                                         : estimate_range_scale(list, TEXT));
     if (type->params[0]->kind == CEL_STRING || type->params[0]->kind == CEL_BYTES)
-        item = range_add(item, range_scale(estimate_item_size(c->e, c->target), TEXT));
-    return plain(c, range_mul(list, item));
+        item = estimate_range_add(item,
+                                  estimate_range_scale(estimate_item_size(c->e, c->target), TEXT));
+    return plain(c, estimate_range_mul(list, item));
 }
 
 static struct call_estimate list_call(const struct call *c, double factor, struct range list)
 {
-    return sized(c, range_add(range_scale(list, factor), RANGE(COST_LIST_CALL)), list);
+    return sized(c, estimate_range_add(estimate_range_scale(list, factor), RANGE(COST_LIST_CALL)),
+                 list);
 }
 
 static struct call_estimate estimate_slice(const struct call *c)
@@ -246,13 +250,13 @@ static struct call_estimate estimate_sort(const struct call *c, const struct ast
                                           bool text)
 {
     struct range s = size(c, keys);
-    return list_call(c, text ? 2 + TEXT : 2, range_mul(s, s));
+    return list_call(c, text ? 2 + TEXT : 2, estimate_range_mul(s, s));
 }
 
 static struct call_estimate estimate_sets(const struct call *c, double factor)
 {
-    struct range pairs = range_mul(size(c, c->args[0]), size(c, c->args[1]));
-    return plain(c, range_add(range_scale(pairs, factor), RANGE(1)));
+    struct range pairs = estimate_range_mul(size(c, c->args[0]), size(c, c->args[1]));
+    return plain(c, estimate_range_add(estimate_range_scale(pairs, factor), RANGE(1)));
 }
 
 /* ---- Kubernetes ---- */
@@ -260,26 +264,29 @@ static struct call_estimate estimate_sets(const struct call *c, double factor)
 static struct call_estimate estimate_contains_ip(const struct call *c, bool cidr, bool text)
 {
     struct range bytes = { 4, 16 };
-    struct range cost = range_scale(range_add(bytes, bytes), TEXT);
+    struct range cost = estimate_range_scale(estimate_range_add(bytes, bytes), TEXT);
     if (cidr)
-        cost = range_add(range_add(cost, range_scale(bytes, TEXT)), RANGE(1));
+        cost = estimate_range_add(estimate_range_add(cost, estimate_range_scale(bytes, TEXT)),
+                                  RANGE(1));
     if (text)
-        cost = range_add(cost, range_scale(size(c, c->args[0]), TEXT));
+        cost = estimate_range_add(cost, estimate_range_scale(size(c, c->args[0]), TEXT));
     return plain(c, cost);
 }
 
 static struct call_estimate estimate_selector(const struct call *c)
 {
     struct range length = size(c, c->args[0]);
-    struct range requirements = range_scale(range_scale(length, 0.5), COST_REQUIREMENT);
-    return plain(c,
-                 range_add(range_add(RANGE(COST_LIST), range_scale(length, TEXT)), requirements));
+    struct range requirements =
+        estimate_range_scale(estimate_range_scale(length, 0.5), COST_REQUIREMENT);
+    return plain(c, estimate_range_add(
+                        estimate_range_add(RANGE(COST_LIST), estimate_range_scale(length, TEXT)),
+                        requirements));
 }
 
 static struct call_estimate estimate_validate(const struct call *c)
 {
-    return plain(c, range_scale(range_scale(size(c, c->args[0]), TEXT),
-                                NAME_PATTERN_SIZE * ESTIMATE_PATTERN_FACTOR));
+    return plain(c, estimate_range_scale(estimate_range_scale(size(c, c->args[0]), TEXT),
+                                         NAME_PATTERN_SIZE * ESTIMATE_PATTERN_FACTOR));
 }
 
 /* ---- All of them ---- */
@@ -342,7 +349,7 @@ static struct call_estimate estimate_text(const struct call *c)
 {
     switch (c->o->cost) {
     case CEL__COST_AFFIX:
-        return plain(c, range_scale(size(c, c->args[0]), TEXT));
+        return plain(c, estimate_range_scale(size(c, c->args[0]), TEXT));
     case CEL__COST_CONTAINS:
         return estimate_contains(c);
     case CEL__COST_MATCHES:
@@ -354,17 +361,17 @@ static struct call_estimate estimate_text(const struct call *c)
     case CEL__COST_TO_STRING:
         return estimate_to_string(c);
     case CEL__COST_FORMAT_STRING:
-        return plain(c, range_scale(size(c, c->target), TEXT));
+        return plain(c, estimate_range_scale(size(c, c->target), TEXT));
     case CEL__COST_QUOTE:
         return estimate_quote(c);
     case CEL__COST_TEXT_ARG:
-        return sized(c, range_scale(size(c, c->args[0]), TEXT), size(c, c->args[0]));
+        return sized(c, estimate_range_scale(size(c, c->args[0]), TEXT), size(c, c->args[0]));
     case CEL__COST_TEXT_TARGET:
-        return sized(c, range_scale(size(c, c->target), TEXT), size(c, c->target));
+        return sized(c, estimate_range_scale(size(c, c->target), TEXT), size(c, c->target));
     case CEL__COST_PARSE:
-        return plain(c, range_scale(size(c, c->args[0]), TEXT));
+        return plain(c, estimate_range_scale(size(c, c->args[0]), TEXT));
     case CEL__COST_CANONICAL:
-        return plain(c, range_scale(size(c, c->args[0]), 2 * TEXT));
+        return plain(c, estimate_range_scale(size(c, c->args[0]), 2 * TEXT));
     case CEL__COST_REPLACE:
         return estimate_replace(c);
     case CEL__COST_SPLIT:
@@ -389,7 +396,7 @@ struct call_estimate estimate_overload(struct estimator *e, const struct ast_nod
         .arg_costs = arg_costs,
     };
     for (size_t i = 0; i < c.n_args; i++)
-        c.args_sum = range_add(c.args_sum, arg_costs[i]);
+        c.args_sum = estimate_range_add(c.args_sum, arg_costs[i]);
     if (n->op == AST_OP_AND || n->op == AST_OP_OR)
         return estimate_logic(&c);
     if (n->op == AST_OP_CONDITIONAL)
@@ -403,7 +410,7 @@ struct call_estimate estimate_overload(struct estimator *e, const struct ast_nod
     case CEL__COST_CONCAT_LIST:
         return estimate_concat(&c);
     case CEL__COST_IN_LIST:
-        return plain(&c, range_scale(size(&c, c.args[1]), 1));
+        return plain(&c, estimate_range_scale(size(&c, c.args[1]), 1));
     default:
         return estimate_text(&c);
     }

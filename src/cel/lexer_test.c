@@ -172,11 +172,82 @@ static void test_reserved_words(void **state)
     check_scene(cases, COUNT(cases));
 }
 
+/* Escapes and quotes that are easily mistaken. */
+static void test_more_escapes(void **state)
+{
+    (void)state;
+    static const struct answer_case cases[] = {
+        { "'\\x0a' == '\\n'", "true", 1 },
+        { "'\\X0A' == '\\n'", "true", 1 },
+        { "'\\141' == 'a'", "true", 1 },
+        { "\"\\\"\" == '\"'", "true", 1 },
+        { "'\\'' == \"'\"", "true", 1 },
+        { "'''\\''''", "'" },
+        { "\"\"\"a", "! 1:3: Syntax error: token recognition error at: '\"a'" },
+        { "r\"a\\\"b\"", "! 1:6: Syntax error: extraneous input 'b' expecting <EOF>\n1:7: Syntax "
+                         "error: token recognition error at: '\"'" },
+        { "r'\\x41'.size()", "4", 1 },
+        { "R'''a\\nb'''.size()", "4", 1 },
+        { "b'\\x41\\u00e9'.size()", "! 1:1: unable to unescape string" },
+        { "b'\\u00e9'", "! 1:1: unable to unescape string" },
+        { "b'\\xc3\\xa9' == b'é'", "true", 1 },
+        { "br\"\\x41\".size()", "4", 1 },
+        { "'\\u0000'.size()", "1", 1 },
+        { "'\\U0010FFFF'.size()", "1", 1 },
+        { "'\\U0000D800'", "! 1:1: invalid unicode code point" },
+        { "'\\uDFFF'", "! 1:1: invalid unicode code point" },
+        { "'\\377'", "ÿ" },
+        { "'\\8'", "! 1:1: Syntax error: token recognition error at: ''\\8'\n1:4: Syntax error: "
+                   "token recognition error at: '''\n1:5: Syntax error: mismatched input '<EOF>' "
+                   "expecting " EXPR },
+        { "'\\x'", "! 1:1: Syntax error: token recognition error at: ''\\x''\n1:5: Syntax error: "
+                   "mismatched input '<EOF>' expecting " EXPR },
+        { "'\\xg0'", "! 1:1: Syntax error: token recognition error at: ''\\xg'\n1:6: Syntax error: "
+                     "token recognition error at: '''" },
+        { "'\\u00e'", "! 1:1: Syntax error: token recognition error at: ''\\u00e''\n1:8: Syntax "
+                      "error: mismatched input '<EOF>' expecting " EXPR },
+        { "'\\U0001F60'", "! 1:1: Syntax error: token recognition error at: ''\\U0001F60''\n1:12: "
+                          "Syntax error: mismatched input '<EOF>' expecting " EXPR },
+        { "'\\ '", "! 1:1: Syntax error: token recognition error at: ''\\ '\n1:4: Syntax error: "
+                   "token recognition error at: '''\n1:5: Syntax error: mismatched input '<EOF>' "
+                   "expecting " EXPR },
+        { "'a\\", "! 1:1: Syntax error: token recognition error at: ''a\\'\n1:4: Syntax error: "
+                  "mismatched input '<EOF>' expecting " EXPR },
+        { "b'\\400'",
+          "! 1:2: Syntax error: token recognition error at: ''\\4'\n1:5: Syntax error: extraneous "
+          "input '00' expecting <EOF>\n1:7: Syntax error: token recognition error at: '''" },
+        { "'tab\tinside'.size()", "10", 1 },
+        { "'é' == 'e\\u0301'", "false", 1 },
+        { "u'a'", "! 1:2: Syntax error: extraneous input ''a'' expecting <EOF>" },
+        { "f'a'", "! 1:2: Syntax error: extraneous input ''a'' expecting <EOF>" },
+        { "'a'b", "! 1:4: Syntax error: extraneous input 'b' expecting <EOF>" },
+        { "1.2.3", "! 1:4: Syntax error: extraneous input '.3' expecting <EOF>" },
+        { "1..2", "! 1:3: Syntax error: no viable alternative at input '..2'" },
+        { "0x1.5", "! 1:4: Syntax error: extraneous input '.5' expecting <EOF>" },
+        { "0xG", "! 1:2: Syntax error: extraneous input 'xG' expecting <EOF>" },
+        { "00", "0" },
+        { "0u7", "! 1:3: Syntax error: extraneous input '7' expecting <EOF>" },
+        { "1e1u", "! 1:4: Syntax error: extraneous input 'u' expecting <EOF>" },
+        { "1.e", "! 1:2: type 'int' does not support field selection" },
+        { ".e1", "! 1:2: undeclared reference to '.e1' (in container '')" },
+        { "1.5.size()", "! 1:9: found no matching overload for 'size' applied to 'double.()'" },
+        { "'a'.size().size()",
+          "! 1:16: found no matching overload for 'size' applied to 'int.()'" },
+        { "-1.5e-3", "-0.0015" },
+        { "-0u", "! 1:1: found no matching overload for '-_' applied to '(uint)'" },
+        { "1e+", "! 1:2: Syntax error: mismatched input 'e' expecting <EOF>" },
+        { "1E5", "100000" },
+        { "0xABCDEFabcdef", "188900977659375" },
+    };
+    check_scene(cases, COUNT(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE_TEST(test_tokens),
         CASE_TEST(test_reserved_words),
+        CASE_TEST(test_more_escapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static bool text_to_double(struct arena *a, struct str s, double *ret)
     struct str text = buf_str(&plain);
     bool hex = str_find(text, 'x') >= 0 || str_find(text, 'X') >= 0;
     bool has_power = str_find(text, 'p') >= 0 || str_find(text, 'P') >= 0;
-    if (!text.n || hex != has_power || !literal_double(a, text, ret))
+    if (!text.n || hex != has_power || !literals_double(a, text, ret))
         return false;
     return !isnan(*ret) || (text.p[0] | 0x20) == 'n';
 }

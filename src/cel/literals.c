@@ -9,7 +9,7 @@
 
 #include "base/banned.h"
 
-bool literal_uint(struct str text, uint64_t *ret)
+bool literals_uint(struct str text, uint64_t *ret)
 {
     if (!str_starts(text, STR("0x")))
         return str_to_u64(text, ret);
@@ -27,16 +27,16 @@ bool literal_uint(struct str text, uint64_t *ret)
     return true;
 }
 
-bool literal_int(struct str text, bool negative, int64_t *ret)
+bool literals_int(struct str text, bool negative, int64_t *ret)
 {
     uint64_t u;
-    if (!literal_uint(text, &u) || u > (uint64_t)INT64_MAX + negative)
+    if (!literals_uint(text, &u) || u > (uint64_t)INT64_MAX + negative)
         return false;
     *ret = (int64_t)(negative ? 0 - u : u);
     return true;
 }
 
-bool literal_double(struct arena *a, struct str text, double *ret)
+bool literals_double(struct arena *a, struct str text, double *ret)
 {
     const char *cstr = str_cstr(a, text);
     char *end;
@@ -111,7 +111,7 @@ static struct escape read_escape(struct str s, bool bytes)
     return e;
 }
 
-const char *literal_string(struct arena *a, struct str text, bool bytes, struct str *ret)
+const char *literals_string(struct arena *a, struct str text, bool bytes, struct str *ret)
 {
     bool raw = (text.p[0] | 0x20) == 'r';
     struct str s = strip_quotes(normalize_newlines(a, str_skip(text, raw)));

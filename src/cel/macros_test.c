@@ -192,12 +192,62 @@ static void test_two_variables(void **state)
     check_scene(cases, COUNT(cases));
 }
 
+/* Names of comprehensions hide those outside, and end with them. */
+static void test_scopes(void **state)
+{
+    (void)state;
+    static const struct answer_case cases[] = {
+        { "l.map(i, i) == l && i == 1", "! 1:21: undeclared reference to 'i' (in container '')" },
+        { "l.all(i, i > 0) && l.all(i, i < 9)", "true", 34 },
+        { "l.map(i, l.map(i, i * 10))", "[[10, 20, 30], [10, 20, 30], [10, 20, 30]]", 170 },
+        { "l.map(i, l.map(j, i * 10 + j))", "[[11, 12, 13], [21, 22, 23], [31, 32, 33]]", 188 },
+        { "l.map(x, x + 1)", "[2, 3, 4]", 44 },
+        { "l.map(x, x.a)", "! 1:11: type 'int' does not support field selection" },
+        { "l.filter(d, d > 2)", "[3]", 21 },
+        { "l.all(s, s > 0) && s == 'hello'", "true", 19 },
+        { "l.map(i, l.exists(j, j > i))", "[true, true, false]", 103 },
+        { "l.map(i, [i].map(j, [i, j]))", "[[[1, 1]], [[2, 2]], [[3, 3]]]", 146 },
+        { "l.exists(i, l.all(j, j <= i))", "true", 70 },
+        { "l.exists_one(i, l.all(j, j <= i))", "true", 61 },
+        { "[[1, 2], [3]].map(r, r.map(v, v * 2))", "[[2, 4], [6]]", 71 },
+        { "[[1, 2], [3]].all(r, r.all(v, v > 0))", "true", 26 },
+        { "[[1, 2], [3]].filter(r, r.exists(v, v > 2))", "[[3]]", 36 },
+        { "[[1, 2], []].map(r, r.size())", "[2, 0]", 29 },
+        { "{'a': [1], 'b': []}.filter(k, {'a': [1], 'b': []}[k].size() > 0)", "[a]", 22 },
+        { "m.map(k, m.map(j, k + j))", "[[kk]]", 31 },
+        { "l.transformList(i, v, l.transformList(j, w, i * w))",
+          "[[0, 0, 0], [1, 2, 3], [2, 4, 6]]", 179 },
+        { "l.transformMap(i, v, m.transformMap(k, w, v + w))", "{0: {k: 8}, 1: {k: 9}, 2: {k: 10}}",
+          35 },
+        { "m.transformMap(k, v, l.filter(i, i > v))", "{k: []}", 16 },
+        { "l.all(i, v, l[i] == v)", "true", 23 },
+        { "l.exists(i, v, l.all(j, w, w <= v))", "true", 70 },
+        { "l.map(i, optional.of(i).optMap(v, v + i).value())", "[2, 4, 6]", 71 },
+        { "optional.of(l).optMap(v, v.map(i, i + v.size())).value()", "[4, 5, 6]", 58 },
+        { "optional.of(1).optMap(v, optional.of(2).optMap(w, v + w).value())", "optional(3)", 14 },
+        { "l.sortBy(i, -i).map(i, i + 1)", "[4, 3, 2]", 118 },
+        { "[[2, 1], [4, 3]].map(r, r.sortBy(v, v))", "[[1, 2], [3, 4]]", 123 },
+        { "l.map(i, {'i': i}).sortBy(e, -e.i).map(e, e.i)", "[3, 2, 1]", 251 },
+        { "l.filter(i, has(x.a) && i > x.a)", "[2, 3]", 43 },
+        { "[x, {'a': 5}].filter(e, has(e.a)).map(e, e.a)",
+          "! 1:5: expected type 'dyn' but found 'map(string, int)'" },
+        { "[x, {'b': 5}].map(e, has(e.a))",
+          "! 1:5: expected type 'dyn' but found 'map(string, int)'" },
+        { "l.map(i, i > 1, l.map(j, j > i, j))", "[[3], []]", 67 },
+        { "l.map(i, has(x.a) ? i : 0)", "[1, 2, 3]", 41 },
+        { "l.map(i, x.?zz.orValue(i))", "[1, 2, 3]", 44 },
+        { "[1, 2, 3, 4].filter(i, i % 2 == 0).map(i, i * i).sum()", "20", 72 },
+    };
+    check_scene(cases, COUNT(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE_TEST(test_macro_syntax),
         CASE_TEST(test_macros),
         CASE_TEST(test_two_variables),
+        CASE_TEST(test_scopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

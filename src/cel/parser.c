@@ -125,14 +125,14 @@ static struct ast_node *number_literal(struct parser *p, const struct token *t, 
     const char *why;
     if (t->kind == TOKEN_INT) {
         v = cel_of_int(0);
-        why = literal_int(text, negative, &v.i) ? NULL : "invalid int literal";
+        why = literals_int(text, negative, &v.i) ? NULL : "invalid int literal";
     } else if (t->kind == TOKEN_UINT) {
         v = cel_of_uint(0);
         text.n--;
-        why = literal_uint(text, &v.u) ? NULL : "invalid uint literal";
+        why = literals_uint(text, &v.u) ? NULL : "invalid uint literal";
     } else {
         v = cel_of_double(0);
-        why = literal_double(p->arena, text, &v.d) ? NULL : "invalid double literal";
+        why = literals_double(p->arena, text, &v.d) ? NULL : "invalid double literal";
         v.d = negative ? -v.d : v.d;
     }
     if (why)
@@ -144,7 +144,7 @@ static struct ast_node *string_literal(struct parser *p, const struct token *t)
 {
     bool bytes = t->kind == TOKEN_BYTES;
     struct str s = { 0 };
-    const char *why = literal_string(p->arena, str_skip(text_of(p, t), bytes), bytes, &s);
+    const char *why = literals_string(p->arena, str_skip(text_of(p, t), bytes), bytes, &s);
     if (why)
         issues_add(p->issues, p->at, "%s", why);
     return parser_literal(p, bytes ? cel_of_bytes(s) : cel_of_string(s));

@@ -322,6 +322,65 @@ static void test_positions(void **state)
     check_scene(cases, COUNT(cases));
 }
 
+/* Calls, members and indexes in chains. */
+static void test_calls(void **state)
+{
+    (void)state;
+    static const struct answer_case cases[] = {
+        { "s.size() + 1", "6", 3 },
+        { "s.size().size()", "! 1:14: found no matching overload for 'size' applied to 'int.()'" },
+        { "'abc'.size() == size('abc')", "true", 3 },
+        { "[1, 2].size().string()",
+          "! 1:21: found no matching overload for 'string' applied to 'int.()'" },
+        { "[[1, 2], [3]][0][1]", "2", 3 },
+        { "{'a': {'b': {'c': 1}}}.a.b['c']", "1", 4 },
+        { "{'a': [1, {'b': 2}]}.a[1].b",
+          "! 1:11: expected type 'int' but found 'map(string, int)'" },
+        { "x['b']['l'][0]", "1", 4 },
+        { "x.b.l[0] + x['a']", "2", 7 },
+        { "(x).a", "1", 2 },
+        { "(x.b).c", "text", 3 },
+        { "((x)).b.c", "text", 3 },
+        { "[x.a, x.b.c.size()]", "! 1:17: expected type 'dyn' but found 'int'" },
+        { "{x.b.c: x.a}", "{text: 1}", 35 },
+        { "{'a' + 'b': 1 + 2}.ab", "3", 34 },
+        { "[1, 2, 3][l[0]]", "2", 3 },
+        { "m['k'] == m.k", "true", 5 },
+        { "(true ? l : [9])[0]", "1", 1 },
+        { "(d > 3 ? 'a' : 'b') + 'c'", "ac", 3 },
+        { "l.filter(i, i > 1)[0]", "2", 36 },
+        { "l.map(i, i * 2).filter(i, i > 2).size()", "2", 78 },
+        { "s.contains('l') ? s.size() : -1", "5", 4 },
+        { "!s.contains('z') && !s.startsWith('z')", "true", 6 },
+        { "-l.size()", "-3", 3 },
+        { "-(l.size())", "-3", 3 },
+        { "1 - l.size()", "-2", 3 },
+        { "l.size() -1", "2", 3 },
+        { "l .size( )", "3", 2 },
+        { "l\n.size()", "3", 2 },
+        { "l.\nsize()", "3", 2 },
+        { "s.size(\n)", "5", 2 },
+        { "[\n1\n,\n2\n]", "[1, 2]" },
+        { "{\n'a'\n:\n1\n}", "{a: 1}" },
+        { "type(x) == map", "true", 3 },
+        { "type(x.b.l) == list", "true", 5 },
+        { "type(s) == string", "true", 3 },
+        { "type(l[0]) == int", "true", 4 },
+        { ".s", "hello", 1 },
+        { ".l[0]", "1", 2 },
+        { ".type(1)", "int" },
+        { ".size(l)", "3", 2 },
+        { ".y", "! 1:2: undeclared reference to '.y' (in container '')" },
+        { "l.exists(l, l == 1)", "true", 11 },
+        { "l.map(s, s)", "[1, 2, 3]", 41 },
+        { "l.all(type, type > 0)", "true", 17 },
+        { "l.exists(int, int == 2)", "true", 17 },
+        { "l.map(int, int)", "[1, 2, 3]", 41 },
+        { "[1].map(x, x.a)", "! 1:13: type 'int' does not support field selection" },
+    };
+    check_scene(cases, COUNT(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +389,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
         CASE_TEST(test_precedence),
         CASE_TEST(test_positions),
+        CASE_TEST(test_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * warnings or the object that was made of it out. */
 #pragma once
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
