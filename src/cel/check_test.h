@@ -145,9 +145,8 @@ static inline const char *scene_answer(const struct scene *c, const char *expres
 }
 
 /* Answers and costs over the scene. All that differ are told before the test fails. */
-static inline void check_scene(const struct answer_case *cases, size_t n)
+static inline void check_in_scene(const struct scene *c, const struct answer_case *cases, size_t n)
 {
-    const struct scene *c = scene_new();
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t cost;
@@ -159,6 +158,11 @@ static inline void check_scene(const struct answer_case *cases, size_t n)
                     cases[i].expression, cases[i].answer, cases[i].cost, got, cost);
     }
     assert_int_equal(wrong, 0);
+}
+
+static inline void check_scene(const struct answer_case *cases, size_t n)
+{
+    check_in_scene(scene_new(), cases, n);
 }
 
 #define CASE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -215,5 +215,6 @@ struct cel_value cel__opaque_equal(struct cel__eval *ev, const struct cel_value 
         const struct cidr *a = x->opaque, *b = y->opaque;
         return cel_of_bool(a->bits == b->bits && same_address(&a->ip, &b->ip));
     }
-    return cel_of_bool(x->opaque == y->opaque);
+    /* Those of the authorizer do not compare. */
+    return x->declared == &cel__format ? cel_of_bool(x->opaque == y->opaque) : CEL__NO_OVERLOAD;
 }

@@ -146,49 +146,10 @@ static void test_answers(void **state)
     check_answers(cases, COUNT(cases));
 }
 
-/* ---- The authorizer ---- */
-
-static void decide(const struct cel_authorizer *self, struct arena *a,
-                   const struct cel_authz_check *check, struct cel_authz_decision *ret)
-{
-    (void)self;
-    ret->allowed = str_eq(check->verb, STR("get"));
-    ret->reason =
-        arena_printf(a, "%d " STR_FMT "/" STR_FMT "/" STR_FMT " " STR_FMT " " STR_FMT,
-                     check->is_resource, STR_ARG(check->group), STR_ARG(check->resource),
-                     STR_ARG(check->name), STR_ARG(check->path), STR_ARG(check->service_account));
-}
-
-static void test_authorizer(void **state)
-{
-    (void)state;
-    static const struct cel_authorizer authorizer = { decide };
-    static const struct cel_authz_check resource = { .resource = { "pods", 4 } };
-    const struct cel_variable variables[] = {
-        { STR("authorizer"), &cel_authorizer },
-        { STR("authorizer.requestResource"), &cel_request_resource_authorizer },
-    };
-    const struct cel_env env = { .variables = variables, .n_variables = 2 };
-    const struct cel_value vars[] = { cel_of_authorizer(&arena, &authorizer),
-                                      cel_of_request_resource(&arena, &authorizer, &resource) };
-    static const struct answer_case cases[] = {
-        { "authorizer.group('apps').resource('deployments').name('x').check('get').allowed()",
-          "true" },
-        { "authorizer.path('/healthz').check('post').allowed()", "false" },
-        { "authorizer.requestResource.check('get').reason()", "1 /pods/  " },
-        { "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').reason()", "0 // /x sa" },
-        { "authorizer.path(' ')", "! path must not be empty" },
-        { "authorizer.serviceAccount('NS', 'sa')", "! Invalid service account namespace" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_string_equal(answer_in(&env, vars, cases[i].expression), cases[i].answer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_answers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_authorizer, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
