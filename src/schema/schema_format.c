@@ -45,9 +45,20 @@ static bool is_cidr(struct arena *a, struct str text)
 }
 
 /* Six, eight or twenty bytes in pairs of digits behind ':' or '-', or in fours behind '.'. */
+static bool is_plain_hex(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (str_hex_digit(text.p[i]) < 0)
+            return false;
+    return true;
+}
+
+/* Bytes with ':' or '-' between them, pairs of bytes with '.', or digits alone. */
 static bool is_mac(struct arena *a, struct str text)
 {
     (void)a;
+    if (text.n == 12 || text.n == 16 || text.n == 40)
+        return is_plain_hex(text);
     bool dotted = text.n > 4 && text.p[4] == '.';
     size_t group = dotted ? 4 : 2;
     if (text.n < 14 || (text.n + 1) % (group + 1))
