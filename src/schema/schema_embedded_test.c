@@ -13,6 +13,9 @@ static void embedded(void **state)
           "a.apiVersion: Required value\na.kind: Required value" },
         { "{type: object, " EMBEDDED "}", "{apiVersion: v1}", NULL, "a.kind: Required value" },
         { "{type: object, " EMBEDDED "}", "{kind: Pod}", NULL, "a.apiVersion: Required value" },
+        { "{type: object, " EMBEDDED "}", "{apiVersion: '', kind: ''}", NULL,
+          "a.apiVersion: Invalid value: \"\": must not be empty\na.kind: Invalid value: \"\": must "
+          "not be empty" },
         { "{type: object, " EMBEDDED "}", "{apiVersion: 1, kind: 2}", NULL,
           "a.apiVersion: Invalid value: 1: must be a string\na.kind: Invalid value: 2: must be a "
           "string" },

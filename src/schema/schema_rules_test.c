@@ -57,7 +57,7 @@ static void values(void **state)
         { "{type: array, items: {type: string}, " RULES " [{rule: 'self == [\"b\", \"a\"]'}]}",
           "[a, b]", NULL, "a: Invalid value: failed rule: self == [\"b\", \"a\"]" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: integer}}}, " RULES
+                                 "{type: string}, v: {type: integer}}}, " RULES
           " [{rule: 'self.exists(e, e.k == \"p\" && e.v > 1)'}]}",
           "[{k: p, v: 1}]", NULL,
           "a: Invalid value: failed rule: self.exists(e, e.k == \"p\" && e.v > 1)" },
@@ -96,7 +96,7 @@ static void values(void **state)
         { "{type: object, properties: {b-c: {type: integer}, d.e: {type: integer}, f/g: {type: "
           "integer}, in: {type: integer}, namespace: {type: integer}, h__i: {type: "
           "integer}}, " RULES " [{rule: 'self.b__dash__c + self.d__dot__e + self.f__slash__g + "
-          "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
+                              "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
           "{b-c: 1, d.e: 1, f/g: 1, in: 1, namespace: 1, h__i: 1}", NULL,
           "a: Invalid value: failed rule: self.b__dash__c + self.d__dot__e + self.f__slash__g + "
           "self.__in__ + self.__namespace__ + self.h__underscores__i == 0" },
@@ -200,7 +200,7 @@ static void messages(void **state)
           " [{rule: self > 5, messageExpression: '\"%d is %s\".format([self, \"small\"])'}]}",
           "1", NULL, "a: Invalid value: 1: 1 is small" },
         { "{type: integer, " RULES " [{rule: self >= oldSelf, messageExpression: '\"from \" + "
-          "string(oldSelf) + \" to \" + string(self)'}]}",
+                                   "string(oldSelf) + \" to \" + string(self)'}]}",
           "1", "2", "a: Invalid value: 1: from 2 to 1" },
         { "{type: object, properties: {b: {type: integer}}, " RULES
           " [{rule: self.b > 5, messageExpression: '\"b is \" + string(self.b)'}]}",
@@ -324,15 +324,17 @@ static void transitions(void **state)
           " [{rule: self >= oldSelf}]}}",
           "{p: 1, q: 1}", "{p: 2}", "a[p]: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: integer, " RULES " [{rule: self >= oldSelf}]}}}}",
+                                 "{type: string}, v: {type: integer, " RULES
+          " [{rule: self >= oldSelf}]}}}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1].v: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: integer}}, " RULES " [{rule: self.v >= oldSelf.v}]}}",
+                                 "{type: string}, v: {type: integer}}, " RULES
+          " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
         { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
-          "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
+                                 "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
           " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: p, l: 1, v: 1}, {k: p, l: 2, v: 1}]", "[{k: p, l: 2, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
@@ -395,7 +397,8 @@ static void ratchets(void **state)
         { "{type: array, " LIST " set, items: {type: integer, " RULES " [{rule: self > 5}]}}",
           "[1, 6]", "[1]", "a[0]: Invalid value: 1: failed rule: self > 5" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: integer, " RULES " [{rule: self > 5}]}}}}",
+                                 "{type: string}, v: {type: integer, " RULES
+          " [{rule: self > 5}]}}}}",
           "[{k: q, v: 6}, {k: p, v: 1}]", "[{k: p, v: 1}]",
           "WARN a[1].v: Invalid value: 1: failed rule: self > 5" },
         { "{type: object, additionalProperties: {type: integer, " RULES " [{rule: self > 5}]}}",
@@ -564,12 +567,121 @@ static void times(void **state)
     check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
 }
 
+/* Rules as real definitions have them. */
+static void typical(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: object, properties: {minReplicas: {type: integer}, replicas: {type: integer}, "
+          "maxReplicas: {type: integer}}, " RULES
+          " [{rule: 'self.minReplicas <= self.replicas && self.replicas <= self.maxReplicas', "
+          "message: replicas within bounds}]}",
+          "{minReplicas: 1, replicas: 5, maxReplicas: 3}", NULL,
+          "a: Invalid value: replicas within bounds" },
+        { "{type: object, properties: {minReplicas: {type: integer}, replicas: {type: integer}, "
+          "maxReplicas: {type: integer}}, " RULES
+          " [{rule: 'self.minReplicas <= self.replicas && self.replicas <= self.maxReplicas', "
+          "message: replicas within bounds}]}",
+          "{minReplicas: 1, replicas: 2, maxReplicas: 3}", NULL, "" },
+        { "{type: object, properties: {start: {type: string, format: date-time}, end: {type: "
+          "string, format: date-time}}, " RULES
+          " [{rule: 'self.start < self.end', fieldPath: .end}]}",
+          "{start: '2024-01-02T00:00:00Z', end: '2024-01-01T00:00:00Z'}", NULL,
+          "a.end: Invalid value: failed rule: self.start < self.end" },
+        { "{type: object, properties: {type: {type: string, enum: [A, B]}, a: {type: object}, b: "
+          "{type: object}}, " RULES
+          " [{rule: 'self.type == \"A\" ? has(self.a) : has(self.b)', messageExpression: '\"needs "
+          "\" + self.type.lowerAscii()', reason: FieldValueRequired}]}",
+          "{type: A, b: {}}", NULL, "a: Required value: needs a" },
+        { "{type: object, properties: {b: {type: string}, c: {type: string}}, " RULES
+          " [{rule: '[has(self.b), has(self.c)].exists_one(x, x)', message: exactly one of b and "
+          "c}]}",
+          "{b: x, c: x}", NULL, "a: Invalid value: exactly one of b and c" },
+        { "{type: object, properties: {b: {type: string}, c: {type: string}}, " RULES
+          " [{rule: '[has(self.b), has(self.c)].exists_one(x, x)', message: exactly one of b and "
+          "c}]}",
+          "{c: x}", NULL, "" },
+        { "{type: object, properties: {storageClass: {type: string}}, " RULES
+          " [{rule: '!has(oldSelf.storageClass) || (has(self.storageClass) && self.storageClass == "
+          "oldSelf.storageClass)', message: storageClass is immutable once set}]}",
+          "{storageClass: fast}", "{storageClass: slow}",
+          "a: Invalid value: storageClass is immutable once set" },
+        { "{type: object, properties: {storageClass: {type: string}}, " RULES
+          " [{rule: '!has(oldSelf.storageClass) || (has(self.storageClass) && self.storageClass == "
+          "oldSelf.storageClass)', message: storageClass is immutable once set}]}",
+          "{storageClass: fast}", "{}", "" },
+        { "{type: object, properties: {size: {type: string}}, " RULES
+          " [{rule: 'quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0', message: may not "
+          "shrink}]}",
+          "{size: 1Gi}", "{size: 1G}", "" },
+        { "{type: object, properties: {size: {type: string}}, " RULES
+          " [{rule: 'quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0', message: may not "
+          "shrink}]}",
+          "{size: 1G}", "{size: 1Gi}", "a: Invalid value: may not shrink" },
+        { "{type: string, " RULES " [{rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', "
+                                  "message: must be a network}]}",
+          "10.0.0.1/8", NULL, "a: Invalid value: \"10.0.0.1/8\": must be a network" },
+        { "{type: string, " RULES " [{rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', "
+                                  "message: must be a network}]}",
+          "10.0.0.0/8", NULL, "" },
+        { "{type: string, " RULES " [{rule: 'isURL(self) && url(self).getScheme() in [\"http\", "
+                                  "\"https\"]', message: must be a web address}]}",
+          "'ftp://a/'", NULL, "a: Invalid value: \"ftp://a/\": must be a web address" },
+        { "{type: string, " RULES
+          " [{rule: '!format.dns1123Subdomain().validate(self).hasValue()', messageExpression: "
+          "'format.dns1123Subdomain().validate(self).value()[0]'}]}",
+          "A_b", NULL,
+          "a: Invalid value: \"A_b\": a lowercase RFC 1123 subdomain must consist of lower case "
+          "alphanumeric characters, '-' or '.', and must start and end with an alphanumeric "
+          "character (e.g. 'example.com', regex used for validation is "
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')" },
+        { "{type: string, " RULES
+          " [{rule: 'isSemver(self) && semver(self).isLessThan(semver(\"2.0.0\"))'}]}",
+          "2.1.0", NULL,
+          "a: Invalid value: \"2.1.0\": failed rule: isSemver(self) && "
+          "semver(self).isLessThan(semver(\"2.0.0\"))" },
+        { "{type: array, items: {type: object, properties: {name: {type: string}, port: {type: "
+          "integer}}}, " RULES " [{rule: 'self.all(x, self.exists_one(z, z.name == x.name))', "
+                               "message: names are unique}]}",
+          "[{name: p}, {name: q}, {name: p}]", NULL, "a: Invalid value: names are unique" },
+        { "{type: array, items: {type: string}, " RULES
+          " [{rule: 'self.size() == self.distinct().size()', message: no duplicates}]}",
+          "[a, b, a]", NULL, "a: Invalid value: no duplicates" },
+        { "{type: array, items: {type: string}, " RULES
+          " [{rule: 'self.all(e, e.matches(\"^[a-z]+$\"))'}]}",
+          "[ab, C]", NULL, "a: Invalid value: failed rule: self.all(e, e.matches(\"^[a-z]+$\"))" },
+        { "{type: object, additionalProperties: {type: string}, " RULES
+          " [{rule: 'self.all(k, !k.startsWith(\"kubernetes.io/\"))', message: reserved prefix}]}",
+          "{kubernetes.io/x: z}", NULL, "a: Invalid value: reserved prefix" },
+        { "{type: object, additionalProperties: {type: string}, " RULES
+          " [{rule: 'self.all(k, v, k.size() + v.size() <= 10)'}]}",
+          "{abcdef: ghijk}", NULL,
+          "a: Invalid value: failed rule: self.all(k, v, k.size() + v.size() <= 10)" },
+        { "{type: object, additionalProperties: {type: integer}, " RULES
+          " [{rule: 'self.transformList(k, v, v).sum() == 100', message: weights must sum to "
+          "100}]}",
+          "{p: 50, q: 49}", NULL, "a: Invalid value: weights must sum to 100" },
+        { "{" INT_OR_STRING ", " RULES
+          " [{rule: 'type(self) == string ? self.matches(\"^[0-9]{1,3}%$\") : self >= 0', message: "
+          "a count or a share}]}",
+          "-1", NULL, "a: Invalid value: -1: a count or a share" },
+        { "{" INT_OR_STRING ", " RULES
+          " [{rule: 'type(self) == string ? self.matches(\"^[0-9]{1,3}%$\") : self >= 0', message: "
+          "a count or a share}]}",
+          "many", NULL, "a: Invalid value: \"many\": a count or a share" },
+        { "{type: object, properties: {schedule: {type: string}}, " RULES
+          " [{rule: 'self.schedule.split(\" \").size() == 5', message: five fields}]}",
+          "{schedule: '* * * *'}", NULL, "a: Invalid value: five fields" },
+    };
+    check_schema_cases(ASPECT_RULES, cases, COUNT(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),       cmocka_unit_test(places),      cmocka_unit_test(messages),
         cmocka_unit_test(failures),     cmocka_unit_test(transitions), cmocka_unit_test(ratchets),
-        cmocka_unit_test(alternatives), cmocka_unit_test(times),
+        cmocka_unit_test(alternatives), cmocka_unit_test(times),       cmocka_unit_test(typical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -555,13 +555,13 @@ static void updates(void **state)
         { "{type: array, maxItems: 1, items: {type: string}}", "[q, x]", "[x, q]",
           "a: Too many: 2: must have at most 1 item" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: string, maxLength: 1}}}}",
+                                 "{type: string}, v: {type: string, maxLength: 1}}}}",
           "[{k: b, v: q}, {k: a, v: xx}]", "[{k: a, v: xx}]", "" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-          "{type: string}, v: {type: string, maxLength: 1}}}}",
+                                 "{type: string}, v: {type: string, maxLength: 1}}}}",
           "[{k: b, v: xx}]", "[{k: a, v: xx}]", "a[0].v: Too long: may not be more than 1 byte" },
         { "{type: array, " KEYED " [k], maxItems: 1, items: {type: object, required: [k], "
-          "properties: {k: {type: string}, v: {type: string}}}}",
+                                 "properties: {k: {type: string}, v: {type: string}}}}",
           "[{k: a, v: q}, {k: b}]", "[{k: a, v: x}, {k: b}]",
           "a: Too many: 2: must have at most 1 item" },
         { "{type: array, " LIST " set, items: {type: string, maxLength: 1}}", "[xx, q]", "[xx]",
@@ -679,6 +679,119 @@ static void large_bounds(void **state)
     check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
 }
 
+/* How fields are named in faults. */
+static void paths(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: object, properties: {b.c: {type: integer}}}", "{b.c: x}", NULL,
+          "a.b.c: Invalid value: \"string\": a.b.c in body must be of type integer: \"string\"" },
+        { "{type: object, properties: {'b c': {type: integer}}}", "{'b c': x}", NULL,
+          "a.b c: Invalid value: \"string\": a.b c in body must be of type integer: \"string\"" },
+        { "{type: object, additionalProperties: {type: object, additionalProperties: {type: "
+          "integer}}}",
+          "{k: {l: x}}", NULL,
+          "a.k.l: Invalid value: \"string\": a.k.l in body must be of type integer: \"string\"" },
+        { "{type: object, additionalProperties: {type: array, items: {type: integer}}}",
+          "{k: [1, x]}", NULL,
+          "a.k[1]: Invalid value: \"string\": a.k[1] in body must be of type integer: \"string\"" },
+        { "{type: array, items: {type: object, additionalProperties: {type: integer}}}",
+          "[{}, {k: x}]", NULL,
+          "a[1].k: Invalid value: \"string\": a[1].k in body must be of type integer: \"string\"" },
+        { "{type: array, items: {type: array, items: {type: array, items: {type: integer}}}}",
+          "[[[1], [1, x]]]", NULL,
+          "a[0][1][1]: Invalid value: \"string\": a[0][1][1] in body must be of type integer: "
+          "\"string\"" },
+        { "{type: object, properties: {b: {type: array, items: {type: object, properties: {c: "
+          "{type: array, items: {type: integer, maximum: 1}}}}}}}",
+          "{b: [{c: [1, 5]}]}", NULL,
+          "a.b[0].c[1]: Invalid value: 5: a.b[0].c[1] in body should be less than or equal to 1" },
+        { "{type: object, properties: {b: {type: array, items: {type: object, required: [c], "
+          "properties: {c: {type: string}}}}}}",
+          "{b: [{c: x}, {}]}", NULL, "a.b[1].c: Required value" },
+        { "{type: object, additionalProperties: {type: object, required: [c], properties: {c: "
+          "{type: string}}}}",
+          "{k: {}}", NULL, "a.k.c: Required value" },
+        { "{type: array, items: {type: string, enum: [x]}}", "[x, z]", NULL,
+          "a[1]: Unsupported value: \"z\": supported values: \"x\"" },
+        { "{type: object, properties: {b: {type: array, maxItems: 1, items: {type: string}}}}",
+          "{b: [x, z]}", NULL, "a.b: Too many: 2: must have at most 1 item" },
+        { "{type: object, additionalProperties: {type: array, maxItems: 1, items: {type: string}}}",
+          "{k: [x, z]}", NULL, "a.k: Too many: 2: must have at most 1 item" },
+        { "{type: object, additionalProperties: {type: string, maxLength: 1}}", "{k: xz}", NULL,
+          "a.k: Too long: may not be more than 1 byte" },
+        { "{type: object, properties: {b: {type: object, maxProperties: 1, additionalProperties: "
+          "{type: string}}}}",
+          "{b: {k: x, l: x}}", NULL, "a.b: Too many: 2: must have at most 1 item" },
+        { "{type: object, properties: {b: {type: object, minProperties: 3, additionalProperties: "
+          "{type: string}}}}",
+          "{b: {k: x, l: x}}", NULL,
+          "a.b: Invalid value: 2: a.b in body should have at least 3 properties" },
+        { "{type: array, items: {type: object, oneOf: [{required: [b]}, {required: [c]}], "
+          "properties: {b: {type: string}, c: {type: string}}}}",
+          "[{b: x}, {}]", NULL,
+          "<nil>: Invalid value: \"\": \"a[1]\" must validate one and only one schema (oneOf). "
+          "Found none valid\na[1].b: Required value" },
+        { "{type: object, properties: {b: {type: string, not: {enum: [x]}}}}", "{b: x}", NULL,
+          "<nil>: Invalid value: \"\": \"a.b\" must not validate the schema (not)" },
+        { "{type: array, items: {type: integer, format: int32}}", "[1, 4294967296]", NULL,
+          "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in "
+          "a[1]" },
+    };
+    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+}
+
+/* What is shown of a value that is wrong. */
+static void shown_values(void **state)
+{
+    (void)state;
+    static const struct schema_case cases[] = {
+        { "{type: string, maxLength: 3}", "\"a\\nb\\\"c\"", NULL,
+          "a: Too long: may not be more than 3 bytes" },
+        { "{type: string, pattern: '^a'}", "\"b\\tc\\\"d\\\\e\"", NULL,
+          "a: Invalid value: \"b\\tc\\\"d\\\\e\": a in body should match '^a'" },
+        { "{type: string, pattern: '^a'}", "日本", NULL,
+          "a: Invalid value: \"日本\": a in body should match '^a'" },
+        { "{type: string, enum: [a]}", "\"x\\ty\"", NULL,
+          "a: Unsupported value: \"x\\ty\": supported values: \"a\"" },
+        { "{type: string, minLength: 9}", "'<a&b>'", NULL,
+          "a: Invalid value: \"<a&b>\": a in body should be at least 9 chars long" },
+        { "{type: integer, maximum: 1}", "123456789", NULL,
+          "a: Invalid value: 123456789: a in body should be less than or equal to 1" },
+        { "{type: number, maximum: 1}", "1.5", NULL,
+          "a: Invalid value: 1.5: a in body should be less than or equal to 1" },
+        { "{type: number, maximum: 1}", "1000000.5", NULL,
+          "a: Invalid value: 1.0000005e+06: a in body should be less than or equal to 1" },
+        { "{type: number, maximum: 1}", "123456.5", NULL,
+          "a: Invalid value: 123456.5: a in body should be less than or equal to 1" },
+        { "{type: number, minimum: 1}", "0.00001", NULL,
+          "a: Invalid value: 1e-05: a in body should be greater than or equal to 1" },
+        { "{type: integer, enum: [1, 22, 333]}", "4", NULL,
+          "a: Unsupported value: 4: supported values: \"1\", \"22\", \"333\"" },
+        { "{type: number, enum: [1.5, 2]}", "4", NULL,
+          "a: Unsupported value: 4: supported values: \"1.5\", \"2\"" },
+        { "{type: string, enum: ['1', 'x y', \"q\\\"q\"]}", "4a", NULL,
+          "a: Unsupported value: \"4a\": supported values: \"1\", \"x y\", \"q\\\"q\"" },
+        { "{type: array, items: {type: string}, minItems: 3}", "[a]", NULL,
+          "a: Invalid value: 1: a in body should have at least 3 items" },
+        { "{type: array, items: {type: string}, minItems: 1}", "[]", NULL,
+          "a: Invalid value: 0: a in body should have at least 1 items" },
+        { "{type: object, additionalProperties: {type: string}, minProperties: 1}", "{}", NULL,
+          "a: Invalid value: 0: a in body should have at least 1 properties" },
+        { "{type: object}", "[1, 2]", NULL,
+          "a: Invalid value: \"array\": a in body must be of type object: \"array\"" },
+        { "{type: array, items: {type: string}}", "{a: 1}", NULL,
+          "a: Invalid value: \"object\": a in body must be of type array: \"object\"" },
+        { "{type: string}", "{a: 1}", NULL,
+          "a: Invalid value: \"object\": a in body must be of type string: \"object\"" },
+        { "{type: integer}", "[1]", NULL,
+          "a: Invalid value: \"array\": a in body must be of type integer: \"array\"" },
+        { "{type: boolean}", "null", NULL,
+          "a: Invalid value: \"null\": a in body must be of type boolean: \"null\"" },
+    };
+    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -687,7 +800,8 @@ int main(void)
         cmocka_unit_test(enums),        cmocka_unit_test(arrays),
         cmocka_unit_test(objects),      cmocka_unit_test(combinations),
         cmocka_unit_test(updates),      cmocka_unit_test(bounds_beside_types),
-        cmocka_unit_test(large_bounds),
+        cmocka_unit_test(large_bounds), cmocka_unit_test(paths),
+        cmocka_unit_test(shown_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
