@@ -29,24 +29,24 @@ static void duplicates(void **state)
           " atomic, items: {type: string}}}",
           "[[x], [x]]", NULL, "a[1]: Duplicate value: [\"x\"]" },
         { "{type: array, " LIST " set, items: {type: object, x-kubernetes-map-type: atomic, "
-                                "properties: {b: {type: string}}}}",
+          "properties: {b: {type: string}}}}",
           "[{b: x}, {b: x}]", NULL, "a[1]: Duplicate value: {\"b\":\"x\"}" },
         { "{type: array, " LIST " atomic, items: {type: string}}", "[x, x]", NULL, "" },
         { "{type: array, items: {type: string}}", "[x, x]", NULL, "" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: string}}}}",
+          "{type: string}, v: {type: string}}}}",
           "[{k: a}, {k: b}]", NULL, "" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: string}}}}",
+          "{type: string}, v: {type: string}}}}",
           "[{k: a, v: x}, {k: a, v: q}]", NULL, "a[1]: Duplicate value: {\"k\":\"a\"}" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: integer}, v: {type: string}}}}",
+          "{type: integer}, v: {type: string}}}}",
           "[{k: 1}, {k: 1}]", NULL, "a[1]: Duplicate value: {\"k\":1}" },
         { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
-                                 "{type: string}, l: {type: integer}}}}",
+          "{type: string}, l: {type: integer}}}}",
           "[{k: a, l: 1}, {k: a, l: 2}]", NULL, "" },
         { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
-                                 "{type: string}, l: {type: integer}}}}",
+          "{type: string}, l: {type: integer}}}}",
           "[{k: a, l: 1}, {k: b, l: 1}, {k: a, l: 1}]", NULL,
           "a[2]: Duplicate value: {\"k\":\"a\",\"l\":1}" },
         { "{type: array, " KEYED
@@ -63,8 +63,7 @@ static void duplicates(void **state)
         { "{type: object, properties: {b: {type: array, " LIST " set, items: {type: string}}}}",
           "{b: [x, x]}", NULL, "a.b[1]: Duplicate value: \"x\"" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: array, " LIST
-          " set, items: {type: string}}}}}",
+          "{type: string}, v: {type: array, " LIST " set, items: {type: string}}}}}",
           "[{k: a, v: [x, x]}]", NULL, "a[0].v[1]: Duplicate value: \"x\"" },
         { "{type: array, " LIST " set, items: {type: string}}", "x", NULL, "" },
         { "{type: array, " LIST " set, items: {type: string}}", "null", NULL, "" },

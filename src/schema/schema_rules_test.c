@@ -57,7 +57,7 @@ static void values(void **state)
         { "{type: array, items: {type: string}, " RULES " [{rule: 'self == [\"b\", \"a\"]'}]}",
           "[a, b]", NULL, "a: Invalid value: failed rule: self == [\"b\", \"a\"]" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer}}}, " RULES
+          "{type: string}, v: {type: integer}}}, " RULES
           " [{rule: 'self.exists(e, e.k == \"p\" && e.v > 1)'}]}",
           "[{k: p, v: 1}]", NULL,
           "a: Invalid value: failed rule: self.exists(e, e.k == \"p\" && e.v > 1)" },
@@ -96,7 +96,7 @@ static void values(void **state)
         { "{type: object, properties: {b-c: {type: integer}, d.e: {type: integer}, f/g: {type: "
           "integer}, in: {type: integer}, namespace: {type: integer}, h__i: {type: "
           "integer}}, " RULES " [{rule: 'self.b__dash__c + self.d__dot__e + self.f__slash__g + "
-                              "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
+          "self.__in__ + self.__namespace__ + self.h__underscores__i == 0'}]}",
           "{b-c: 1, d.e: 1, f/g: 1, in: 1, namespace: 1, h__i: 1}", NULL,
           "a: Invalid value: failed rule: self.b__dash__c + self.d__dot__e + self.f__slash__g + "
           "self.__in__ + self.__namespace__ + self.h__underscores__i == 0" },
@@ -200,7 +200,7 @@ static void messages(void **state)
           " [{rule: self > 5, messageExpression: '\"%d is %s\".format([self, \"small\"])'}]}",
           "1", NULL, "a: Invalid value: 1: 1 is small" },
         { "{type: integer, " RULES " [{rule: self >= oldSelf, messageExpression: '\"from \" + "
-                                   "string(oldSelf) + \" to \" + string(self)'}]}",
+          "string(oldSelf) + \" to \" + string(self)'}]}",
           "1", "2", "a: Invalid value: 1: from 2 to 1" },
         { "{type: object, properties: {b: {type: integer}}, " RULES
           " [{rule: self.b > 5, messageExpression: '\"b is \" + string(self.b)'}]}",
@@ -324,17 +324,15 @@ static void transitions(void **state)
           " [{rule: self >= oldSelf}]}}",
           "{p: 1, q: 1}", "{p: 2}", "a[p]: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer, " RULES
-          " [{rule: self >= oldSelf}]}}}}",
+          "{type: string}, v: {type: integer, " RULES " [{rule: self >= oldSelf}]}}}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1].v: Invalid value: 1: failed rule: self >= oldSelf" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer}}, " RULES
-          " [{rule: self.v >= oldSelf.v}]}}",
+          "{type: string}, v: {type: integer}}, " RULES " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: q, v: 1}, {k: p, v: 1}]", "[{k: p, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
         { "{type: array, " KEYED " [k, l], items: {type: object, required: [k, l], properties: {k: "
-                                 "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
+          "{type: string}, l: {type: integer}, v: {type: integer}}, " RULES
           " [{rule: self.v >= oldSelf.v}]}}",
           "[{k: p, l: 1, v: 1}, {k: p, l: 2, v: 1}]", "[{k: p, l: 2, v: 2}]",
           "a[1]: Invalid value: failed rule: self.v >= oldSelf.v" },
@@ -397,8 +395,7 @@ static void ratchets(void **state)
         { "{type: array, " LIST " set, items: {type: integer, " RULES " [{rule: self > 5}]}}",
           "[1, 6]", "[1]", "a[0]: Invalid value: 1: failed rule: self > 5" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: integer, " RULES
-          " [{rule: self > 5}]}}}}",
+          "{type: string}, v: {type: integer, " RULES " [{rule: self > 5}]}}}}",
           "[{k: q, v: 6}, {k: p, v: 1}]", "[{k: p, v: 1}]",
           "WARN a[1].v: Invalid value: 1: failed rule: self > 5" },
         { "{type: object, additionalProperties: {type: integer, " RULES " [{rule: self > 5}]}}",
@@ -619,13 +616,13 @@ static void typical(void **state)
           "shrink}]}",
           "{size: 1G}", "{size: 1Gi}", "a: Invalid value: may not shrink" },
         { "{type: string, " RULES " [{rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', "
-                                  "message: must be a network}]}",
+          "message: must be a network}]}",
           "10.0.0.1/8", NULL, "a: Invalid value: \"10.0.0.1/8\": must be a network" },
         { "{type: string, " RULES " [{rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', "
-                                  "message: must be a network}]}",
+          "message: must be a network}]}",
           "10.0.0.0/8", NULL, "" },
         { "{type: string, " RULES " [{rule: 'isURL(self) && url(self).getScheme() in [\"http\", "
-                                  "\"https\"]', message: must be a web address}]}",
+          "\"https\"]', message: must be a web address}]}",
           "'ftp://a/'", NULL, "a: Invalid value: \"ftp://a/\": must be a web address" },
         { "{type: string, " RULES
           " [{rule: '!format.dns1123Subdomain().validate(self).hasValue()', messageExpression: "
@@ -642,7 +639,7 @@ static void typical(void **state)
           "semver(self).isLessThan(semver(\"2.0.0\"))" },
         { "{type: array, items: {type: object, properties: {name: {type: string}, port: {type: "
           "integer}}}, " RULES " [{rule: 'self.all(x, self.exists_one(z, z.name == x.name))', "
-                               "message: names are unique}]}",
+          "message: names are unique}]}",
           "[{name: p}, {name: q}, {name: p}]", NULL, "a: Invalid value: names are unique" },
         { "{type: array, items: {type: string}, " RULES
           " [{rule: 'self.size() == self.distinct().size()', message: no duplicates}]}",

@@ -555,13 +555,13 @@ static void updates(void **state)
         { "{type: array, maxItems: 1, items: {type: string}}", "[q, x]", "[x, q]",
           "a: Too many: 2: must have at most 1 item" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: string, maxLength: 1}}}}",
+          "{type: string}, v: {type: string, maxLength: 1}}}}",
           "[{k: b, v: q}, {k: a, v: xx}]", "[{k: a, v: xx}]", "" },
         { "{type: array, " KEYED " [k], items: {type: object, required: [k], properties: {k: "
-                                 "{type: string}, v: {type: string, maxLength: 1}}}}",
+          "{type: string}, v: {type: string, maxLength: 1}}}}",
           "[{k: b, v: xx}]", "[{k: a, v: xx}]", "a[0].v: Too long: may not be more than 1 byte" },
         { "{type: array, " KEYED " [k], maxItems: 1, items: {type: object, required: [k], "
-                                 "properties: {k: {type: string}, v: {type: string}}}}",
+          "properties: {k: {type: string}, v: {type: string}}}}",
           "[{k: a, v: q}, {k: b}]", "[{k: a, v: x}, {k: b}]",
           "a: Too many: 2: must have at most 1 item" },
         { "{type: array, " LIST " set, items: {type: string, maxLength: 1}}", "[xx, q]", "[xx]",
