@@ -1,9 +1,10 @@
 /* Texts of a tree that are more than text by the format of their schema: times, durations, bytes.
  * They are read, and refused, as kube-openapi's formats do it. */
+#include "base/idiom.h"
 #include "cel/internal.h"
 
-#include "api/goduration.h"
-#include "api/gotime.h"
+#include "api/go/goduration.h"
+#include "api/go/gotime.h"
 #include "base/base64.h"
 #include "base/buf.h"
 
@@ -79,7 +80,7 @@ static uint64_t unit_nanos(struct str unit)
         { "d", "d", "day", UINT64_C(86400000000000) },
         { "w", "wk", "week", UINT64_C(604800000000000) },
     };
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (str_eq(unit, str_of(units[i].exact)) || str_eq(unit, str_of(units[i].also)) ||
             str_starts(unit, str_of(units[i].begin)))
             return units[i].nanos;

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "api/goduration.h"
-#include "api/gotime.h"
+#include "api/go/goduration.h"
+#include "api/go/gotime.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "cel/literals.h"

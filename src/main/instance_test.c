@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "main/folder_test.h"
 
@@ -49,7 +50,7 @@ static void empty_open_folder_is_made_private(void **state)
     (void)state;
     struct err err = ERR_INIT(&arena);
     const mode_t modes[] = { 0755, 0777, 0750, 0701 };
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         const char *path = folder_with_mode(arena_printf(&arena, "open%zu", i).p, modes[i]);
         autoclose int lock = instance_claim(path, &err);
         assert_true(lock >= 0);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "main/command.h"
+#include "base/idiom.h"
 
 enum { WORDS_MAX = 4, MISUSED = EXIT_MISUSED + 1 };
 
@@ -73,7 +74,7 @@ static void times_have_a_unit(void **state)
     const char *const wrong[] = { "--event-ttl=",   "--event-ttl=s",       "--event-ttl=90",
                                   "--event-ttl=0s", "--event-ttl=-1s",     "--event-ttl=1.5h",
                                   "--event-ttl=1d", "--event-ttl=1000001h" };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         if (PARSE(&o, wrong[i]) != MISUSED)
             fail_msg("%s was taken", wrong[i]);
 }
@@ -86,7 +87,7 @@ static void wrong_command_lines_are_refused(void **state)
                                   "--managed-fields", "--managed-fields=no",
                                   "--log-format=xml", "--advertise-address=here",
                                   "--unknown",        "word" };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         if (PARSE(&o, wrong[i]) != MISUSED)
             fail_msg("%s was taken", wrong[i]);
 }

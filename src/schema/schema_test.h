@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/yaml.h"

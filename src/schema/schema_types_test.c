@@ -6,8 +6,8 @@ static uint64_t cost_of(struct arena *a, const char *schema, const char *rule)
 {
     struct value props = parse_yaml(a, str_of(schema)), *rules = arena_new(a, struct value);
     *rules = parse_yaml(a, STR("[{}]"));
-    (void)value_set(a, value_edit_at(a, rules, 0), STR("rule"), value_string(str_of(rule)));
-    (void)value_set(a, &props, STR("x-kubernetes-validations"), *rules);
+    value_put(a, value_edit_at(a, rules, 0), STR("rule"), value_string(str_of(rule)));
+    value_put(a, &props, STR("x-kubernetes-validations"), *rules);
     const struct schema_programs *p = schema_programs_compile(a, schema_compile(a, &props), false);
     if (!p->list[0].check)
         fail_msg("%s: " STR_FMT, rule, STR_ARG(p->list[0].fault));

@@ -596,7 +596,7 @@ static void report_not_supported(struct field_errors *e, const struct field_path
     field_not_supported(e, path, shown, texts, n);
 }
 
-static struct str value_text(struct field_errors *e, const struct value *v)
+static struct str shown_value(struct field_errors *e, const struct value *v)
 {
     double d;
     return v->type == VALUE_NUMBER && value_to_double(v, &d) && isfinite(d)
@@ -609,7 +609,7 @@ static void report(struct field_errors *e, const struct field_path *base, const 
     struct field_path at = field_child(base, f->path);
     const struct field_path *path = f->path.n ? &at : base;
     struct str shown = !f->is_shown ? STR("\"\"")
-                       : f->shown   ? value_text(e, f->shown)
+                       : f->shown   ? shown_value(e, f->shown)
                                     : field_quoted(e, f->shown_text);
     struct str name = f->path;
     switch (f->type) {
