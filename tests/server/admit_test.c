@@ -1,111 +1,10 @@
 /* What admission and rules about other objects do to objects on their way into the store: runtime
  * classes, owners named twice, labels of namespaces, subjects of certificates, access to devices,
  * what is empty and what is not there. Over a store in memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "plane.h"
 
-#include <cmocka.h>
-
-#include "api/convert/convert.h"
-#include "api/defaults/defaults.h"
-#include "api/typed.h"
-#include "base/idiom.h"
-#include "base/json.h"
 #include "base/limits.h"
-#include "server/bootstrap.h"
-#include "server/registry/registry.h"
-#include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
-
-struct plane {
-    struct api api;
-    struct arena arena;
-};
-
-static void start(struct plane *p)
-{
-    const struct store_options opt = { .engine = STORE_MEMORY };
-    *p = (struct plane){ .api.clock = &clock_system };
-    arena_init(&p->arena);
-    struct err err = ERR_INIT(&p->arena);
-    assert_int_equal(
-        service_ranges_parse(STR("10.0.0.0/16"), STR("30000-32767"), &p->api.services, &err), 0);
-    assert_int_equal(store_open(&opt, &p->api.store, &err), 0);
-    assert_int_equal(bootstrap(&p->api, &err), 0);
-}
-
-static void stop(struct plane *p)
-{
-    store_close(p->api.store);
-    arena_done(&p->arena);
-}
-
-/* Single quotes are easier to read in C. */
-static struct str quoted(struct arena *a, const char *text)
-{
-    struct str s = arena_str(a, str_of(text));
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] == '\'')
-            ((char *)(uintptr_t)s.p)[i] = '"';
-    return s;
-}
-
-static struct call call_of(struct plane *p, const char *group, const char *plural)
-{
-    struct call c = { .api = &p->api, .arena = &p->arena };
-    c.req.resource = c.stored = kind_stored_named(str_of(group), str_of(plural));
-    c.req.ns = STR("default");
-    return c;
-}
-
-static struct value object(struct plane *p, const struct call *c, const char *text)
-{
-    struct arena *a = &p->arena;
-    struct err err = ERR_INIT(a);
-    struct value given, obj;
-    assert_int_equal(json_read(a, quoted(a, text), NULL, &given, &err), 0);
-    assert_int_equal(typed_read_sent(a, c->stored->type, &given, NULL, &obj, &err), 0);
-    value_put(a, &obj, STR("kind"), value_string(c->stored->type->name));
-    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, c->stored->type)));
-    defaults_apply(a, c->stored->type, &obj);
-    return obj;
-}
-
-/* What was said of it, warnings behind; empty if nothing. */
-static struct str create(struct plane *p, const char *group, const char *plural, const char *text,
-                         struct value *ret)
-{
-    struct err err = ERR_INIT(&p->arena);
-    struct call c = call_of(p, group, plural);
-    struct call_warnings warnings = { 0 };
-    c.warnings = &warnings;
-    struct value obj = object(p, &c, text);
-    if (registry_create(&c, false, &obj, &err) < 0)
-        return err.msg;
-    if (ret)
-        *ret = obj;
-    return warnings.first ? warnings.first->text : STR("");
-}
-
-static void expect(struct str got, const char *want)
-{
-    if (!*want ? got.n != 0 : !memmem(got.p, got.n, want, strlen(want)))
-        fail_msg("want \"%s\", got \"" STR_FMT "\"", want, STR_ARG(got));
-}
-
-static const char *shown(struct plane *p, const struct value *v)
-{
-    autobuf out = { 0 };
-    if (!v)
-        return "";
-    json_write(&out, v);
-    for (size_t i = 0; i < out.n; i++)
-        if (out.p[i] == '"')
-            out.p[i] = '\'';
-    return str_cstr(&p->arena, buf_str(&out));
-}
 
 /* ---- Runtime classes ---- */
 
@@ -131,35 +30,40 @@ static void runtime_classes(void **state)
           "pod.spec.nodeSelector[disk] = hdd" },
     };
     struct plane p;
-    start(&p);
-    expect(create(&p, "node.k8s.io", "runtimeclasses",
-                  "{'metadata':{'name':'plain'},'handler':'h'}", NULL),
-           "");
-    expect(create(&p, "node.k8s.io", "runtimeclasses",
-                  "{'metadata':{'name':'heavy'},'handler':'h',"
-                  "'overhead':{'podFixed':{'cpu':'250m'}},"
-                  "'scheduling':{'nodeSelector':{'disk':'ssd'},'tolerations':["
-                  "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}}",
-                  NULL),
-           "");
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        expect(create(&p, "", "pods", cases[i].pod, NULL), cases[i].want);
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, "node.k8s.io", "runtimeclasses",
+                              "{'metadata':{'name':'plain'},'handler':'h'}", NULL),
+                 "");
+    plane_expect(plane_create(&p, "node.k8s.io", "runtimeclasses",
+                              "{'metadata':{'name':'heavy'},'handler':'h',"
+                              "'overhead':{'podFixed':{'cpu':'250m'}},"
+                              "'scheduling':{'nodeSelector':{'disk':'ssd'},'tolerations':["
+                              "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}}",
+                              NULL),
+                 "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        plane_expect(plane_create(&p, "", "pods", cases[i].pod, NULL), cases[i].want);
 
     struct value pod;
-    expect(create(&p, "", "pods",
-                  POD("g", "'runtimeClassName':'heavy','nodeSelector':{'zone':'z'},'tolerations':["
-                           "{'key':'a','operator':'Equal','value':'x'},"
-                           "{'key':'c','operator':'Exists'}]"),
-                  &pod),
-           "");
-    assert_string_equal(shown(&p, value_dig(&pod, "spec", "overhead")), "{'cpu':'250m'}");
-    assert_string_equal(shown(&p, value_dig(&pod, "spec", "nodeSelector")),
+    plane_expect(
+        plane_create(&p, "", "pods",
+                     POD("g",
+                         "'runtimeClassName':'heavy','nodeSelector':{'zone':'z'},'tolerations':["
+                         "{'key':'a','operator':'Equal','value':'x'},"
+                         "{'key':'c','operator':'Exists'}]"),
+                     &pod),
+        "");
+    assert_string_equal(plane_shown(&p, value_dig(&pod, "spec", "overhead")), "{'cpu':'250m'}");
+    assert_string_equal(plane_shown(&p, value_dig(&pod, "spec", "nodeSelector")),
                         "{'disk':'ssd','zone':'z'}");
     /* The class tolerates any value of a, so the pod's own toleration is not needed. */
     const struct value *tolerations = value_dig(&pod, "spec", "tolerations");
-    assert_string_equal(shown(&p, value_at(tolerations, 0)), "{'key':'c','operator':'Exists'}");
-    assert_string_equal(shown(&p, value_at(tolerations, 3)), "{'key':'a','operator':'Exists'}");
-    assert_string_equal(shown(&p, value_at(tolerations, 4)), "{'key':'b','operator':'Exists'}");
+    assert_string_equal(plane_shown(&p, value_at(tolerations, 0)),
+                        "{'key':'c','operator':'Exists'}");
+    assert_string_equal(plane_shown(&p, value_at(tolerations, 3)),
+                        "{'key':'a','operator':'Exists'}");
+    assert_string_equal(plane_shown(&p, value_at(tolerations, 4)),
+                        "{'key':'b','operator':'Exists'}");
     assert_int_equal(tolerations->n, 5);
 
     /* Of too many none is held against another. */
@@ -169,10 +73,10 @@ static void runtime_classes(void **state)
     for (unsigned i = 0; i < LIMIT_TOLERATIONS_MERGED; i++)
         buf_printf(&text, "%s{'key':'a','operator':'Equal','value':'v%u'}", i ? "," : "", i);
     buf_str_add(&text, STR("]}}"));
-    expect(create(&p, "", "pods", str_cstr(&p.arena, buf_str(&text)), &pod), "");
+    plane_expect(plane_create(&p, "", "pods", str_cstr(&p.arena, buf_str(&text)), &pod), "");
     tolerations = value_dig(&pod, "spec", "tolerations");
     assert_int_equal(tolerations->n, LIMIT_TOLERATIONS_MERGED + 4);
-    stop(&p);
+    plane_stop(&p);
 }
 
 /* ---- Owners ---- */
@@ -184,19 +88,20 @@ static void owners_are_named_once(void **state)
     (void)state;
     struct plane p;
     struct value obj;
-    start(&p);
-    expect(create(&p, "", "configmaps",
-                  "{'metadata':{'name':'a','ownerReferences':[" OWNER("p") "," OWNER("q") "]}}",
-                  &obj),
-           "");
-    expect(create(&p, "", "configmaps",
-                  "{'metadata':{'name':'b','ownerReferences':[" OWNER("p") "," OWNER("q") "," OWNER(
-                      "p") "]}}",
-                  &obj),
-           "please fix your requests; duplicate UID(s) observed: 1");
-    assert_string_equal(shown(&p, value_dig(&obj, "metadata", "ownerReferences")),
+    plane_start(&p, NULL, NULL);
+    plane_expect(
+        plane_create(&p, "", "configmaps",
+                     "{'metadata':{'name':'a','ownerReferences':[" OWNER("p") "," OWNER("q") "]}}",
+                     &obj),
+        "");
+    plane_expect(plane_create(&p, "", "configmaps",
+                              "{'metadata':{'name':'b','ownerReferences':[" OWNER("p") "," OWNER(
+                                  "q") "," OWNER("p") "]}}",
+                              &obj),
+                 "please fix your requests; duplicate UID(s) observed: 1");
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "metadata", "ownerReferences")),
                         "[" OWNER("p") "," OWNER("q") "]");
-    stop(&p);
+    plane_stop(&p);
 }
 
 /* ---- Labels of namespaces ---- */
@@ -237,18 +142,19 @@ static void security_labels(void **state)
         { NAMESPACE("i", "other", "anything"), "" },
     };
     struct plane p;
-    start(&p);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        expect(create(&p, "", "namespaces", cases[i].text, NULL), cases[i].want);
+    plane_start(&p, NULL, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        plane_expect(plane_create(&p, "", "namespaces", cases[i].text, NULL), cases[i].want);
 
-    struct call c = call_of(&p, "", "namespaces");
+    struct call c = plane_call(&p, &p.arena, "", "namespaces");
     struct err err = ERR_INIT(&p.arena);
     struct registry_update u = { .change = relabel, .arg = &p };
     struct value ret;
     c.req.ns = STR("");
     assert_int_equal(registry_update(&c, STR("a"), &u, &ret, &err), -ERR_INVALID);
-    expect(err.msg, "Invalid value: \"strict\": must be one of privileged, baseline, restricted");
-    stop(&p);
+    plane_expect(err.msg,
+                 "Invalid value: \"strict\": must be one of privileged, baseline, restricted");
+    plane_stop(&p);
 }
 
 /* ---- Certificates ---- */
@@ -276,18 +182,19 @@ static void nobody_becomes_an_administrator(void **state)
 {
     (void)state;
     struct plane p;
-    start(&p);
-    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
-                  SIGNING("a", "kubernetes.io/kube-apiserver-client", MASTERS), NULL),
-           "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not "
-           "allowed");
-    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
-                  SIGNING("b", "kubernetes.io/kube-apiserver-client", PEOPLE), NULL),
-           "");
-    expect(create(&p, "certificates.k8s.io", "certificatesigningrequests",
-                  SIGNING("c", "example.com/mine", MASTERS), NULL),
-           "");
-    stop(&p);
+    plane_start(&p, NULL, NULL);
+    plane_expect(
+        plane_create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                     SIGNING("a", "kubernetes.io/kube-apiserver-client", MASTERS), NULL),
+        "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not "
+        "allowed");
+    plane_expect(plane_create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                              SIGNING("b", "kubernetes.io/kube-apiserver-client", PEOPLE), NULL),
+                 "");
+    plane_expect(plane_create(&p, "certificates.k8s.io", "certificatesigningrequests",
+                              SIGNING("c", "example.com/mine", MASTERS), NULL),
+                 "");
+    plane_stop(&p);
 }
 
 /* ---- Devices ---- */
@@ -302,24 +209,25 @@ static void admin_access_to_devices(void **state)
         "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the "
         "`resource.kubernetes.io/admin-access: true` label on the containing namespace";
     struct plane p;
-    start(&p);
-    expect(create(&p, "resource.k8s.io", "resourceclaims",
-                  "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}", NULL),
-           why);
-    expect(create(&p, "resource.k8s.io", "resourceclaimtemplates",
-                  "{'metadata':{'name':'a'},'spec':{'spec':{" REQUESTS "}}}", NULL),
-           why);
-    expect(create(&p, "", "namespaces",
-                  "{'metadata':{'name':'admins','labels':{'resource.kubernetes.io/admin-access':"
-                  "'true'}}}",
-                  NULL),
-           "");
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, "resource.k8s.io", "resourceclaims",
+                              "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}", NULL),
+                 why);
+    plane_expect(plane_create(&p, "resource.k8s.io", "resourceclaimtemplates",
+                              "{'metadata':{'name':'a'},'spec':{'spec':{" REQUESTS "}}}", NULL),
+                 why);
+    plane_expect(
+        plane_create(&p, "", "namespaces",
+                     "{'metadata':{'name':'admins','labels':{'resource.kubernetes.io/admin-access':"
+                     "'true'}}}",
+                     NULL),
+        "");
     struct err err = ERR_INIT(&p.arena);
-    struct call c = call_of(&p, "resource.k8s.io", "resourceclaims");
+    struct call c = plane_call(&p, &p.arena, "resource.k8s.io", "resourceclaims");
     c.req.ns = STR("admins");
-    struct value obj = object(&p, &c, "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}");
+    struct value obj = plane_object(&c, "{'metadata':{'name':'a'},'spec':{" REQUESTS "}}");
     assert_int_equal(registry_create(&c, false, &obj, &err), 0);
-    stop(&p);
+    plane_stop(&p);
 }
 
 /* ---- What is empty, and what is not there ---- */
@@ -334,19 +242,22 @@ static void an_empty_list_is_told_from_none(void **state)
     (void)state;
     struct plane p;
     struct value obj;
-    start(&p);
-    expect(create(&p, "autoscaling", "horizontalpodautoscalers", AUTOSCALER("a", "'policies':[]"),
-                  NULL),
-           "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy");
-    expect(create(&p, "autoscaling", "horizontalpodautoscalers", AUTOSCALER("b", ""), NULL), "");
+    plane_start(&p, NULL, NULL);
+    plane_expect(
+        plane_create(&p, "autoscaling", "horizontalpodautoscalers",
+                     AUTOSCALER("a", "'policies':[]"), NULL),
+        "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy");
+    plane_expect(
+        plane_create(&p, "autoscaling", "horizontalpodautoscalers", AUTOSCALER("b", ""), NULL), "");
     /* But it is stored as none. */
-    expect(create(&p, "", "endpoints", "{'metadata':{'name':'a'},'subsets':[]}", &obj), "");
+    plane_expect(plane_create(&p, "", "endpoints", "{'metadata':{'name':'a'},'subsets':[]}", &obj),
+                 "");
     assert_null(value_get(&obj, STR("subsets")));
-    expect(create(&p, "rbac.authorization.k8s.io", "roles", "{'metadata':{'name':'a'},'rules':[]}",
-                  &obj),
-           "");
-    assert_string_equal(shown(&p, value_get(&obj, STR("rules"))), "null");
-    stop(&p);
+    plane_expect(plane_create(&p, "rbac.authorization.k8s.io", "roles",
+                              "{'metadata':{'name':'a'},'rules':[]}", &obj),
+                 "");
+    assert_string_equal(plane_shown(&p, value_get(&obj, STR("rules"))), "null");
+    plane_stop(&p);
 }
 
 static void limits_are_named(void **state)
@@ -354,13 +265,13 @@ static void limits_are_named(void **state)
     (void)state;
     struct plane p;
     struct value obj;
-    start(&p);
-    expect(create(&p, "", "limitranges", "{'spec':{'limits':[]}}", &obj), "");
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, "", "limitranges", "{'spec':{'limits':[]}}", &obj), "");
     struct str name = value_str(value_dig(&obj, "metadata", "name")),
                uid = value_str(value_dig(&obj, "metadata", "uid"));
     assert_int_equal(name.n, uid.n);
     assert_false(str_eq(name, uid));
-    stop(&p);
+    plane_stop(&p);
 }
 
 /* ---- Others who are faster ---- */
@@ -396,14 +307,15 @@ static void a_namespace_that_changes_is_no_name_that_is_taken(void **state)
 {
     (void)state;
     struct plane p;
-    start(&p);
+    plane_start(&p, NULL, NULL);
     const struct clock clock = { clock_system.mono_ns, wall_of_a_busy_place };
     busy = &p;
     p.api.clock = &clock;
-    expect(create(&p, "", "configmaps", "{'metadata':{'name':'a'}}", NULL), "");
+    plane_expect(plane_create(&p, "", "configmaps", "{'metadata':{'name':'a'}}", NULL), "");
     assert_true(n_changes > CHANGES);
-    expect(create(&p, "", "configmaps", "{'metadata':{'name':'a'}}", NULL), "already exists");
-    stop(&p);
+    plane_expect(plane_create(&p, "", "configmaps", "{'metadata':{'name':'a'}}", NULL),
+                 "already exists");
+    plane_stop(&p);
 }
 
 int main(void)

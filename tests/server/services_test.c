@@ -1,71 +1,19 @@
 /* Addresses and node ports of Services, given and taken back by the registry over a store in
  * memory, from one thread and from many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "plane.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/defaults/defaults.h"
-#include "api/typed.h"
-#include "base/json.h"
 #include "base/limits.h"
-#include "server/bootstrap.h"
-#include "server/registry/registry.h"
 #include "server/registry/registry_internal.h"
-#include "server/object/stored.h"
 
-struct plane {
-    struct api api;
-    struct arena arena;
-};
-
-static void start(struct plane *p, const char *cidrs, const char *ports)
+/* In double quotes, as all here. */
+static struct value service(const struct call *c, const char *name, const char *spec)
 {
-    const struct store_options opt = { .engine = STORE_MEMORY };
-    *p = (struct plane){ .api.clock = &clock_system };
-    arena_init(&p->arena);
-    struct err err = ERR_INIT(&p->arena);
-    assert_int_equal(service_ranges_parse(str_of(cidrs), str_of(ports), &p->api.services, &err), 0);
-    assert_int_equal(store_open(&opt, &p->api.store, &err), 0);
-    int r = bootstrap(&p->api, &err);
-    if (r < 0)
-        print_error(STR_FMT "\n", STR_ARG(err.msg));
-    assert_int_equal(r, 0);
-}
-
-static void stop(struct plane *p)
-{
-    store_close(p->api.store);
-    arena_done(&p->arena);
-}
-
-/* A call from nobody about a Service in the namespace default. */
-static struct call call_of(struct plane *p, struct arena *a)
-{
-    struct call c = { .api = &p->api, .arena = a };
-    c.req.resource = c.stored = kind_stored_named(STR(""), STR("services"));
-    c.req.ns = STR("default");
-    return c;
-}
-
-static struct value service(struct arena *a, const char *name, const char *spec)
-{
-    struct err err = ERR_INIT(a);
-    struct value given, obj;
-    struct str text = arena_printf(
-        a,
-        "{\"kind\":\"Service\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},\"spec\":%s}",
-        name, spec);
-    const struct kind_type *type = kind_type_find(STR(""), STR("v1"), STR("Service"));
-    assert_int_equal(json_read(a, text, NULL, &given, &err), 0);
-    assert_int_equal(typed_read(a, type, &given, NULL, &obj, &err), 0);
-    defaults_apply(a, type, &obj);
-    return obj;
+    return plane_object(
+        c, arena_printf(c->arena, "{\"metadata\":{\"name\":\"%s\"},\"spec\":%s}", name, spec).p);
 }
 
 /* The Service as it was created, or what was said instead. */
@@ -73,8 +21,8 @@ static int create(struct plane *p, struct arena *a, const char *name, const char
                   bool dry_run, struct value *ret, struct str *ret_msg)
 {
     struct err err = ERR_INIT(a);
-    struct call c = call_of(p, a);
-    *ret = service(a, name, spec);
+    struct call c = plane_call(p, a, "", "services");
+    *ret = service(&c, name, spec);
     int r = registry_create(&c, dry_run, ret, &err);
     *ret_msg = err.msg;
     return r;
@@ -104,8 +52,8 @@ static int update(struct plane *p, const char *name, const char *spec, struct va
                   struct str *ret_msg)
 {
     struct err err = ERR_INIT(&p->arena);
-    struct call c = call_of(p, &p->arena);
-    struct value obj = service(&p->arena, name, spec);
+    struct call c = plane_call(p, &p->arena, "", "services");
+    struct value obj = service(&c, name, spec);
     struct registry_update u = { .change = take_arg, .arg = &obj };
     int r = registry_update(&c, str_of(name), &u, ret, &err);
     *ret_msg = err.msg;
@@ -115,7 +63,7 @@ static int update(struct plane *p, const char *name, const char *spec, struct va
 static void delete (struct plane *p, const char *name)
 {
     struct err err = ERR_INIT(&p->arena);
-    struct call c = call_of(p, &p->arena);
+    struct call c = plane_call(p, &p->arena, "", "services");
     struct delete_options o = { .grace = -1 };
     struct value obj;
     bool gone;
@@ -153,7 +101,7 @@ static void an_address_lasts_as_long_as_its_service(void **state)
 {
     struct plane p;
     struct registry_entry address;
-    start(&p, "10.0.0.0/16", "30000-32767");
+    plane_start(&p, "10.0.0.0/16", "30000-32767");
     (void)state;
     assert_int_equal(IPS(&p), 1); /* the API's own */
     struct value obj = created(&p, "a", "{\"ports\":[{\"port\":80}]}");
@@ -161,7 +109,7 @@ static void an_address_lasts_as_long_as_its_service(void **state)
     assert_true(str_eq(value_str(value_at(value_dig(&obj, "spec", "clusterIPs"), 0)), ip_of(&obj)));
     assert_true(str_eq(value_str(value_dig(&obj, "spec", "ipFamilyPolicy")), STR("SingleStack")));
 
-    struct call c = call_of(&p, &p.arena);
+    struct call c = plane_call(&p, &p.arena, "", "services");
     assert_int_equal(registry__read_other(&c, STR("networking.k8s.io"), STR("ipaddresses"), STR(""),
                                           ip_of(&obj), &address, NULL),
                      1);
@@ -170,7 +118,7 @@ static void an_address_lasts_as_long_as_its_service(void **state)
                        STR("services")));
     delete (&p, "a");
     assert_int_equal(IPS(&p), 1);
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void a_particular_address_is_given_once(void **state)
@@ -178,7 +126,7 @@ static void a_particular_address_is_given_once(void **state)
     struct plane p;
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/16", "30000-32767");
+    plane_start(&p, "10.0.0.0/16", "30000-32767");
     (void)state;
     const char *spec = "{\"clusterIP\":\"10.0.5.5\",\"ports\":[{\"port\":80}]}";
     obj = created(&p, "a", spec);
@@ -194,7 +142,7 @@ static void a_particular_address_is_given_once(void **state)
     delete (&p, "a");
     obj = created(&p, "b", spec);
     assert_true(str_eq(ip_of(&obj), STR("10.0.5.5")));
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void a_dry_run_takes_nothing(void **state)
@@ -202,7 +150,7 @@ static void a_dry_run_takes_nothing(void **state)
     struct plane p;
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/16", "30000-32767");
+    plane_start(&p, "10.0.0.0/16", "30000-32767");
     (void)state;
     assert_int_equal(create(&p, &p.arena, "a",
                             "{\"type\":\"LoadBalancer\",\"externalTrafficPolicy\":\"Local\","
@@ -213,7 +161,7 @@ static void a_dry_run_takes_nothing(void **state)
     assert_true(node_port(&obj, 0) > 0);
     assert_int_equal(IPS(&p), 1);
     assert_int_equal(PORTS(&p), 0);
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void node_ports_follow_the_type(void **state)
@@ -221,7 +169,7 @@ static void node_ports_follow_the_type(void **state)
     struct plane p;
     struct value obj, changed;
     struct str msg;
-    start(&p, "10.0.0.0/16", "30000-30009");
+    plane_start(&p, "10.0.0.0/16", "30000-30009");
     (void)state;
     obj = created(&p, "a",
                   "{\"type\":\"NodePort\",\"ports\":[{\"name\":\"t\",\"port\":53},"
@@ -258,7 +206,7 @@ static void node_ports_follow_the_type(void **state)
     assert_int_equal(update(&p, "a", "{\"ports\":[{\"port\":81}]}", &changed, &msg), 0);
     assert_true(ip_of(&changed).n > 0);
     assert_int_equal(IPS(&p), 2);
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void a_node_port_is_given_once(void **state)
@@ -266,7 +214,7 @@ static void a_node_port_is_given_once(void **state)
     struct plane p;
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/16", "30000-30001");
+    plane_start(&p, "10.0.0.0/16", "30000-30001");
     (void)state;
     const char *asked = "{\"type\":\"NodePort\",\"ports\":[{\"port\":80,\"nodePort\":30001}]}";
     (void)created(&p, "a", asked);
@@ -285,7 +233,7 @@ static void a_node_port_is_given_once(void **state)
     delete (&p, "a");
     obj = created(&p, "c", "{\"type\":\"NodePort\",\"ports\":[{\"port\":80}]}");
     assert_int_equal(node_port(&obj, 0), 30001);
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void two_families_give_two_addresses(void **state)
@@ -293,7 +241,7 @@ static void two_families_give_two_addresses(void **state)
     struct plane p;
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/24,fd00::/120", "30000-32767");
+    plane_start(&p, "10.0.0.0/24,fd00::/120", "30000-32767");
     (void)state;
     obj = created(&p, "a", "{\"ipFamilyPolicy\":\"PreferDualStack\",\"ports\":[{\"port\":80}]}");
     const struct value *ips = value_dig(&obj, "spec", "clusterIPs");
@@ -309,7 +257,7 @@ static void two_families_give_two_addresses(void **state)
     assert_int_equal(IPS(&p), 2);
     obj = created(&p, "b", "{\"ipFamilies\":[\"IPv6\"],\"ports\":[{\"port\":80}]}");
     assert_true(str_starts(ip_of(&obj), STR("fd00::")));
-    stop(&p);
+    plane_stop(&p);
 }
 
 static const char *many_ports(struct arena *a, size_t n, int64_t first_node_port)
@@ -328,7 +276,7 @@ static void node_ports_are_bounded(void **state)
     struct plane p;
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/16", "30000-32767");
+    plane_start(&p, "10.0.0.0/16", "30000-32767");
     (void)state;
     assert_int_equal(create(&p, &p.arena, "a",
                             many_ports(&p.arena, LIMIT_SERVICE_NODE_PORTS + 1, 0), false, &obj,
@@ -342,7 +290,7 @@ static void node_ports_are_bounded(void **state)
     assert_int_equal(PORTS(&p), LIMIT_SERVICE_NODE_PORTS);
     delete (&p, "a");
     assert_int_equal(PORTS(&p), 0);
-    stop(&p);
+    plane_stop(&p);
 }
 
 /* ---- Many at once ---- */
@@ -422,14 +370,14 @@ static void many_at_once_get_different_ones(void **state)
 {
     struct plane p;
     struct worker workers[THREADS];
-    start(&p, "10.0.0.0/16", "30000-32767");
+    plane_start(&p, "10.0.0.0/16", "30000-32767");
     (void)state;
     run_workers(&p, workers);
     assert_int_equal(check_distinct(workers), THREADS * EACH);
     assert_int_equal(IPS(&p), THREADS * EACH + 1);
     assert_int_equal(PORTS(&p), THREADS * EACH);
     done(workers);
-    stop(&p);
+    plane_stop(&p);
 }
 
 static void a_small_range_is_given_away_to_the_last(void **state)
@@ -438,7 +386,7 @@ static void a_small_range_is_given_away_to_the_last(void **state)
     struct worker workers[THREADS];
     struct value obj;
     struct str msg;
-    start(&p, "10.0.0.0/25", "30000-32767"); /* 126 addresses, 200 askers */
+    plane_start(&p, "10.0.0.0/25", "30000-32767"); /* 126 addresses, 200 askers */
     (void)state;
     run_workers(&p, workers);
     size_t n = check_distinct(workers);
@@ -451,7 +399,7 @@ static void a_small_range_is_given_away_to_the_last(void **state)
         create(&p, &p.arena, "one-more", "{\"ports\":[{\"port\":80}]}", false, &obj, &msg),
         -ERR_INTERNAL);
     assert_true(str_ends(msg, STR("range is full")));
-    stop(&p);
+    plane_stop(&p);
 }
 
 int main(void)
