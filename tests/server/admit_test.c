@@ -79,6 +79,199 @@ static void runtime_classes(void **state)
     plane_stop(&p);
 }
 
+/* ---- Priorities ---- */
+
+#define CLASS(name, value, more) "{'metadata':{'name':'" name "'},'value':" value more "}"
+#define CLASSES                  "scheduling.k8s.io", "priorityclasses"
+
+static void priorities(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pod, *refusal; /* "": none */
+        const char *priority, *class, *policy;
+    } cases[] = {
+        { POD("a", "'hostname':'h'"), "", "0", "", "'PreemptLowerPriority'" },
+        { POD("b", "'priorityClassName':'high'"), "", "1000", "'high'", "'PreemptLowerPriority'" },
+        { POD("c", "'priorityClassName':'polite'"), "", "7", "'polite'", "'Never'" },
+        { POD("d", "'priorityClassName':'high','priority':1000"), "", "1000", "'high'",
+          "'PreemptLowerPriority'" },
+        { POD("e", "'priorityClassName':'system-node-critical'"), "", "2000001000",
+          "'system-node-critical'", "'PreemptLowerPriority'" },
+        { POD("f", "'priorityClassName':'none'"),
+          "pods \"f\" is forbidden: no PriorityClass with name none was found" },
+        { POD("g", "'priorityClassName':'high','priority':5"),
+          "pods \"g\" is forbidden: the integer value of priority (5) must not be provided in pod "
+          "spec; priority admission controller computed 1000 from the given PriorityClass name" },
+        { POD("h", "'priority':5"), "priority admission controller computed 0 from" },
+        { POD("i", "'priorityClassName':'polite','preemptionPolicy':'PreemptLowerPriority'"),
+          "pods \"i\" is forbidden: the string value of PreemptionPolicy (PreemptLowerPriority) "
+          "must not be provided in pod spec; priority admission controller computed Never from "
+          "the given PriorityClass name" },
+    };
+    struct plane p;
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, CLASSES, CLASS("high", "1000", ""), NULL), "");
+    plane_expect(
+        plane_create(&p, CLASSES, CLASS("polite", "7", ",'preemptionPolicy':'Never'"), NULL), "");
+    plane_expect(plane_create(&p, CLASSES, CLASS("huge", "1000000001", ""), NULL),
+                 "maximum allowed value of a user defined priority is 1000000000");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct value pod = value_null();
+        plane_expect(plane_create(&p, "", "pods", cases[i].pod, &pod), cases[i].refusal);
+        if (*cases[i].refusal)
+            continue;
+        const struct value *spec = value_get(&pod, STR("spec"));
+        assert_string_equal(plane_shown(&p, value_get(spec, STR("priority"))), cases[i].priority);
+        assert_string_equal(plane_shown(&p, value_get(spec, STR("priorityClassName"))),
+                            cases[i].class);
+        assert_string_equal(plane_shown(&p, value_get(spec, STR("preemptionPolicy"))),
+                            cases[i].policy);
+    }
+    plane_stop(&p);
+}
+
+static void one_class_is_the_default(void **state)
+{
+    (void)state;
+    struct plane p;
+    struct value pod;
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, CLASSES, CLASS("usual", "50", ",'globalDefault':true"), NULL),
+                 "");
+    plane_expect(plane_create(&p, CLASSES, CLASS("other", "9", ",'globalDefault':true"), NULL),
+                 "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass usual is "
+                 "already marked as default. Only one default can exist");
+    plane_expect(plane_create(&p, CLASSES, CLASS("other", "9", ""), NULL), "");
+    plane_expect(plane_update(&p, CLASSES, "usual", "",
+                              CLASS("usual", "50", ",'globalDefault':true,'description':'d'"),
+                              NULL),
+                 "");
+    plane_expect(
+        plane_update(&p, CLASSES, "other", "", CLASS("other", "9", ",'globalDefault':true"), NULL),
+        "PriorityClass usual is already marked as default");
+    plane_expect(plane_create(&p, "", "pods", POD("a", "'hostname':'h'"), &pod), "");
+    assert_string_equal(plane_shown(&p, value_dig(&pod, "spec", "priority")), "50");
+    assert_string_equal(plane_shown(&p, value_dig(&pod, "spec", "priorityClassName")), "'usual'");
+    /* A pod keeps the priority that it was born with. */
+    plane_expect(plane_update(&p, CLASSES, "usual", "", CLASS("usual", "50", ""), NULL), "");
+    plane_expect(plane_update(&p, "", "pods", "a", "",
+                              POD("a", "'hostname':'h','priorityClassName':'usual'"), &pod),
+                 "");
+    assert_string_equal(plane_shown(&p, value_dig(&pod, "spec", "priority")), "50");
+    plane_stop(&p);
+}
+
+/* ---- What the server adds ---- */
+
+#define PATIENT(key)                                       \
+    "{'effect':'NoExecute','key':'node.kubernetes.io/" key \
+    "','operator':'Exists','tolerationSeconds':300}"
+#define TOLERATES(name, more) POD(name, "'tolerations':[" more "]")
+
+static const char *sorted_shown(struct plane *p, const struct value *list, size_t at)
+{
+    struct value item = value_object();
+    static const struct str keys[] = { STR("effect"), STR("key"), STR("operator"),
+                                       STR("tolerationSeconds") };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (value_get(value_at(list, at), keys[i]))
+            (void)value_add(&p->arena, &item, keys[i],
+                            value_borrow(value_get(value_at(list, at), keys[i])));
+    return plane_shown(p, &item);
+}
+
+static void pods_stay_a_while_on_lost_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pod;
+        size_t n;
+        const char *last;
+    } cases[] = {
+        { POD("a", "'hostname':'h'"), 2, PATIENT("unreachable") },
+        { TOLERATES("b", "{'key':'node.kubernetes.io/unreachable','operator':'Exists'}"), 2,
+          PATIENT("not-ready") },
+        { TOLERATES("c", "{'key':'node.kubernetes.io/unreachable','operator':'Exists','effect':"
+                         "'NoSchedule'}"),
+          3, PATIENT("unreachable") },
+        { TOLERATES("d", "{'operator':'Exists'}"), 1, "{'operator':'Exists'}" },
+    };
+    struct plane p;
+    plane_start(&p, NULL, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct value pod;
+        plane_expect(plane_create(&p, "", "pods", cases[i].pod, &pod), "");
+        const struct value *list = value_dig(&pod, "spec", "tolerations");
+        assert_int_equal(list->n, cases[i].n);
+        assert_string_equal(sorted_shown(&p, list, list->n - 1), cases[i].last);
+    }
+    plane_stop(&p);
+}
+
+#define CLAIM(name, class, size)                                                                   \
+    "{'metadata':{'name':'" name                                                                   \
+    "'},'spec':{'storageClassName':'" class "','volumeName':'v','accessModes':['ReadWriteOnce'],'" \
+                                            "resources':{'requests':{'storage':'" size "'}}}}"
+
+static void protected_while_in_use(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *plural, *text, *finalizers;
+    } cases[] = {
+        { "", "persistentvolumes",
+          "{'metadata':{'name':'v','finalizers':['a/b']},'spec':{'capacity':{'storage':'1Gi'},"
+          "'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/x'}}}",
+          "['a/b','kubernetes.io/pv-protection']" },
+        { "", "persistentvolumeclaims", CLAIM("c", "s", "1Gi"),
+          "['kubernetes.io/pvc-protection']" },
+        { "storage.k8s.io", "volumeattributesclasses",
+          "{'metadata':{'name':'v'},'driverName':'d','parameters':{'a':'b'}}",
+          "['kubernetes.io/vac-protection']" },
+    };
+    struct plane p;
+    struct value obj;
+    plane_start(&p, NULL, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        plane_expect(plane_create(&p, cases[i].group, cases[i].plural, cases[i].text, &obj), "");
+        assert_string_equal(plane_shown(&p, value_dig(&obj, "metadata", "finalizers")),
+                            cases[i].finalizers);
+    }
+    plane_expect(plane_create(&p, "", "nodes", "{'metadata':{'name':'new'}}", &obj), "");
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "spec", "taints")),
+                        "[{'key':'node.kubernetes.io/not-ready','effect':'NoSchedule'}]");
+    plane_stop(&p);
+}
+
+#define GROWS(name, allows) \
+    "{'metadata':{'name':'" name "'},'provisioner':'x','allowVolumeExpansion':" allows "}"
+#define BOUND "{'metadata':{'name':'c'},'status':{'phase':'Bound','capacity':{'storage':'1Gi'}}}"
+
+static void claims_grow_if_their_class_lets_them(void **state)
+{
+    (void)state;
+    struct plane p;
+    plane_start(&p, NULL, NULL);
+    plane_expect(plane_create(&p, "storage.k8s.io", "storageclasses", GROWS("s", "false"), NULL),
+                 "");
+    plane_expect(plane_create(&p, "", "persistentvolumeclaims", CLAIM("c", "s", "1Gi"), NULL), "");
+    plane_expect(
+        plane_update(&p, "", "persistentvolumeclaims", "c", "", CLAIM("c", "s", "2Gi"), NULL),
+        "spec is immutable after creation");
+    plane_expect(plane_update(&p, "", "persistentvolumeclaims", "c", "status", BOUND, NULL), "");
+    plane_expect(
+        plane_update(&p, "", "persistentvolumeclaims", "c", "", CLAIM("c", "s", "2Gi"), NULL),
+        "persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can be "
+        "resized and the storageclass that provisions the pvc must support resize");
+    plane_expect(
+        plane_update(&p, "storage.k8s.io", "storageclasses", "s", "", GROWS("s", "true"), NULL),
+        "");
+    plane_expect(
+        plane_update(&p, "", "persistentvolumeclaims", "c", "", CLAIM("c", "s", "2Gi"), NULL), "");
+    plane_stop(&p);
+}
+
 /* ---- Owners ---- */
 
 #define OWNER(name) "{'apiVersion':'v1','kind':'Pod','name':'" name "','uid':'1'}"
@@ -322,6 +515,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runtime_classes),
+        cmocka_unit_test(priorities),
+        cmocka_unit_test(one_class_is_the_default),
+        cmocka_unit_test(pods_stay_a_while_on_lost_nodes),
+        cmocka_unit_test(protected_while_in_use),
+        cmocka_unit_test(claims_grow_if_their_class_lets_them),
         cmocka_unit_test(owners_are_named_once),
         cmocka_unit_test(security_labels),
         cmocka_unit_test(nobody_becomes_an_administrator),

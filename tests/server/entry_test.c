@@ -260,6 +260,43 @@ static void a_request_may_name_its_time(void **state)
 
 /* ---- Names ---- */
 
+/* A stranger may see how the server is, and its version; the same paths are no secret to others. */
+static void what_is_public(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int status; /* for strangers */
+    } rows[] = {
+        { "/healthz", 200 },      { "/livez", 200 },        { "/readyz", 200 },
+        { "/readyz/ping", 200 },  { "/version", 200 },      { "/version/", 200 },
+        { "/healthzz", 403 },     { "/version/more", 403 }, { "/", 403 },
+        { "/api", 403 },          { "/apis", 403 },         { "/openapi/v2", 403 },
+        { "/metrics", 403 },      { "/nothing", 403 },      { "/api/v1/nodes", 403 },
+        { "/%68ealthz/..", 403 }, { "/Healthz", 403 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct client c = client_open(nobody, false);
+        ask(&c, "GET", rows[i].path, "", STR(""));
+        struct str reply = client_reply(&c);
+        if (h1_status(reply) != rows[i].status)
+            fail_msg("%s: %s", rows[i].path, reply.p);
+        client_close(&c);
+        if (rows[i].status == 403)
+            has(reply,
+                arena_printf(&arena,
+                             "\"message\":\"forbidden: User \\\"system:anonymous\\\" cannot get "
+                             "path \\\"%s\\\"\",\"reason\":\"Forbidden\"",
+                             rows[i].path)
+                    .p);
+    }
+    struct client c = client_open(admin, false);
+    ask(&c, "GET", "/metrics", "", STR(""));
+    struct str reply = client_reply(&c); /* refusals are counted too */
+    has(reply, "apiserver_request_total{code=\"403\"");
+    client_close(&c);
+}
+
 /* Who somebody is, says the certificate alone. */
 static void headers_name_nobody(void **state)
 {
@@ -338,6 +375,7 @@ int main(void)
         cmocka_unit_test(bodies_of_strangers_are_not_read),
         cmocka_unit_test(strangers_are_refused_at_the_head),
         cmocka_unit_test(a_request_may_name_its_time),
+        cmocka_unit_test(what_is_public),
         cmocka_unit_test(headers_name_nobody),
         cmocka_unit_test(strangers_get_one_request_per_connection),
     };

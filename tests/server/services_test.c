@@ -293,6 +293,74 @@ static void node_ports_are_bounded(void **state)
     plane_stop(&p);
 }
 
+/* ---- Fields ---- */
+
+static void what_is_asked_for(void **state)
+{
+    static const struct {
+        const char *spec, *refusal; /* "": none */
+    } cases[] = {
+        { "{\"ipFamilies\":[\"IPv6\"],\"ports\":[{\"port\":80}]}",
+          "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster" },
+        { "{\"ipFamilyPolicy\":\"RequireDualStack\",\"ports\":[{\"port\":80}]}",
+          "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not "
+          "configured "
+          "for dual-stack services" },
+        { "{\"ipFamilyPolicy\":\"PreferDualStack\",\"ports\":[{\"port\":80}]}", "" },
+        { "{\"ipFamilyPolicy\":\"SingleStack\",\"clusterIPs\":[\"10.0.7.7\",\"fd00::1\"],"
+          "\"clusterIP\":\"10.0.7.7\",\"ports\":[{\"port\":80}]}",
+          "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are "
+          "specified" },
+        { "{\"clusterIP\":\"10.0.9.9\",\"ipFamilies\":[\"IPv6\"],\"ports\":[{\"port\":80}]}",
+          "spec.clusterIPs[0]: Invalid value: \"10.0.9.9\": expected an IPv6 value as indicated "
+          "by "
+          "`ipFamilies[0]`" },
+        { "{\"clusterIP\":\"None\",\"ports\":[{\"port\":80}]}", "" },
+        { "{\"clusterIP\":\"10.9.9.9\",\"ports\":[{\"port\":80}]}",
+          "failed to allocate IP 10.9.9.9: the provided network does not match the current range" },
+        { "{\"type\":\"NodePort\",\"ports\":[{\"port\":80,\"nodePort\":80}]}",
+          "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The "
+          "range of valid ports is 30000-32767" },
+    };
+    struct plane p;
+    plane_start(&p, NULL, NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct value obj;
+        struct str msg;
+        (void)create(&p, &p.arena, arena_printf(&p.arena, "s%zu", i).p, cases[i].spec, false, &obj,
+                     &msg);
+        plane_expect(msg, cases[i].refusal);
+    }
+    plane_stop(&p);
+}
+
+static void headless_services_have_no_address(void **state)
+{
+    struct plane p;
+    struct value obj, changed;
+    struct str msg;
+    plane_start(&p, NULL, NULL);
+    (void)state;
+    obj = created(&p, "a", "{\"clusterIP\":\"None\",\"ports\":[{\"port\":80}]}");
+    assert_int_equal(IPS(&p), 1);
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "spec", "clusterIPs")), "['None']");
+    /* Without a selector nobody knows which families its endpoints will have. */
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "spec", "ipFamilyPolicy")),
+                        "'RequireDualStack'");
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "spec", "ipFamilies")), "['IPv4','IPv6']");
+    obj = created(&p, "b", "{\"clusterIP\":\"None\",\"selector\":{\"a\":\"b\"}}");
+    assert_string_equal(plane_shown(&p, value_dig(&obj, "spec", "ipFamilies")), "['IPv4']");
+    /* An address is for life. */
+    assert_int_equal(
+        update(&p, "b",
+               "{\"clusterIP\":\"10.0.3.3\",\"selector\":{\"a\":\"b\"},\"ports\":[{\"port\":80}]}",
+               &changed, &msg),
+        -ERR_INVALID);
+    plane_expect(msg, "spec.clusterIPs[0]: Invalid value: [\"10.0.3.3\"]: may not change once set");
+    plane_stop(&p);
+}
+
 /* ---- Many at once ---- */
 
 enum { THREADS = 8, EACH = 25 };
@@ -412,6 +480,8 @@ int main(void)
         cmocka_unit_test(a_node_port_is_given_once),
         cmocka_unit_test(two_families_give_two_addresses),
         cmocka_unit_test(node_ports_are_bounded),
+        cmocka_unit_test(what_is_asked_for),
+        cmocka_unit_test(headless_services_have_no_address),
         cmocka_unit_test(many_at_once_get_different_ones),
         cmocka_unit_test(a_small_range_is_given_away_to_the_last),
     };
