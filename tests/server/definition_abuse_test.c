@@ -10,7 +10,6 @@
 #include "base/idiom.h"
 #include "base/json.h"
 #include "requests.h"
-#include "server/bootstrap.h"
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define GAUGES      "/apis/abuse.example.com/v1/namespaces/default/gauges"
@@ -23,7 +22,6 @@ enum { ROUNDS = 200, ENUM_VALUES = 100000 };
 
 enum { HANG_GUARD_SEC = 60, COLUMNS = 1000, COLUMN_ITEMS = 30000 };
 
-static struct live live;
 static struct requests *requests;
 
 /* ---- Definitions and objects ---- */
@@ -649,11 +647,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(held_objects, start, end),
     };
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &live.api.services, &err) < 0 ||
-        bootstrap(&live.api, &err) < 0)
-        return 1;
+    live_populate(&live);
     requests = requests_new(&live);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     requests_free(requests);

@@ -16,11 +16,9 @@
 #include "base/yaml.h"
 #include "definitions_refused.h"
 #include "requests.h"
-#include "server/bootstrap.h"
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-static struct live live;
 static struct requests *requests;
 
 /* ---- Reading ---- */
@@ -460,11 +458,7 @@ int main(void)
         cmocka_unit_test(expressions_decide),
     };
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &live.api.services, &err) < 0 ||
-        bootstrap(&live.api, &err) < 0)
-        return 1;
+    live_populate(&live);
     requests = requests_new(&live);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     requests_free(requests);

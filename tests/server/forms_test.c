@@ -8,12 +8,10 @@
 #include "base/idiom.h"
 #include "base/json.h"
 #include "requests.h"
-#include "server/bootstrap.h"
 
 #define CBOR  "application/cbor"
 #define PROTO "application/vnd.kubernetes.protobuf"
 
-static struct live live;
 static struct requests *requests;
 
 /* An object of each sort. */
@@ -294,11 +292,7 @@ int main(void)
         FORMS_TEST(custom_objects_have_no_protobuf),
     };
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &live.api.services, &err) < 0 ||
-        bootstrap(&live.api, &err) < 0)
-        return 1;
+    live_populate(&live);
     requests = requests_new(&live);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     requests_free(requests);

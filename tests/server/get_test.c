@@ -4,22 +4,6 @@
 #include "base/idiom.h"
 #include "server/http/reply.h"
 
-static struct live live;
-
-static int setup(void **state)
-{
-    (void)state;
-    live_start(&live);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    live_stop(&live);
-    return 0;
-}
-
 /* Which of two requests that come together is answered first: 1 or 3. */
 static uint32_t first_answer(const char *path, const char *other)
 {
@@ -87,9 +71,10 @@ static void names_of_files_are_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_parsed_and_large_holds_up_nobody, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_is_the_same_object, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_of_files_are_not_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_parsed_and_large_holds_up_nobody, live_setup,
+                                        live_teardown),
+        cmocka_unit_test_setup_teardown(it_is_the_same_object, live_setup, live_teardown),
+        cmocka_unit_test_setup_teardown(names_of_files_are_not_told, live_setup, live_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,6 @@
 #include "server/object/encode.h"
 #include "server/object/token.h"
 
-static struct live live;
 static struct clock_fake now;
 
 static int setup(void **state)
@@ -27,26 +26,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    live_stop(&live);
-    return 0;
-}
-
-__attribute__((format(printf, 1, 2))) static const char *path(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    struct str s = arena_vprintf(&live.arena, fmt, ap);
-    va_end(ap);
-    return str_cstr(&live.arena, s);
-}
-
 static void fill(const char *ns, size_t n, size_t size)
 {
     for (size_t i = 0; i < n; i++)
-        (void)live_put(&live, ns, path("c%05zu", i), i % 2 ? "odd" : "even", size);
+        (void)live_put(&live, ns, live_path("c%05zu", i), i % 2 ? "odd" : "even", size);
 }
 
 static const struct value *items_of(const struct value *list)
@@ -63,7 +46,8 @@ static void read_pages(const char *target, size_t limit, size_t total, struct va
     *ret = value_array();
     do {
         struct value page = live_get_json(
-            &live, path("%slimit=%zu%s%s", target, limit, *token ? "&continue=" : "", token), 200);
+            &live, live_path("%slimit=%zu%s%s", target, limit, *token ? "&continue=" : "", token),
+            200);
         value_each_item (it, items_of(&page))
             value_put_item(&live.arena, ret, *it);
         const struct value *next = value_dig(&page, "metadata", "continue"),
@@ -105,8 +89,8 @@ static void a_page_is_of_its_revision(void **state)
     (void)live_put(&live, "a", "c00005x", NULL, 10);
     struct value rest =
         live_get_json(&live,
-                      path("/api/v1/namespaces/a/configmaps?continue=%s",
-                           live_text(&live, value_dig(&first, "metadata", "continue"))),
+                      live_path("/api/v1/namespaces/a/configmaps?continue=%s",
+                                live_text(&live, value_dig(&first, "metadata", "continue"))),
                       200);
     assert_int_equal(items_of(&rest)->n, 6);
     assert_string_equal(live_text(&live, value_dig(&first, "metadata", "resourceVersion")),
@@ -120,20 +104,20 @@ static void a_list_can_take_too_long(void **state)
     enum { TTL_MS = 5000 };
     live.api.continue_ttl_ns = TTL_MS * NS_PER_MS;
     for (int i = 0; i < 9; i++)
-        (void)live_put(&live, "a", path("n%d", i), NULL, 10);
+        (void)live_put(&live, "a", live_path("n%d", i), NULL, 10);
     const char *target = "/api/v1/namespaces/a/configmaps?limit=2";
     struct value page = live_get_json(&live, target, 200);
     for (int i = 0; i < 2; i++) {
         clock_fake_advance(&now, TTL_MS / 2 * NS_PER_MS);
         const char *token = live_text(&live, value_dig(&page, "metadata", "continue"));
-        page = live_get_json(&live, path("%s&continue=%s", target, token), 200);
+        page = live_get_json(&live, live_path("%s&continue=%s", target, token), 200);
     }
     clock_fake_advance(&now, NS_PER_MS);
     const char *token = live_text(&live, value_dig(&page, "metadata", "continue"));
-    struct value gone = live_get_json(&live, path("%s&continue=%s", target, token), 410);
+    struct value gone = live_get_json(&live, live_path("%s&continue=%s", target, token), 410);
     assert_true(str_eq(value_str(value_get(&gone, STR("reason"))), STR("Expired")));
     token = live_text(&live, value_dig(&gone, "metadata", "continue"));
-    page = live_get_json(&live, path("%s&continue=%s", target, token), 200);
+    page = live_get_json(&live, live_path("%s&continue=%s", target, token), 200);
     assert_true(str_eq(
         value_str(value_dig(value_at(value_get(&page, STR("items")), 0), "metadata", "name")),
         STR("n6")));
@@ -152,13 +136,13 @@ static void an_expired_token_comes_with_another(void **state)
     struct err err = ERR_INIT(&live.arena);
     assert_int_equal(store_compact(live.api.store, newest, &err), 0);
 
-    const char *target = path("/api/v1/namespaces/a/configmaps?limit=4&continue=%s", token);
+    const char *target = live_path("/api/v1/namespaces/a/configmaps?limit=4&continue=%s", token);
     struct value gone = live_get_json(&live, target, 410);
     assert_string_equal(live_text(&live, value_get(&gone, STR("reason"))), "Expired");
     const char *fresh = live_text(&live, value_dig(&gone, "metadata", "continue"));
     assert_true(*fresh);
     struct value rest;
-    read_pages(path("/api/v1/namespaces/a/configmaps?continue=%s&", fresh), 100, 0, &rest);
+    read_pages(live_path("/api/v1/namespaces/a/configmaps?continue=%s&", fresh), 100, 0, &rest);
     assert_int_equal(rest.n, 6); /* one gone, one more */
 
     struct value exact = live_get_json(
@@ -177,7 +161,8 @@ static void a_token_never_leaves_its_range(void **state)
                              .start = live_key(&live, "b", "c00001") };
     struct str foreign = token_write(&live.arena, &t, live_key(&live, "", ""));
     struct value list = live_get_json(
-        &live, path("/api/v1/namespaces/a/configmaps?continue=" STR_FMT, STR_ARG(foreign)), 200);
+        &live, live_path("/api/v1/namespaces/a/configmaps?continue=" STR_FMT, STR_ARG(foreign)),
+        200);
     value_each_item (it, items_of(&list))
         assert_string_equal(live_text(&live, value_dig(it, "metadata", "namespace")), "a");
 }
@@ -261,9 +246,9 @@ static void encodings_say_the_same(void **state)
     for (size_t f = 0; f < 2; f++) {
         for (size_t t = 0; t < ARRAY_LEN(targets); t++) {
             struct value want = value_null();
-            for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-                struct answer a =
-                    live_get(&live, targets[t], path("Accept: %s%s\r\n", rows[i].accept, forms[f]));
+            for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                struct answer a = live_get(&live, targets[t],
+                                           live_path("Accept: %s%s\r\n", rows[i].accept, forms[f]));
                 assert_int_equal(a.status, 200);
                 struct value got = rows[i].read(a.body);
                 drop_types(&got);
@@ -289,12 +274,14 @@ static void no_seam_is_seen(void **state)
     fill("few", 3, 10);
     fill("many", 10, 60 << 10);
     for (size_t f = 0; f < 9; f++) {
-        const char *target = path("/api/v1/namespaces/%s/configmaps", spaces[f / 3]);
+        const char *target = live_path("/api/v1/namespaces/%s/configmaps", spaces[f / 3]);
         const char *form = forms[f % 3];
-        struct answer json = live_get(&live, target, path("Accept: application/json%s\r\n", form));
+        struct answer json =
+            live_get(&live, target, live_path("Accept: application/json%s\r\n", form));
         struct answer pretty =
-            live_get(&live, target, path("Accept: application/json%s;pretty=1\r\n", form));
-        struct answer yaml = live_get(&live, target, path("Accept: application/yaml%s\r\n", form));
+            live_get(&live, target, live_path("Accept: application/json%s;pretty=1\r\n", form));
+        struct answer yaml =
+            live_get(&live, target, live_path("Accept: application/yaml%s\r\n", form));
         struct value list = live_json(&live, json.body);
         autobuf text = { 0 };
         json_write(&text, &list);
@@ -439,7 +426,7 @@ static void a_list_names_what_cannot_be_read(void **state)
 
 int main(void)
 {
-#define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, setup, live_teardown)
     const struct CMUnitTest tests[] = {
         LIST_TEST(pages_are_the_whole),
         LIST_TEST(a_page_is_of_its_revision),

@@ -134,6 +134,33 @@ void live_stop(struct live *l)
     arena_done(&l->arena);
 }
 
+/* ---- The usual one ---- */
+
+struct live live;
+
+int live_setup(void **state)
+{
+    (void)state;
+    live_start(&live);
+    return 0;
+}
+
+int live_teardown(void **state)
+{
+    (void)state;
+    live_stop(&live);
+    return 0;
+}
+
+const char *live_path(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str s = arena_vprintf(&live.arena, fmt, ap);
+    va_end(ap);
+    return str_cstr(&live.arena, s);
+}
+
 /* ---- Objects ---- */
 
 static const struct kind_resource *configmaps(void)

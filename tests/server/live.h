@@ -28,6 +28,13 @@ void live_populate(struct live *l); /* with what every control plane has from th
 void live_drain(struct live *l);    /* begins; live_stop() waits for it */
 void live_stop(struct live *l); /* as a server does: watches end, what runs ends, all is freed */
 
+/* The server of a test program that has one at a time, and cmocka's set-up and tear-down of it. */
+extern struct live live;
+int live_setup(void **state);
+int live_teardown(void **state);
+/* Text in its arena: a path, an expectation. */
+__attribute__((format(printf, 1, 2))) const char *live_path(const char *fmt, ...);
+
 /* A ConfigMap with a label `x` (unless it is NULL) and `size` bytes of data. Returns the
  * revision. */
 uint64_t live_put(struct live *l, const char *ns, const char *name, const char *x, size_t size);

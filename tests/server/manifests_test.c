@@ -20,9 +20,7 @@
 #include "live.h"
 #include "manifests_refused.h"
 #include "net/fetch.h"
-#include "server/bootstrap.h"
 
-static struct live live;
 static struct fetcher *fetcher;
 static struct map namespaces; /* that have been made */
 static size_t n_accepted, n_refused, n_wrong;
@@ -223,11 +221,7 @@ int main(void)
         return VECTORS_SKIPPED;
     const struct CMUnitTest tests[] = { cmocka_unit_test(manifests_are_accepted) };
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &live.api.services, &err) < 0 ||
-        bootstrap(&live.api, &err) < 0)
-        return 1;
+    live_populate(&live);
     fetcher = fetcher_new(&(struct fetcher_options){ 0 });
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     fetcher_free(fetcher);

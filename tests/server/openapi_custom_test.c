@@ -12,7 +12,6 @@
 #define V3          "/openapi/v3/apis/things.example.com/v1"
 #define NAME        "com.example.things.v1.Thing"
 
-static struct live live;
 static struct requests *requests;
 
 static const char definition[] =
@@ -70,9 +69,7 @@ static int start(void **state)
 {
     (void)state;
     arena_init(&a);
-    struct value crd = requests_parse(&a, str_of(definition));
-    struct sent got = requests_json(requests, &a, "POST", STR(DEFINITIONS), &crd);
-    assert_int_equal(got.status, 201);
+    requests_define(requests, &a, definition);
     return 0;
 }
 

@@ -16,7 +16,6 @@ enum { CREATES = 10 };
 enum { CREATES = 60 };
 #endif
 
-static struct live live;
 static struct requests *requests;
 static atomic_bool is_over;
 static atomic_uint n_wrong, n_changes;
@@ -193,11 +192,7 @@ static int start(void **state)
     live_start(&live);
     live_populate(&live);
     requests = requests_new(&live);
-    struct value crd = requests_parse(&live.arena, str_of(definition));
-    struct sent got =
-        requests_json(requests, &live.arena, "POST",
-                      STR("/apis/apiextensions.k8s.io/v1/customresourcedefinitions"), &crd);
-    assert_int_equal(got.status, 201);
+    requests_define(requests, &live.arena, definition);
     return 0;
 }
 

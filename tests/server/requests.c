@@ -95,3 +95,12 @@ struct value requests_parse(struct arena *a, struct str text)
         fail_msg(STR_FMT ": " STR_FMT, STR_ARG(err.msg), STR_ARG(str_take(text, 200)));
     return v;
 }
+
+void requests_define(struct requests *r, struct arena *a, const char *definition)
+{
+    struct value crd = requests_parse(a, str_of(definition));
+    struct sent got = requests_json(
+        r, a, "POST", STR("/apis/apiextensions.k8s.io/v1/customresourcedefinitions"), &crd);
+    if (got.status != 201)
+        fail_msg("%d " STR_FMT, got.status, STR_ARG(got.body));
+}

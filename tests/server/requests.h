@@ -31,3 +31,6 @@ bool sent_says(const struct sent *s, const char *words);
 
 /* From YAML or JSON; fails the test if it is neither. */
 struct value requests_parse(struct arena *a, struct str text);
+
+/* Creates a CustomResourceDefinition, written as YAML. */
+void requests_define(struct requests *r, struct arena *a, const char *definition);

@@ -17,10 +17,8 @@
 #include "live.h"
 #include "base/idiom.h"
 #include "net/fetch.h"
-#include "server/bootstrap.h"
 #include "server/object/stored.h"
 
-static struct live live;
 static struct fetcher *fetcher;
 static size_t n_objects, n_reads, n_creates;
 
@@ -271,11 +269,7 @@ int main(void)
         return VECTORS_SKIPPED;
     const struct CMUnitTest tests[] = { cmocka_unit_test(objects_come_back) };
     live_start(&live);
-    struct err err = ERR_INIT(&live.arena);
-    if (service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                             &live.api.services, &err) < 0 ||
-        bootstrap(&live.api, &err) < 0)
-        return 1;
+    live_populate(&live);
     fetcher = fetcher_new(&(struct fetcher_options){ 0 });
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     fetcher_free(fetcher);

@@ -9,37 +9,12 @@
 #include "base/json.h"
 #include "server/watch/watch.h"
 
-static struct live live;
-
-static int setup(void **state)
-{
-    (void)state;
-    live_start(&live);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    live_stop(&live);
-    return 0;
-}
-
-__attribute__((format(printf, 1, 2))) static const char *path(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    struct str s = arena_vprintf(&live.arena, fmt, ap);
-    va_end(ap);
-    return str_cstr(&live.arena, s);
-}
-
 #define CONFIGMAPS "/api/v1/namespaces/a/configmaps?watch=1"
 
 static void expect(struct stream *s, const char *type, const char *name, uint64_t rev)
 {
     assert_string_equal(stream_event(s, &live),
-                        path("%s %s %llu", type, name, (unsigned long long)rev));
+                        live_path("%s %s %llu", type, name, (unsigned long long)rev));
 }
 
 static size_t count_watches(void)
@@ -57,7 +32,8 @@ static void changes_are_seen_as_they_happen(void **state)
     (void)state;
     uint64_t before = live_put(&live, "a", "old", NULL, 10);
     struct stream s;
-    stream_open(&s, &live, path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)before));
+    stream_open(&s, &live,
+                live_path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)before));
     uint64_t added = live_put(&live, "a", "p", NULL, 10);
     (void)live_put(&live, "b", "p", NULL, 10); /* another namespace */
     uint64_t changed = live_put(&live, "a", "p", NULL, 20);
@@ -70,7 +46,7 @@ static void changes_are_seen_as_they_happen(void **state)
     /* And again from history. */
     stream_open(
         &s, &live,
-        path(CONFIGMAPS "&timeoutSeconds=1&resourceVersion=%llu", (unsigned long long)added));
+        live_path(CONFIGMAPS "&timeoutSeconds=1&resourceVersion=%llu", (unsigned long long)added));
     expect(&s, "MODIFIED", "p", changed);
     expect(&s, "DELETED", "p", deleted);
     assert_string_equal(stream_event(&s, &live), "END");
@@ -87,7 +63,7 @@ static void it_begins_with_what_there_is(void **state)
     };
     for (size_t i = 0; i < 3; i++) {
         struct stream s;
-        stream_open(&s, &live, path(CONFIGMAPS "%s", params[i]));
+        stream_open(&s, &live, live_path(CONFIGMAPS "%s", params[i]));
         expect(&s, "ADDED", "a", a);
         expect(&s, "ADDED", "b", b);
         expect(&s, "ADDED", "c", live_put(&live, "a", "c", NULL, 10));
@@ -101,7 +77,7 @@ static void many_initial_events_are_of_one_revision(void **state)
     (void)state;
     enum { OBJECTS = 3000 };
     for (size_t i = 0; i < OBJECTS; i++)
-        (void)live_put(&live, "a", path("c%05zu", i), i % 3 ? "no" : "yes", 500);
+        (void)live_put(&live, "a", live_path("c%05zu", i), i % 3 ? "no" : "yes", 500);
     struct stream s;
     stream_open(&s, &live,
                 CONFIGMAPS "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
@@ -109,7 +85,7 @@ static void many_initial_events_are_of_one_revision(void **state)
     size_t n = 0;
     const char *event;
     while (str_starts(str_of(event = stream_event(&s, &live)), STR("ADDED ")))
-        assert_true(str_starts(str_of(event), str_of(path("ADDED c%05zu ", n++ * 3))));
+        assert_true(str_starts(str_of(event), str_of(live_path("ADDED c%05zu ", n++ * 3))));
     assert_int_equal(n, OBJECTS / 3);
     assert_true(str_starts(str_of(event), STR("BOOKMARK ")));
     uint64_t rev = live_put(&live, "a", "c00000", "no", 10);
@@ -122,12 +98,12 @@ static void selectors_turn_changes_into_comings_and_goings(void **state)
     (void)state;
     uint64_t start = live_put(&live, "a", "p", "no", 10);
     struct stream s, named;
-    stream_open(
-        &s, &live,
-        path(CONFIGMAPS "&labelSelector=x%%3Dyes&resourceVersion=%llu", (unsigned long long)start));
+    stream_open(&s, &live,
+                live_path(CONFIGMAPS "&labelSelector=x%%3Dyes&resourceVersion=%llu",
+                          (unsigned long long)start));
     stream_open(&named, &live,
-                path(CONFIGMAPS "&fieldSelector=metadata.name%%3Dp&resourceVersion=%llu",
-                     (unsigned long long)start));
+                live_path(CONFIGMAPS "&fieldSelector=metadata.name%%3Dp&resourceVersion=%llu",
+                          (unsigned long long)start));
     uint64_t in = live_put(&live, "a", "p", "yes", 10),
              stays = live_put(&live, "a", "p", "yes", 20),
              out = live_put(&live, "a", "p", "no", 20);
@@ -156,9 +132,9 @@ static void what_leaves_a_selector_is_shown_as_it_was(void **state)
     uint64_t start = live_put(&live, "a", "p", "yes", 3);
     struct stream s;
     struct str line;
-    stream_open(
-        &s, &live,
-        path(CONFIGMAPS "&labelSelector=x%%3Dyes&resourceVersion=%llu", (unsigned long long)start));
+    stream_open(&s, &live,
+                live_path(CONFIGMAPS "&labelSelector=x%%3Dyes&resourceVersion=%llu",
+                          (unsigned long long)start));
     uint64_t out = live_put(&live, "a", "p", "no", 5);
     assert_true(stream_line(&s, &line));
     struct value event = live_json(&live, arena_str(&live.arena, line));
@@ -166,7 +142,7 @@ static void what_leaves_a_selector_is_shown_as_it_was(void **state)
     assert_string_equal(live_text(&live, value_dig(obj, "metadata", "labels", "x")), "yes");
     assert_string_equal(live_text(&live, value_dig(obj, "data", "k")), "vvv");
     assert_string_equal(live_text(&live, value_dig(obj, "metadata", "resourceVersion")),
-                        path("%llu", (unsigned long long)out));
+                        live_path("%llu", (unsigned long long)out));
     stream_close(&s);
 }
 
@@ -217,7 +193,7 @@ static void protobuf_comes_in_frames(void **state)
                                 e.api_version, e.kind, &obj, &err),
                      0);
     assert_string_equal(live_text(&live, value_dig(&obj, "metadata", "resourceVersion")),
-                        path("%llu", (unsigned long long)rev));
+                        live_path("%llu", (unsigned long long)rev));
 }
 
 static void cbor_comes_in_a_sequence(void **state)
@@ -309,10 +285,10 @@ static void a_bookmark_comes_before_the_end(void **state)
                         "true");
     assert_true(stream_line(&s, &line));
     assert_true(
-        str_eq(line, str_of(path("{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\","
-                                 "\"apiVersion\":\"v1\",\"metadata\":{"
-                                 "\"resourceVersion\":\"%llu\"}}}",
-                                 (unsigned long long)rev))));
+        str_eq(line, str_of(live_path("{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"ConfigMap\","
+                                      "\"apiVersion\":\"v1\",\"metadata\":{"
+                                      "\"resourceVersion\":\"%llu\"}}}",
+                                      (unsigned long long)rev))));
     assert_string_equal(stream_event(&s, &live), "END");
     stream_close(&s);
 }
@@ -349,9 +325,9 @@ static void damage_ends_a_watch(void **state)
     uint64_t rev = live_put(&live, "a", "p", NULL, 3);
     struct stream live_one, first, picky;
     const char *reason;
-    const char *after = path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)rev);
+    const char *after = live_path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)rev);
     stream_open(&live_one, &live, after);
-    stream_open(&picky, &live, path("%s&labelSelector=x", after));
+    stream_open(&picky, &live, live_path("%s&labelSelector=x", after));
     (void)live_put_bytes(&live, live_key(&live, "a", "q"), STR("junk"));
     assert_int_equal(error_code(&live_one, &reason), 500);
     assert_int_equal(error_code(&picky, &reason), 500);
@@ -385,7 +361,7 @@ static void a_client_may_go_away(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2000; i++)
-        (void)live_put(&live, "a", path("c%zu", i), NULL, 500);
+        (void)live_put(&live, "a", live_path("c%zu", i), NULL, 500);
     struct stream s;
     for (size_t i = 0; i < 20; i++) {
         stream_open(&s, &live, CONFIGMAPS);
@@ -406,14 +382,14 @@ static void a_slow_watcher_holds_up_nobody_and_misses_nothing(void **state)
     struct str line;
     int small = 16 << 10;
     setsockopt(s.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-    const char *target = path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)start);
+    const char *target = live_path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)start);
     assert_true(
-        peer_send(s.fd, str_of(path("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", target))));
+        peer_send(s.fd, str_of(live_path("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", target))));
     do
         assert_true(stream_line(&s, &line));
     while (line.n > 1);
 
-    stream_open(&quick, &live, path("%s&labelSelector=x", target));
+    stream_open(&quick, &live, live_path("%s&labelSelector=x", target));
     for (size_t i = 0; i < EVENTS; i++)
         (void)live_put(&live, "a", "p", NULL, BYTES);
     uint64_t last = live_put(&live, "a", "q", "seen", 3);
@@ -431,7 +407,7 @@ static int open_unread(const char *target, const char *headers)
     int fd = peer_connect(live.address), small = 4 << 10;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     assert_true(peer_send(
-        fd, str_of(path("GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", target, headers))));
+        fd, str_of(live_path("GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", target, headers))));
     return fd;
 }
 
@@ -450,7 +426,8 @@ static void whoever_does_not_read_holds_no_copy(void **state)
     harness_wait(count_watches() == WATCHES);
     uint64_t rev = live_put(&live, "a", "q", NULL, BYTES);
     struct stream s;
-    stream_open(&s, &live, path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)rev - 1));
+    stream_open(&s, &live,
+                live_path(CONFIGMAPS "&resourceVersion=%llu", (unsigned long long)rev - 1));
     expect(&s, "ADDED", "q", rev);
     harness_check_rss(rss, MOST);
     for (size_t i = 0; i < WATCHES; i++)
@@ -488,7 +465,7 @@ static void frames_of_a_web_socket_are_not_kept(void **state)
 
 int main(void)
 {
-#define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, live_setup, live_teardown)
     const struct CMUnitTest tests[] = {
         WATCH_TEST(changes_are_seen_as_they_happen),
         WATCH_TEST(it_begins_with_what_there_is),
