@@ -151,13 +151,73 @@ static void status(void **state)
     SCRIPT_PLAY(&script, steps);
 }
 
+#define ACCOUNTS          DEFAULT "/serviceaccounts"
+#define TOKEN(meta, spec) "{metadata: {" meta "}, spec: {" spec "}}"
+
+static void tokens(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", ACCOUNTS, NULL, NULL, "{metadata: {name: robot}}", 201, NULL, NULL },
+        { "POST", ACCOUNTS "/robot/token", NULL, NULL, TOKEN("name: other", ""), 422,
+          "metadata.name: Invalid value: \\\"other\\\": must match the service account name if "
+          "specified",
+          NULL },
+        { "POST", ACCOUNTS "/robot/token", NULL, NULL, TOKEN("uid: other", ""), 409,
+          "the UID in the token request (other) does not match the UID of the service account (",
+          NULL },
+        { "POST", ACCOUNTS "/robot/token", NULL, NULL, TOKEN("", "expirationSeconds: 599"), 422,
+          "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 "
+          "minutes",
+          NULL },
+        { "POST", ACCOUNTS "/robot/token", NULL, NULL, TOKEN("", "expirationSeconds: 4294967297"),
+          422, "may not specify a duration larger than 2^32 seconds", NULL },
+        { "POST", ACCOUNTS "/none/token", NULL, NULL, TOKEN("", ""), 404,
+          "serviceaccounts \\\"none\\\" not found", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+#define OLD_DEPLOYS "/apis/extensions/v1beta1/namespaces/default/deployments"
+
+static void rollback(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "POST", OLD_DEPLOYS "/d/rollback", NULL, NULL, "{name: other, rollbackTo: {revision: 1}}",
+          400, "name in URL does not match name in DeploymentRollback object", NULL },
+        { "POST", OLD_DEPLOYS "/d/rollback", NULL, NULL, "{name: d, rollbackTo: {revision: -1}}",
+          422, "rollback.version: Invalid value: -1: must be greater than or equal to 0", NULL },
+        { "POST", OLD_DEPLOYS "/d/rollback", NULL, NULL,
+          "{name: d, updatedAnnotations: {a: b}, rollbackTo: {revision: 4}}", 201,
+          "rollback request for deployment \\\"d\\\" succeeded", NULL },
+        { "GET", DEPLOYS "/d", NULL, NULL, NULL, 200,
+          "\"annotations\":{\"a\":\"b\",\"deprecated.deployment.rollback.to\":\"4\"}", NULL },
+        { "GET", OLD_DEPLOYS "/d", NULL, NULL, NULL, 200, "\"rollbackTo\":{\"revision\":4}", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+static void components(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        { "GET", "/api/v1/componentstatuses/etcd-0", NULL, NULL, NULL, 200,
+          "\"conditions\":[{\"type\":\"Healthy\",\"status\":\"True\",\"message\":\"ok\"}]", NULL },
+        { "GET", "/api/v1/componentstatuses/other", NULL, NULL, NULL, 404,
+          "componentstatus \\\"other\\\" not found", NULL },
+        { "GET", "/api/v1/componentstatuses", NULL, "application/json;as=Table;v=v1;g=meta.k8s.io",
+          NULL, 200, "\"cells\":[\"etcd-0\",\"Healthy\",\"ok\",\"\"]", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binding),
-        cmocka_unit_test(eviction),
-        cmocka_unit_test(scale),
-        cmocka_unit_test(status),
+        cmocka_unit_test(binding),    cmocka_unit_test(eviction), cmocka_unit_test(scale),
+        cmocka_unit_test(status),     cmocka_unit_test(tokens),   cmocka_unit_test(rollback),
+        cmocka_unit_test(components),
     };
     script_start(&script);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
