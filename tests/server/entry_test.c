@@ -319,6 +319,35 @@ static void headers_name_nobody(void **state)
     client_close(&c);
 }
 
+/* ---- Health ---- */
+
+static void how_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *words;
+        int status;
+    } rows[] = {
+        { "/readyz", "\r\n\r\nok", 200 },
+        { "/livez/ping", "\r\n\r\nok", 200 },
+        { "/readyz/etcd", "\r\n\r\nok", 200 },
+        { "/readyz/nothing", "404 page not found", 404 },
+        { "/livez/shutdown", "404 page not found", 404 }, /* no reason to be killed */
+        { "/readyz?verbose", "[+]ping ok\n[+]etcd ok\n", 200 },
+        { "/readyz?verbose", "[+]shutdown ok\n[+]workers ok\nreadyz check passed\n", 200 },
+        { "/livez?verbose=1", "[+]ping ok\n[+]etcd ok\nlivez check passed\n", 200 },
+        { "/readyz?verbose&exclude=etcd", "[+]etcd excluded: ok\n", 200 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct client c = client_open(nobody, false);
+        ask(&c, "GET", rows[i].path, "", STR(""));
+        struct str reply = client_reply(&c);
+        has(reply, rows[i].words);
+        assert_int_equal(h1_status(reply), rows[i].status);
+        client_close(&c);
+    }
+}
+
 /* ---- HTTP/2 ---- */
 
 /* The next frame, read through TLS; false at the end. */
@@ -375,6 +404,7 @@ int main(void)
         cmocka_unit_test(bodies_of_strangers_are_not_read),
         cmocka_unit_test(strangers_are_refused_at_the_head),
         cmocka_unit_test(a_request_may_name_its_time),
+        cmocka_unit_test(how_it_is),
         cmocka_unit_test(what_is_public),
         cmocka_unit_test(headers_name_nobody),
         cmocka_unit_test(strangers_get_one_request_per_connection),
