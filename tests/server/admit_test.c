@@ -3,6 +3,7 @@
  * what is empty and what is not there. Over a store in memory. */
 #include "plane.h"
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "server/object/stored.h"
 
@@ -41,7 +42,7 @@ static void runtime_classes(void **state)
                               "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}]}}",
                               NULL),
                  "");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         plane_expect(plane_create(&p, "", "pods", cases[i].pod, NULL), cases[i].want);
 
     struct value pod;
@@ -116,7 +117,7 @@ static void priorities(void **state)
         plane_create(&p, CLASSES, CLASS("polite", "7", ",'preemptionPolicy':'Never'"), NULL), "");
     plane_expect(plane_create(&p, CLASSES, CLASS("huge", "1000000001", ""), NULL),
                  "maximum allowed value of a user defined priority is 1000000000");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value pod = value_null();
         plane_expect(plane_create(&p, "", "pods", cases[i].pod, &pod), cases[i].refusal);
         if (*cases[i].refusal)
@@ -174,10 +175,10 @@ static const char *sorted_shown(struct plane *p, const struct value *list, size_
     struct value item = value_object();
     static const struct str keys[] = { STR("effect"), STR("key"), STR("operator"),
                                        STR("tolerationSeconds") };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (value_get(value_at(list, at), keys[i]))
-            (void)value_add(&p->arena, &item, keys[i],
-                            value_borrow(value_get(value_at(list, at), keys[i])));
+            value_put_new(&p->arena, &item, keys[i],
+                          value_borrow(value_get(value_at(list, at), keys[i])));
     return plane_shown(p, &item);
 }
 
@@ -199,7 +200,7 @@ static void pods_stay_a_while_on_lost_nodes(void **state)
     };
     struct plane p;
     plane_start(&p, NULL, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value pod;
         plane_expect(plane_create(&p, "", "pods", cases[i].pod, &pod), "");
         const struct value *list = value_dig(&pod, "spec", "tolerations");
@@ -233,7 +234,7 @@ static void protected_while_in_use(void **state)
     struct plane p;
     struct value obj;
     plane_start(&p, NULL, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         plane_expect(plane_create(&p, cases[i].group, cases[i].plural, cases[i].text, &obj), "");
         assert_string_equal(plane_shown(&p, value_dig(&obj, "metadata", "finalizers")),
                             cases[i].finalizers);
@@ -336,7 +337,7 @@ static void security_labels(void **state)
     };
     struct plane p;
     plane_start(&p, NULL, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         plane_expect(plane_create(&p, "", "namespaces", cases[i].text, NULL), cases[i].want);
 
     struct call c = plane_call(&p, &p.arena, "", "namespaces");

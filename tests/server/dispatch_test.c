@@ -2,6 +2,7 @@
 #include "script.h"
 
 #include <unistd.h>
+#include "base/idiom.h"
 #include "server/http/tally.h"
 
 static struct script script;
@@ -114,7 +115,7 @@ static void headers_of_answers(void **state)
           "warning: 299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
           "EndpointSlice\"\r\n" },
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct answer a = live_get(&script.live, cases[i].target, cases[i].headers);
         if (a.status != 200 ||
             (!memmem(a.head.p, a.head.n, cases[i].words, strlen(cases[i].words)) &&
@@ -137,7 +138,7 @@ static void managers_can_be_hidden(void **state)
         { "application/json;managedFields=1", true, false },
     };
     static const char *const targets[] = { MAPS, MAPS "/partly" };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         for (size_t t = 0; t < 2; t++) {
             script.live.api.hides_managers = cases[i].server_hides;
             struct sent got = requests_send(script.requests, &script.arena, "GET",
@@ -167,7 +168,7 @@ static void requests_are_counted_by_what_they_are(void **state)
         "version=\"v1\"} 1\n",
     };
     SCRIPT_PLAY(&script, steps);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         bool found = false;
         for (int tries = 0; !found && tries < 1000; tries++) { /* it is counted after the answer */
             autobuf text = { 0 };

@@ -275,7 +275,7 @@ static void what_is_public(void **state)
         { "/metrics", 403 },      { "/nothing", 403 },      { "/api/v1/nodes", 403 },
         { "/%68ealthz/..", 403 }, { "/Healthz", 403 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct client c = client_open(nobody, false);
         ask(&c, "GET", rows[i].path, "", STR(""));
         struct str reply = client_reply(&c);
@@ -338,7 +338,7 @@ static void how_it_is(void **state)
         { "/livez?verbose=1", "[+]ping ok\n[+]etcd ok\nlivez check passed\n", 200 },
         { "/readyz?verbose&exclude=etcd", "[+]etcd excluded: ok\n", 200 },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct client c = client_open(nobody, false);
         ask(&c, "GET", rows[i].path, "", STR(""));
         struct str reply = client_reply(&c);

@@ -246,7 +246,7 @@ static void encodings_say_the_same(void **state)
     for (size_t f = 0; f < 2; f++) {
         for (size_t t = 0; t < ARRAY_LEN(targets); t++) {
             struct value want = value_null();
-            for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+            for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
                 struct answer a = live_get(&live, targets[t],
                                            live_path("Accept: %s%s\r\n", rows[i].accept, forms[f]));
                 assert_int_equal(a.status, 200);

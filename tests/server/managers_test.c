@@ -1,6 +1,7 @@
 /* Who owns which fields, after each way to write them. */
 #include "script.h"
 
+#include "base/idiom.h"
 #include "base/json.h"
 
 static struct script script;
@@ -55,10 +56,10 @@ static void check(const char *path, const struct manager *want, size_t n)
         check_one(path, value_at(list, i), &want[i]);
 }
 
-#define CHECK(path, ...)                                   \
-    do {                                                   \
-        const struct manager want[] = { __VA_ARGS__ };     \
-        check(path, want, sizeof(want) / sizeof(want[0])); \
+#define CHECK(path, ...)                               \
+    do {                                               \
+        const struct manager want[] = { __VA_ARGS__ }; \
+        check(path, want, ARRAY_LEN(want));            \
     } while (0)
 
 static void play(const char *method, const char *path, const char *type, const char *body,

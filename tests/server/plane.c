@@ -53,8 +53,8 @@ struct value plane_object(const struct call *c, const char *text)
     if (json_read(a, quoted(a, text), NULL, &given, &err) < 0 ||
         typed_read_sent(a, type, &given, NULL, &obj, &err) < 0)
         fail_msg("%s: " STR_FMT, text, STR_ARG(err.msg));
-    (void)value_set(a, &obj, STR("kind"), value_string(type->name));
-    (void)value_set(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, type)));
+    value_put(a, &obj, STR("kind"), value_string(type->name));
+    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, type)));
     defaults_apply(a, type, &obj);
     return obj;
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "server/registry/registry_internal.h"
 
@@ -325,7 +326,7 @@ static void what_is_asked_for(void **state)
     struct plane p;
     plane_start(&p, NULL, NULL);
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value obj;
         struct str msg;
         (void)create(&p, &p.arena, arena_printf(&p.arena, "s%zu", i).p, cases[i].spec, false, &obj,

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/custom/custom_scale.h"
 
 #include <setjmp.h>
@@ -56,7 +57,7 @@ static void parts_are_read(void **state)
           .refusal = ".status.selector accessor error: 3 is of the type int64, expected string" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value obj = parsed(cases[i].obj);
         struct err err = ERR_INIT(&arena);
         struct scale_parts got;
@@ -90,7 +91,7 @@ static void replicas_are_written(void **state)
           CUSTOM_SCALE_UNSET, ERR_BAD_REQUEST },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value obj = parsed(cases[i].obj);
         struct err err = ERR_INIT(&arena);
         autobuf out = { 0 };

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/discovery/catalog.h"
 
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static void versions_that_clients_prefer(void **state)
     (void)state;
     catalog_make(&arena, KIND_ALL_VERSIONS, NULL, &c);
     catalog_make(&arena, KIND_CURRENT_VERSIONS, NULL, &current);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct catalog_version *v = catalog_group(&c, str_of(cases[i].group));
         assert_non_null(v);
         if (!str_eq(v->version, str_of(cases[i].preferred)))

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/decode.h"
 
 #include "api/codec/cbor.h"
@@ -62,7 +63,7 @@ static void kinds_and_versions(void **state)
           "({\"aaaaaaaaaaaaaaaaaaaaaaaaaaaa ...)" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct value obj;
         suite_call_init(&s, cases[i].target, NULL, STR(""));
@@ -101,7 +102,7 @@ static void media_types(void **state)
         { PROTO, "{}", -ERR_BAD_REQUEST },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct value obj;
         suite_call_init(&s, MAPS, cases[i].type, str_of(cases[i].body));
@@ -181,7 +182,7 @@ static void field_validation(void **state)
           "{'c':'d'}" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         for (int v = DECODE_IGNORE; v <= DECODE_STRICT; v++) {
             struct suite_call s;
             struct value obj;
@@ -224,7 +225,7 @@ static void managers_can_be_reset(void **state)
         { "{\"metadata\":{}}", "" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct value obj;
         suite_call_init(&s, MAPS, NULL, str_of(cases[i].body));
@@ -251,7 +252,7 @@ static void delete_options(void **state)
           "v1.Preconditions" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct value obj;
         suite_call_init(&s, MAPS "/a", NULL, STR(""));

@@ -1,5 +1,5 @@
 /* Refusals word for word, as clients parse them. */
-#include "server/http/errors.h"
+#include "api/errors.h"
 
 #include "server/http/reply.h"
 #include "server/http/suite_call.h"

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/extent.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void revisions(void **state)
           "/registry/pods/a/p", 0, 0, 0 },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct extent e;
         suite_call_init(&s, cases[i].target, NULL, STR(""));
@@ -65,7 +66,7 @@ static void refusals(void **state)
           "(*core.PodList)" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct extent e;
         suite_call_init(&s, cases[i].target, NULL, STR(""));

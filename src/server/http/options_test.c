@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/options.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void options_of_writes(void **state)
                      "position 1)" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct write_options o;
         char target[400];
@@ -79,7 +80,7 @@ static void options_of_patches(void **state)
           "force: Forbidden: may not be specified for non-apply patch" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct write_options o;
         suite_call_init(&s, cases[i].target, NULL, STR(""));
@@ -124,7 +125,7 @@ static void options_of_deletes(void **state)
         { "", "{'preconditions':{'uid':''}}", { .grace = -1, .uid = { "", 0 } } },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct delete_options o, want = cases[i].want;
         char target[200];
@@ -157,7 +158,7 @@ static void deletes_that_make_no_sense(void **state)
         { "dryRun=some", "dryRun: Unsupported value: [\"some\"]: supported values: \"All\"" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct delete_options o;
         char target[200];
@@ -180,7 +181,7 @@ static void pods_of_jobs_stay(void **state)
         { "/apis/batch/v1/namespaces/default/cronjobs/j", false },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct suite_call s;
         struct delete_options o;
         suite_call_init(&s, cases[i].target, NULL, STR(""));

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/http/tally.h"
 
 #include "base/clock.h"
@@ -31,7 +32,7 @@ static void sorts(void **state)
         { "/api/v1/pods?watch=1", KIND_WATCH, "WATCH", "cluster", false },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tally_sort sort = sort_of(cases[i].target, cases[i].verb);
         assert_string_equal(sort.verb, cases[i].name);
         assert_string_equal(sort.scope, cases[i].scope);

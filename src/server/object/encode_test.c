@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/object/encode.h"
 
 #include <setjmp.h>
@@ -91,7 +92,7 @@ static void what_is_parsed(void **state)
                                              { .pretty = true },
                                              { .as = FORMAT_TABLE } };
     (void)state;
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
         struct encoder e = { .format = formats[i], .resource = stored, .stored = stored };
         assert_false(encode_splices(&e, &entry));
     }
@@ -115,7 +116,7 @@ static void encodings(void **state)
         { { .pretty = true }, STR("{\n  \"kind\": \"ConfigMap\",\n") },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct encoder e = { .format = cases[i].format, .resource = maps, .stored = maps };
         struct str bytes = encoded(&e, &entry);
         assert_true(str_starts(bytes, cases[i].start));
@@ -144,7 +145,7 @@ static void rows_of_tables(void **state)
     struct store_entry entry = entry_of("{" META ",\"data\":{\"k\":\"v\",\"l\":\"w\"}}");
     const struct kind_resource *maps = resource("", "v1", "configmaps");
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t work = 0;
         struct encoder e = { .format.as = FORMAT_TABLE,
                              .resource = maps,
@@ -194,7 +195,7 @@ static void includes(void **state)
                   { "Object", ENCODE_OBJECT } };
     enum encode_include got;
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_int_equal(encode_include_parse(str_of(cases[i].text), &got, NULL), 0);
         assert_int_equal(got, cases[i].want);
     }

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/object/format.h"
 
 #include <setjmp.h>
@@ -81,7 +82,7 @@ static void forms_of_objects(void **state)
         { "text/html", FORMAT_OF_ANYTHING, true, FORMAT_JSON },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct format got;
         int r = format_choose(&arena, str_of(cases[i].accept), cases[i].endpoint,
                               cases[i].has_proto, &got, NULL);
@@ -114,7 +115,7 @@ static void forms_of_documents(void **state)
         { "", -1 },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct format f;
         size_t kind = 9;
         bool found = format_choose_kind(&arena, str_of(cases[i].accept), kinds, 2, &f, &kind);
@@ -155,7 +156,7 @@ static void routes(void **state)
     };
     struct err err = ERR_INIT(&arena);
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct str accept = str_of(cases[i].accept);
         if ((format_route(accept, FORMAT_OF_ONE, NULL) == 0) != cases[i].one ||
             (format_route(accept, FORMAT_OF_COLLECTION, NULL) == 0) != cases[i].many)
@@ -189,7 +190,7 @@ static void content_types(void **state)
         { "application/x-www-form-urlencoded", -1 },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         enum format_media media;
         bool known = format_of_content(str_of(cases[i].type), &media);
         if (known != (cases[i].media >= 0) || (known && (int)media != cases[i].media))
@@ -219,7 +220,7 @@ static void white_space(void **state)
         { "yes", "", false },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct str pretty = cases[i].pretty ? str_of(cases[i].pretty) : (struct str){ NULL, 0 };
         if (format_pretty(pretty, str_of(cases[i].agent)) != cases[i].want)
             fail_msg("%s %s", cases[i].pretty, cases[i].agent);

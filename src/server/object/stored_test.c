@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/object/stored.h"
 
 #include <setjmp.h>
@@ -66,7 +67,7 @@ static void keys(void **state)
           "/registry/apiextensions.k8s.io/customresourcedefinitions/x.y" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct kind_resource *r =
             kind_stored_named(str_of(cases[i].group), str_of(cases[i].plural));
         struct str key = stored_key(&arena, r, str_of(cases[i].ns), str_of(cases[i].name)), ns,
@@ -104,7 +105,7 @@ static void objects_are_spliced(void **state)
     };
     (void)state;
     const struct kind_type *type = kind_type_find(STR(""), STR("v1"), STR("ConfigMap"));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct store_entry e = entry_of(NULL, cases[i].given);
         struct stored s = { 0 };
         autobuf bare = { 0 }, whole = { 0 }, meta = { 0 }, beta = { 0 };
@@ -160,7 +161,7 @@ static void managers_are_left_out(void **state)
           "},\"x\":1,\"managedFields\":[1]}" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct store_entry e = entry_of(NULL, cases[i].given);
         struct stored s = { 0 };
         autobuf out = { 0 };
@@ -201,7 +202,7 @@ static int fit(struct arena *a, const struct kind_type *t, struct str version, s
     (void)err;
     (void)t;
     *ret = value_borrow(was);
-    (void)value_set(a, ret, STR("fitted"), value_string(version));
+    value_put(a, ret, STR("fitted"), value_string(version));
     return 0;
 }
 
@@ -270,7 +271,7 @@ static void damage_is_told(void **state)
         "", "J", "JJJJJJJJJ", "JJJJJJJJJJ", "C", "{\"metadata\":{}}", "CCCCCCCCCCCCCCC"
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(junk); i++) {
         struct store_entry bad = { .key = e.key, .value = str_of(junk[i]) };
         struct stored s;
         assert_int_equal(stored_open(&bad, &s, NULL), -ERR_DAMAGED);

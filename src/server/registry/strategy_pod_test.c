@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/registry/suite_strategy.h"
 
 #include "api/pod_qos.h"
@@ -36,7 +37,7 @@ static void quality_of_service(void **state)
     };
     const struct kind_resource *pods = suite_strategy_resource("", "pods");
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value pod =
@@ -242,7 +243,7 @@ static void profiles_in_annotations(void **state)
           ARMORED("unconfined", PLAIN ",'os':{'name':'windows'}"), NULL },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct suite_row row = {
             "", "pods", NULL, NULL, cases[i].given, cases[i].want, .warning = cases[i].warning
         };
@@ -293,7 +294,7 @@ static void resources_of_a_pod(void **state)
           "4Gi" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a;
         arena_init(&a);
         struct value pod = suite_strategy_read(
@@ -387,7 +388,7 @@ static void time_to_end(void **state)
     const struct kind_resource *pods = suite_strategy_resource("", "pods");
     (void)state;
     assert_true(strategy_is_graceful(pods));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a;
         arena_init(&a);
         struct value pod = suite_strategy_read(&a, pods, cases[i].pod);

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "server/registry/suite_strategy.h"
 
 static void generations(void **state)
@@ -64,7 +65,7 @@ static void hostile_objects(void **state)
                              old_obj = suite_strategy_read(&a, r, texts[0]);
                 strategy_create(&s, &obj);
                 suite_strategy_settle(&a, r, &obj);
-                for (size_t k = 0; k < sizeof(subs) / sizeof(subs[0]); k++) {
+                for (size_t k = 0; k < ARRAY_LEN(subs); k++) {
                     struct value changed = suite_strategy_read(&a, r, texts[t]);
                     strategy_update(&s, str_of(subs[k]), &changed, &old_obj);
                     suite_strategy_settle(&a, r, &changed);
@@ -120,7 +121,7 @@ static void flags_of_kinds(void **state)
         { "policy", "poddisruptionbudgets", STRATEGY_GENERATION | STRATEGY_CONDITIONAL, 0 },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_resource *r = suite_strategy_resource(rows[i].group, rows[i].resource);
         unsigned flags = strategy_flags(r);
         if ((flags & rows[i].set) != rows[i].set || (flags & rows[i].unset))
