@@ -72,6 +72,6 @@ check "another range" '"clusterIP":"10.9.0.1"' "$(ips)"
 check "a port of it" 201 "$(create x)"
 has "is between its ends" '"nodePort":400' "$(list)"
 "$sampan" down --data-dir "$dir/a" >/dev/null
-has "no range" "is no network" \
+has "no range" "is not a network" \
     "$("$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --service-cidr x 2>&1)"
 finish

@@ -185,7 +185,7 @@ static void count_up(struct amount *m)
     m->digits[0] = '1';
 }
 
-/* Whoever asks for a little gets a little: never rounded to zero. */
+/* Rounds up, so that a small amount never becomes zero. */
 static void round_up_to(struct amount *m, int64_t exponent)
 {
     if (!m->n || m->exponent >= exponent)

@@ -37,8 +37,8 @@ struct managed_request {
     /* The object that has nothing yet, which a create starts from: a struct in Go shows some of its
      * fields even then. */
     const struct value *empty;
-    /* Fields that this endpoint sets back (a status, say), with all below them: nobody gets them
-     * here, and nobody loses them. */
+    /* Fields that this endpoint resets (a status, say), with all below: no manager gains or loses
+     * them here. */
     const struct fieldset *reset;
     /* Managers of versions that it does not have are forgotten. NULL: all versions have the same
      * fields. */

@@ -65,7 +65,7 @@ struct managed_compare {
 int managed__changes(struct managed_compare *c, struct str api_version,
                      struct ownership_changes *ret, struct err *err);
 
-/* What somebody else changed is no longer theirs; those of versions that are gone go too. */
+/* Managers lose fields that another manager changed; managers of unknown versions are dropped. */
 int managed__lose(struct managed_entries *m, const struct managed_entry *except,
                   struct managed_compare *c, struct err *err);
 

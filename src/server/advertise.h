@@ -3,7 +3,7 @@
  *
  * Clients inside find the server by them. They are written before the first request is served and
  * looked at again every few seconds, together with everything else that is there from the first
- * moment (bootstrap.h): whoever deletes or changes them has them back soon. */
+ * moment (bootstrap.h). They are restored soon after they are deleted or changed. */
 #pragma once
 
 #include "server/core/api.h"
@@ -15,7 +15,7 @@ struct advertise;
 struct str advertise_ip(struct arena *a, struct str host);
 
 /* Writes them, and then looks from time to time, by a timer of `loop`. `listened` is the address
- * that is bound, with its port; of a local socket nobody is told. `given` is the IP to tell; empty:
+ * that is bound, with its port; a local socket is not advertised. `given` is the IP to tell; empty:
  * advertise_ip(). Blocks; what fails is logged and tried again. */
 struct advertise *advertise_new(struct api *api, struct loop *loop, struct str listened,
                                 struct str given);

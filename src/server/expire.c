@@ -16,7 +16,7 @@ enum { PAGE_OBJECTS = 512, AT_ONCE = 64 };
 
 /* ---- When something was written ---- */
 
-/* The clock is the one that nobody sets. */
+/* Uses the monotonic clock, which cannot be set. */
 static void take_mark(struct expire_marks *m, struct api *api, int64_t ttl_ns)
 {
     int64_t now_ns = clock_mono_ns(api->clock);
@@ -30,7 +30,7 @@ static void take_mark(struct expire_marks *m, struct api *api, int64_t ttl_ns)
     m->at[m->n++].rev = store_rev(api->store);
 }
 
-/* Everything up to this revision was there so long ago; 0 if nobody knows. */
+/* The newest revision that is at least this old; 0 if unknown. */
 static uint64_t rev_before(const struct expire_marks *m, int64_t mono_ns)
 {
     uint64_t rev = 0;
@@ -95,7 +95,7 @@ static int read_page(struct api *api, struct arena *a, const struct due_before *
             ret->ops[ret->n++] = (struct store_op){
                 .type = STORE_DELETE,
                 .key = arena_str(a, e.key),
-                .expect_rev = e.mod_rev, /* whoever was seen again meanwhile stays */
+                .expect_rev = e.mod_rev, /* an Event that was updated meanwhile stays */
             };
     }
     store_snap_end(snap);
@@ -165,7 +165,7 @@ size_t expire_run(struct api *api, struct expire_marks *marks, int64_t ttl_ns)
         if (more >= 0)
             deleted += delete_due(api, due);
         else
-            log_warn("events are not looked through", LOG_STR("error", err.msg));
+            log_warn("expired events could not be removed", LOG_STR("error", err.msg));
         arena_reset(&a);
     }
     arena_done(&a);
@@ -177,7 +177,7 @@ size_t expire_run(struct api *api, struct expire_marks *marks, int64_t ttl_ns)
 struct expire {
     struct api *api;
     int64_t ttl_ns;
-    struct expire_marks marks; /* of whoever is at it */
+    struct expire_marks marks; /* used by the running chore only */
     struct chore *chore;
 };
 

@@ -52,8 +52,8 @@ static const struct check {
     struct str name;
     bool (*passes)(const struct health *h);
     bool only_ready; /* not asked by /livez: being busy is no reason to be killed */
-    /* Fails under its own path and by name, and no more: all but the object that is damaged can be
-     * served, and a full disk be emptied, but not by a server that nobody asks any more. */
+    /* Fails only under its own path: other objects can still be served and a full disk emptied,
+     * which needs a server that gets requests. */
     bool is_only_told;
 } checks[] = {
     { { "ping", 4 }, check_ping, false, false },

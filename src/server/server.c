@@ -153,8 +153,8 @@ static void on_request(void *arg, struct http_exchange *x)
         reply_method_not_allowed(x);
 }
 
-/* What nobody in particular may ask for needs no body, and what is refused to it neither. As
- * upstream, it gets one request out of an HTTP/2 connection: these are easily abused. */
+/* Anonymous requests need no body, whether served or refused. As upstream, an anonymous HTTP/2
+ * connection gets one request. */
 static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
     const struct http_request *http = http_request_of(x);

@@ -149,7 +149,7 @@ static int check_trailer(int fd, uint64_t *ret_n, uint32_t *ret_crc, struct err 
     memcpy(&own, t + 28, 4);
     memcpy(&format, t + 8, 4);
     if (memcmp(t, magic, sizeof(magic)) != 0 || le32toh(own) != crc32c(0, t, 28))
-        return err_set(err, ERR_DAMAGED, "the file does not end like a backup");
+        return err_set(err, ERR_DAMAGED, "the file is not a complete backup: its end is missing");
     if (le32toh(format) != BACKUP_FORMAT)
         return err_set(err, ERR_DAMAGED, "format %" PRIu32 " is unknown", le32toh(format));
     memcpy(ret_n, t + 16, 8);

@@ -36,8 +36,7 @@ int store__look_at_folder(void *arg, struct err *err)
     bool was_lost = atomic_exchange(&s->is_lost, is_lost);
     atomic_store(&s->looked_ns, clock_mono_ns(&clock_system));
     if (is_lost && !was_lost)
-        log_error("the data folder is not there any more; writes are refused",
-                  LOG_CSTR("folder", s->dir));
+        log_error("the data folder is gone; writes are refused", LOG_CSTR("folder", s->dir));
     else if (was_lost && !is_lost)
         log_info("the data folder is back", LOG_CSTR("folder", s->dir));
     return is_lost ? err_set(err, ERR_IO, "the data folder %s was removed or replaced", s->dir) : 0;

@@ -72,7 +72,7 @@ static int parse_cidr(struct str text, struct service_range *ret, struct err *er
     uint64_t bits;
     if (!read_address(address, ret->base, &ret->is_v6) || !str_to_u64(prefix, &bits) ||
         bits > 8 * bytes_of(ret->is_v6))
-        return err_set(err, ERR_INVALID, "'" STR_FMT "' is no network such as 10.0.0.0/16",
+        return err_set(err, ERR_INVALID, "'" STR_FMT "' is not a network such as 10.0.0.0/16",
                        STR_ARG(text));
     ret->prefix = (unsigned)bits;
     clear_host_bits(ret);
@@ -87,7 +87,7 @@ static int parse_ports(struct str text, struct service_ranges *ret, struct err *
     uint64_t low, high;
     if (!str_to_u64(first, &low) || !str_to_u64(last, &high) || low < 1 || high > UINT16_MAX ||
         low > high)
-        return err_set(err, ERR_INVALID, "'" STR_FMT "' is no range of ports such as 30000-32767",
+        return err_set(err, ERR_INVALID, "'" STR_FMT "' is not a port range such as 30000-32767",
                        STR_ARG(text));
     ret->first_port = (uint16_t)low;
     ret->last_port = (uint16_t)high;

@@ -1,8 +1,8 @@
 /* service_ip.h - the ranges that Services get their addresses and node ports from: reading them,
  * counting in them, finding one's place in them. Rules only: no I/O.
  *
- * The first addresses of a range, its band, are for those who ask for a particular one; whoever
- * takes what comes gets one from behind it, as long as there is one. The same goes for ports. */
+ * The first addresses of a range (its band) are kept for Services that ask for a certain address.
+ * Others get one after the band while there is one. The same goes for ports. */
 #pragma once
 
 #include "base/err.h"

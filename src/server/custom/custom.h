@@ -3,8 +3,8 @@
  * A definition that is established becomes a struct custom, with a struct kind_resource for each of
  * its versions, so that requests for its objects go the way of all others. Unlike a built-in one,
  * an object is treated in the version of the request, and becomes one of the storage version only
- * when it is written. It is immutable; a
- * changed definition becomes a new one, and whoever has the old one keeps it until he lets go.
+ * when it is written. It is immutable. A changed definition becomes a new struct; code that holds
+ * the old one may use it until it drops its reference.
  * Schemas are compiled when they are first needed. What is in the store counts: a definition is
  * read from there again after every change of it. Any thread may call all of this. */
 #pragma once
@@ -90,8 +90,8 @@ struct custom **custom_list_all(struct custom_kinds *k, size_t *ret_n);
 void custom_kinds_begin(struct custom_kinds *k);
 void custom_kinds_end(struct custom_kinds *k);
 
-/* Counts the changes of the table: whoever has made something of it can tell whether it is still
- * good. */
+/* Counts the changes of the table, so that data derived from it can be checked for being current.
+ */
 uint64_t custom_kinds_count(const struct custom_kinds *k);
 
 /* The resource of definitions, as it is stored. */

@@ -2,8 +2,8 @@
  * wait.
  *
  * A loop collects objects in a page and sends it off; a worker asks the webhook for all of them at
- * once, and back on the loop they are entries in the wanted version, as if they had been stored in
- * it, so that whoever reads them need not know. Objects that are in that version already go along
+ * once, and back on the loop they are entries in the wanted version, as if stored in it, so
+ * readers treat them alike. Objects that are in that version already go along
  * and are left as they are. A page belongs to its loop; it is bounded by LIMIT_CONVERSION_OBJECTS
  * and LIMIT_CONVERSION_SENT. */
 #pragma once

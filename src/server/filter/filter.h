@@ -1,8 +1,8 @@
 /* filter.h - what every request passes before it is served.
  *
- * filter.c lists the filters in their order. Each looks at the request and adds to it what those
- * after it go by, or answers it, and then nobody else sees it. Filters run on the loop, once the
- * body is there; who comes without a name gets no body collected (filter_body()). A new filter is a
+ * filter.c lists the filters in their order. Each adds to the request what later filters need,
+ * or answers it; an answered request goes no further. Filters run on the loop, once the body is
+ * there. The body of an anonymous request is not collected (filter_wants_body()). A new filter is a
  * function in a file of its own and a row in that list. */
 #pragma once
 

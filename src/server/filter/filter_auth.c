@@ -1,7 +1,7 @@
-/* filter_auth.c - who asks, and whether he may.
+/* filter_auth.c - who asks, and whether that is allowed.
  *
- * A client certificate that our authority has signed names its owner, who may do everything.
- * Nobody else has a name, and may only see whether the server is well, and its version. */
+ * A client certificate of our authority gives a name, and allows everything. Requests without one
+ * may read health and version only. */
 #include "base/err.h"
 #include "base/idiom.h"
 #include "server/filter/filter.h"

@@ -1,8 +1,7 @@
 /* corrupt.h - objects that are there and cannot be read, in upstream's words (KEP-3926).
  *
- * Whoever asks for such an object is told so; a list of its kind names all of them. Nothing can be
- * done with it but delete it, by an option that says it all: without decoding it, so without
- * looking at finalizers and preconditions. */
+ * A GET of such an object fails with this error; a list of its kind names all of them. It can only
+ * be deleted, with an option that skips decoding, and so finalizers and preconditions. */
 #pragma once
 
 #include "server/http/call.h"

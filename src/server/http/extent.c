@@ -39,8 +39,7 @@ static int choose_revision(struct call *c, struct extent *e, struct err *err)
     if (sel->match == SELECTION_EXACT || (sel->match == SELECTION_ANY && sel->limit))
         e->rev = rev;
     e->wait_rev = rev;
-    /* Whoever takes any revision gets all of it: upstream answers from a cache that has no pages.
-     */
+    /* resourceVersion=0 returns the whole list: upstream answers it from a cache without pages. */
     if (str_eq(sel->version, STR("0")))
         sel->limit = 0;
     return 0;

@@ -169,8 +169,8 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
     return held || (marked ? was_grace > 0 && grace > 0 : grace > 0);
 }
 
-/* Whoever watches something that ends gracefully sees it marked before it is gone, also when there
- * was no time left. */
+/* A watch sees a gracefully deleted object marked before it is gone, even with no grace period
+ * left. */
 static int remove_marked(struct call *c, struct str name, const struct registry_entry *now,
                          struct value *obj, struct err *err)
 {

@@ -6,7 +6,7 @@
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
 
-/* What the server decides is nobody's; what else it decides no manager ever owns. */
+/* Fields that the server sets have no manager. */
 static void wipe(struct call *c, struct value *obj)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));

@@ -1,8 +1,8 @@
 /* list_counts.h - how much is left behind a page of a list, remembered for the next page.
  *
- * Every page says how many objects follow it, and counting them is as long as the range. Whoever
- * reads page after page of one revision comes back with the key at which the last count began, so
- * a few hundred of those are kept; what was forgotten is counted again. Any thread. */
+ * Every page says how many objects follow it, and counting them takes as long as the range. A
+ * client that pages through a list returns with the key where the last count began, so a few
+ * hundred counts are kept. What was forgotten is counted again. Any thread. */
 #pragma once
 
 #include "base/str.h"

@@ -1,8 +1,8 @@
 /* list_sizes.h - how long objects are in a list of protobuf, remembered for the next list.
  *
- * Such a list begins with its length, so that a long one is read twice; whoever has asked for it
- * once asks again, and most objects have not changed meanwhile. Some ten thousand lengths are kept,
- * by key and revision; what was forgotten is measured again. Any thread. */
+ * Such a list starts with its length, so a long one is read twice. Lists are often repeated with
+ * few changes, so some ten thousand lengths are kept, by key and revision. What was forgotten is
+ * measured again. Any thread. */
 #pragma once
 
 #include "base/str.h"
