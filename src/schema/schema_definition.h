@@ -1,5 +1,5 @@
 /* schema_definition.h - what the schemas of a CustomResourceDefinition mean, beyond their shape,
- * which src/api/validate_definition*.c looks at: patterns must compile and defaults must be what
+ * which src/api/validate/definition looks at: patterns must compile and defaults must be what
  * the schema would accept. Schemas that were there before are not looked at again. */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* wire.h - the two pieces of protobuf's wire form that lists and watch events are put together
- * with; whole messages are api/proto.h's. */
+ * with; whole messages are api/codec/proto.h's. */
 #pragma once
 
 #include "base/buf.h"
