@@ -300,10 +300,15 @@ static void check_format(struct checker *c, struct result *r, const struct schem
 
 /* ---- Numbers ---- */
 
+static bool is_in_int64(double d)
+{
+    return d >= -9223372036854775808.0 && d < 9223372036854775808.0;
+}
+
 /* Whether the type and format of the schema have such a number. */
 static bool has_number(const struct schema *s, struct str format, double d)
 {
-    if (s->types == SCHEMA_INTEGER && (d != trunc(d) || d < -0x1p63 || d >= 0x1p63))
+    if (s->types == SCHEMA_INTEGER && (d != trunc(d) || !is_in_int64(d)))
         return false;
     if (str_eq(format, STR("int32")))
         return d >= INT32_MIN && d <= INT32_MAX;

@@ -267,9 +267,12 @@ static void delete_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_and_versions),     cmocka_unit_test(media_types),
-        cmocka_unit_test(binary_forms),           cmocka_unit_test(field_validation),
-        cmocka_unit_test(defaults_are_left_to_the_verb), cmocka_unit_test(managers_can_be_reset),
+        cmocka_unit_test(kinds_and_versions),
+        cmocka_unit_test(media_types),
+        cmocka_unit_test(binary_forms),
+        cmocka_unit_test(field_validation),
+        cmocka_unit_test(defaults_are_left_to_the_verb),
+        cmocka_unit_test(managers_can_be_reset),
         cmocka_unit_test(delete_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
