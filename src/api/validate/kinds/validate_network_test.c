@@ -213,6 +213,42 @@ static void endpoint_slices_are_checked(void **state)
     UPDATES("discovery.k8s.io/v1", "EndpointSlice", base, changes);
 }
 
+/* CVE-2021-25737: what Endpoints may not point to, slices may not either. */
+static void endpoint_slices_stay_in_the_network(void **state)
+{
+    (void)state;
+    static const char v4[] = "{" META ",'addressType':'IPv4','ports':[{'name':'a','port':80}],"
+                             "'endpoints':[{'addresses':['10.1.2.3']}]}";
+    static const struct refusal v4_rows[] = {
+        { "endpoints/0/addresses/0", "'127.0.0.1'",
+          "endpoints[0].addresses[0]: Invalid value: '127.0.0.1': may not be in the loopback range "
+          "(127.0.0.0/8, ::1/128)" },
+        { "endpoints/0/addresses/0", "'0.0.0.0'",
+          "endpoints[0].addresses[0]: Invalid value: '0.0.0.0': may not be unspecified (0.0.0.0)" },
+        { "endpoints/0/addresses/0", "'169.254.1.1'",
+          "endpoints[0].addresses[0]: Invalid value: '169.254.1.1': may not be in the link-local "
+          "range (169.254.0.0/16, fe80::/10)" },
+        { "endpoints/0/addresses/0", "'224.0.0.1'",
+          "endpoints[0].addresses[0]: Invalid value: '224.0.0.1': may not be in the link-local "
+          "multicast range (224.0.0.0/24, ff02::/10)" },
+    };
+    CREATES("discovery.k8s.io/v1", "EndpointSlice", v4, v4_rows);
+    static const char v6[] = "{" META ",'addressType':'IPv6','ports':[{'name':'a','port':80}],"
+                             "'endpoints':[{'addresses':['2001:db8::1']}]}";
+    static const struct refusal v6_rows[] = {
+        { "endpoints/0/addresses/0", "'::1'",
+          "endpoints[0].addresses[0]: Invalid value: '::1': may not be in the loopback range "
+          "(127.0.0.0/8, ::1/128)" },
+        { "endpoints/0/addresses/0", "'fe80::1'",
+          "endpoints[0].addresses[0]: Invalid value: 'fe80::1': may not be in the link-local range "
+          "(169.254.0.0/16, fe80::/10)" },
+        { "endpoints/0/addresses/0", "'ff02::1'",
+          "endpoints[0].addresses[0]: Invalid value: 'ff02::1': may not be in the link-local "
+          "multicast range (224.0.0.0/24, ff02::/10)" },
+    };
+    CREATES("discovery.k8s.io/v1", "EndpointSlice", v6, v6_rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +258,7 @@ int main(void)
         cmocka_unit_test(ip_addresses_are_checked),
         cmocka_unit_test(service_cidrs_are_checked),
         cmocka_unit_test(endpoint_slices_are_checked),
+        cmocka_unit_test(endpoint_slices_stay_in_the_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
