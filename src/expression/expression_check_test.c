@@ -1,5 +1,4 @@
 /* Expectations are what kube-apiserver answers. */
-#include "base/idiom.h"
 #include "expression/expression_check.h"
 
 #include <setjmp.h>
@@ -8,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 
 static struct value parse(struct arena *a, const char *json)

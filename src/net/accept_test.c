@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/accept.h"
 
 #include <setjmp.h>
@@ -7,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 
 static struct arena arena;
 

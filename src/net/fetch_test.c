@@ -1,5 +1,4 @@
 /* The peer is a small server in here, since what is tested is how we take bad answers. */
-#include "base/idiom.h"
 #include "net/fetch.h"
 
 #include <arpa/inet.h>
@@ -21,6 +20,7 @@
 #include <openssl/ssl.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/pki.h"
 

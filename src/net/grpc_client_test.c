@@ -1,5 +1,4 @@
 /* The client against servers that misbehave: a listener in here plays HTTP/2 by hand. */
-#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <arpa/inet.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 
 enum { CALL_MS = 20000, MAX_PAYLOAD = 1 << 16 };

@@ -1,6 +1,5 @@
 /* The server against a real client: etcdctl, which stands on grpc-go. What it asks is answered
  * from bytes written by hand. */
-#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include <cmocka.h>
 
 #include "net/loop.h"
+#include "base/idiom.h"
 
 static struct arena arena;
 

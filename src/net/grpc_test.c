@@ -1,5 +1,4 @@
 /* Our client against our server, and the server against what no good client sends. */
-#include "base/idiom.h"
 #include "net/grpc.h"
 
 #include <arpa/inet.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/fetch.h"
 #include "net/loop.h"

@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/grpc_wire.h"
 
 #include <setjmp.h>
@@ -7,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 
 static struct arena arena;

@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/gzip.h"
 
 #include <setjmp.h>
@@ -6,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/mem.h"
 

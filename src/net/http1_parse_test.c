@@ -1,5 +1,5 @@
-#include "base/idiom.h"
 #include "net/http1_parse.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/pki.h"
 
 #include <setjmp.h>
@@ -14,6 +13,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/file.h"
+#include "base/idiom.h"
 
 #define NOW INT64_C(1800000000)
 #define DAY INT64_C(86400)

@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/tls_conn.h"
 
 #include <setjmp.h>
@@ -10,6 +9,7 @@
 #include <cmocka.h>
 
 #include "net/pki.h"
+#include "base/idiom.h"
 
 struct ends {
     struct arena arena;

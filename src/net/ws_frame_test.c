@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "net/ws_frame.h"
 
 #include <setjmp.h>
@@ -6,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 
 enum { MAX_MESSAGE = 100000 };

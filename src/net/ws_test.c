@@ -1,5 +1,4 @@
 /* A server on a loop in a thread, and a client that writes its frames by hand. */
-#include "base/idiom.h"
 #include "net/ws.h"
 
 #include <arpa/inet.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "net/loop.h"
 #include "net/ws_frame.h"

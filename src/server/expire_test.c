@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "server/expire.h"
 
 #include <setjmp.h>
@@ -9,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/object/stored.h"
 

@@ -1,6 +1,5 @@
 /* The log alone, without the threads of a store: what two of them could do to each other at the
  * worst moment is done here by a hook. */
-#include "base/idiom.h"
 #include "store/wal.h"
 
 #include <setjmp.h>
@@ -13,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "store/failpoint.h"
 

@@ -1,9 +1,9 @@
-#include "base/idiom.h"
 #include "server/http/decode.h"
 
 #include "api/codec/cbor.h"
 #include "api/codec/proto.h"
 #include "server/http/suite_call.h"
+#include "base/idiom.h"
 
 #define MAPS  "/api/v1/namespaces/default/configmaps"
 #define YAML  "application/yaml"

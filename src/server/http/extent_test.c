@@ -1,10 +1,10 @@
-#include "base/idiom.h"
 #include "server/http/extent.h"
 
 #include <stdio.h>
 
 #include "server/http/suite_call.h"
 #include "server/object/token.h"
+#include "base/idiom.h"
 
 #define PODS "/api/v1/namespaces/a/pods"
 

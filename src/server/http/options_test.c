@@ -1,9 +1,9 @@
-#include "base/idiom.h"
 #include "server/http/options.h"
 
 #include <stdio.h>
 
 #include "server/http/suite_call.h"
+#include "base/idiom.h"
 
 #define MAPS         "/api/v1/namespaces/default/configmaps"
 #define CREATE_FAULT "CreateOptions.meta.k8s.io \"\" is invalid: "

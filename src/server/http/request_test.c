@@ -1,5 +1,5 @@
-#include "base/idiom.h"
 #include "server/http/request.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

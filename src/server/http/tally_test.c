@@ -1,7 +1,7 @@
-#include "base/idiom.h"
 #include "server/http/tally.h"
 
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "server/http/suite_call.h"
 
 static struct tally_sort sort_of(const char *target, unsigned verb)

@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "server/object/encode.h"
 
 #include <setjmp.h>
@@ -8,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/object/stored.h"
 

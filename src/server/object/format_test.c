@@ -1,5 +1,5 @@
-#include "base/idiom.h"
 #include "server/object/format.h"
+#include "base/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

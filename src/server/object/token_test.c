@@ -1,4 +1,3 @@
-#include "base/idiom.h"
 #include "server/object/token.h"
 
 #include <setjmp.h>
@@ -7,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base64.h"
+#include "base/idiom.h"
 
 static struct arena arena;
 

@@ -1,7 +1,7 @@
-#include "base/idiom.h"
 #include "server/registry/suite_strategy.h"
 
 #include "api/pod_qos.h"
+#include "base/idiom.h"
 
 static void quality_of_service(void **state)
 {

@@ -1,5 +1,5 @@
-#include "base/idiom.h"
 #include "server/registry/suite_strategy.h"
+#include "base/idiom.h"
 
 static void generations(void **state)
 {
