@@ -196,9 +196,16 @@ static void forget_sealed(struct store *s)
     (void)FAILPOINT("checkpoint-freed");
 }
 
-/* Only the keeper takes the sealed table away, so no reference is needed while it looks. */
+/* Only the keeper takes the sealed table away, so no reference is needed while it looks. A table is
+ * its business once the commit thread has said so: one that it took before that would be announced
+ * after it is gone. */
 static struct memtable *sealed_table(struct store *s)
 {
+    (void)pthread_mutex_lock(&s->keeper_lock);
+    bool has_sealed = s->has_sealed;
+    (void)pthread_mutex_unlock(&s->keeper_lock);
+    if (!has_sealed)
+        return NULL;
     struct store__layers *l = store__layers_get(s);
     struct memtable *t = l->sealed;
     store__layers_unref(l);
