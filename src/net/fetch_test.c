@@ -188,8 +188,8 @@ static void *peer_run(void *arg)
         *c = (struct peer_conn){ .peer = p, .fd = fd };
         unsigned i = atomic_load(&p->n_conns);
         assert_true(i < MAX_CONNS);
+        atomic_store(&p->n_conns, i + 1); /* before it answers anything */
         assert_int_equal(pthread_create(&p->conns[i], NULL, peer_conn_run, c), 0);
-        atomic_store(&p->n_conns, i + 1);
     }
 }
 
