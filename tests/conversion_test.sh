@@ -25,7 +25,8 @@ waits() {
     failed=$((failed + 1))
     return 1
 }
-mode() { echo "$1" >"$hook/mode"; }
+# The webhook reads the mode at any time: it must never see a file that is still empty.
+mode() { echo "$1" >"$hook/mode.new" && mv "$hook/mode.new" "$hook/mode"; }
 calls() { cat "$hook/calls" 2>/dev/null; }
 forget_calls() { : >"$hook/calls"; }
 n_calls() { calls | wc -l; }

@@ -113,9 +113,8 @@ class Handler(BaseHTTPRequestHandler):
             f.write("%s %s %s %s\n" % (review["apiVersion"].split("/")[-1], self.path,
                                        request["desiredAPIVersion"].split("/")[-1], names))
         how = mode()
-        if how == "slow":
-            while mode() == "slow":
-                time.sleep(0.02)
+        while how == "slow":
+            time.sleep(0.02)
             how = mode()
         if how == "status-500":
             self.reply(500, b"out of \"order\"\n", "text/plain")
