@@ -1,0 +1,38 @@
+#include "auth/user.h"
+
+#include "base/banned.h"
+
+bool user_is_in(const struct user *u, struct str group)
+{
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (str_eq(u->groups[i], group))
+            return true;
+    return false;
+}
+
+bool user_service_account(struct str name, struct str *ret_ns, struct str *ret_name)
+{
+    if (!str_starts(name, USER_SERVICE_ACCOUNT))
+        return false;
+    struct str rest = str_skip(name, USER_SERVICE_ACCOUNT.n), ns = str_cut(&rest, ':');
+    if (!ns.n || !rest.n || str_find(rest, ':') >= 0)
+        return false;
+    *ret_ns = ns;
+    *ret_name = rest;
+    return true;
+}
+
+struct str user_service_account_name(struct arena *a, struct str ns, struct str name)
+{
+    return arena_printf(a, STR_FMT STR_FMT ":" STR_FMT, STR_ARG(USER_SERVICE_ACCOUNT), STR_ARG(ns),
+                        STR_ARG(name));
+}
+
+size_t user_service_account_groups(struct arena *a, struct str ns, const struct str **ret)
+{
+    struct str *groups = arena_array(a, struct str, 2);
+    groups[0] = STR("system:serviceaccounts");
+    groups[1] = arena_printf(a, "system:serviceaccounts:" STR_FMT, STR_ARG(ns));
+    *ret = groups;
+    return 2;
+}
