@@ -4,6 +4,7 @@
 
 #define KEY_ALPHA_METRICS         "autoscaling.alpha.kubernetes.io/metrics"
 #define KEY_ALPHA_SECCOMP_POD     "seccomp.security.alpha.kubernetes.io/pod"
+#define KEY_AUTOUPDATE            "rbac.authorization.kubernetes.io/autoupdate"
 #define KEY_BETA_ARCH             "beta.kubernetes.io/arch"
 #define KEY_BETA_INSTANCE_TYPE    "beta.kubernetes.io/instance-type"
 #define KEY_BETA_OS               "beta.kubernetes.io/os"

@@ -44,6 +44,7 @@ struct http_exchange {
     struct http_request req;
     struct arena arena;
     struct http_home *home;
+    void *note; /* the handler's own */
     struct conn *conn; /* NULL once the connection is no more */
     struct conn_peer *peer;
     TAILQ_ENTRY(http_exchange) link;

@@ -53,6 +53,9 @@ struct str http_header_get(const struct http_request *req, struct str name);
 const struct http_request *http_request_of(const struct http_exchange *x);
 struct arena *http_arena(struct http_exchange *x); /* for the thread that holds x */
 struct loop *http_loop(struct http_exchange *x);
+/* What on_head wants to find again in on_request; NULL at first. */
+void http_set_note(struct http_exchange *x, void *note);
+void *http_note(const struct http_exchange *x);
 
 enum http_body_mode {
     HTTP_BODY_COLLECT, /* on_request is called with the whole body; past the limit: 413 */

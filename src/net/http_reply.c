@@ -20,6 +20,16 @@ const struct http_request *http_request_of(const struct http_exchange *x)
     return &x->req;
 }
 
+void http_set_note(struct http_exchange *x, void *note)
+{
+    x->note = note;
+}
+
+void *http_note(const struct http_exchange *x)
+{
+    return x->note;
+}
+
 struct arena *http_arena(struct http_exchange *x)
 {
     return &x->arena;

@@ -192,6 +192,8 @@ static int refuse_field(const struct fields_rules *rules, struct str field, stru
 
 static int resolve(const struct fields_rules *rules, struct fields_term *term, struct err *err)
 {
+    if (!rules)
+        return 0;
     bool known = rules->n_selectors == 0 && is_key_field(term->field);
     for (size_t i = 0; i < rules->n_selectors && !known; i++)
         known = str_eq(rules->selectors[i], term->field);

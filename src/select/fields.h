@@ -34,7 +34,7 @@ struct fields_selector {
     size_t n;
 };
 
-/* ERR_BAD_REQUEST with upstream's message: first what is wrong with the text, then which field the
+/* Without rules any field may be named. ERR_BAD_REQUEST with upstream's message: first what is wrong with the text, then which field the
  * resource does not have; also past LIMIT_SELECTOR_REQUIREMENTS terms. */
 int fields_parse(struct arena *a, struct str text, const struct fields_rules *rules,
                  struct fields_selector *ret, struct err *err);

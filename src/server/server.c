@@ -13,9 +13,11 @@
 #include "server/advertise.h"
 #include "server/backup.h"
 #include "server/bootstrap.h"
+#include "server/bootstrap_policy.h"
 #include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
 #include "server/expire.h"
+#include "server/guard/guard.h"
 #include "server/health.h"
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
@@ -136,12 +138,18 @@ static void serve_api(struct server *s, const struct filter_request *r)
         reply_text(r->x, 404, STR("404 page not found\n"));
 }
 
+/* Nobody needs to send a body only to be refused. */
+static enum http_body_mode on_head(void *arg, struct http_exchange *x)
+{
+    struct server *s = arg;
+    http_set_note(x, filter_pass(&s->api, x));
+    return HTTP_BODY_COLLECT;
+}
+
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct server *s = arg;
-    const struct filter_request *r = filter_pass(&s->api, x);
-    if (!r)
-        return;
+    const struct filter_request *r = http_note(x);
     struct str rest;
     const struct route *route = find_route(r->http->path, &rest);
     bool reads = str_eq(r->http->method, STR("GET")) || str_eq(r->http->method, STR("HEAD"));
@@ -151,19 +159,6 @@ static void on_request(void *arg, struct http_exchange *x)
         route->serve(s, x, rest);
     else
         reply_method_not_allowed(x);
-}
-
-/* Anonymous requests need no body, whether served or refused. As upstream, an anonymous HTTP/2
- * connection gets one request. */
-static enum http_body_mode on_head(void *arg, struct http_exchange *x)
-{
-    const struct http_request *http = http_request_of(x);
-    if (filter_wants_body(http))
-        return HTTP_BODY_COLLECT;
-    if (http->version == HTTP_2)
-        http_close_after(x);
-    on_request(arg, x);
-    return HTTP_BODY_COLLECT;
 }
 
 /* ---- Starting and stopping ---- */
@@ -191,6 +186,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         api->loops[api->n_loops] = loop;
         api->hubs[api->n_loops] = watch_hub_new(api, loop);
     }
+    guard_serve(api->guard, api->loops, api->n_loops);
     s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_head = on_head, .on_request = on_request },
@@ -286,6 +282,7 @@ struct server *server_stop(struct server *s)
     list_sizes_free(s->api.list_sizes);
     custom_kinds_free(s->api.custom);
     turns_free(s->api.turns);
+    guard_free(s->api.guard);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -300,6 +297,12 @@ static int load_definitions(struct api *api, struct err *err)
     api->on_kinds_changed = watch_hubs_look;
     int r = custom_kinds_load(api->custom, err);
     return r < 0 ? r : custom_definition_resume(api, err);
+}
+
+static int load_guard(struct api *api, enum guard_mode mode, struct err *err)
+{
+    api->guard = guard_new(api->store, mode);
+    return guard_load(api->guard, err);
 }
 
 int server_start(const struct server_options *opt, struct server **ret, struct err *err)
@@ -332,7 +335,11 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     if (r == 0)
         r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)
+        r = load_guard(&s->api, opt->authorization, err);
+    if (r == 0)
         r = bootstrap(&s->api, err);
+    if (r == 0)
+        r = bootstrap_policy(&s->api, err);
     if (r == 0)
         r = load_definitions(&s->api, err);
     if (r == 0)

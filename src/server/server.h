@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "net/tls.h"
 #include "server/core/service_ip.h"
+#include "server/guard/guard.h"
 #include "store/store.h"
 
 struct server;
@@ -23,6 +24,7 @@ struct server_options {
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
+    enum guard_mode authorization;
 };
 
 /* Serving when it returns 0. */

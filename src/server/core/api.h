@@ -10,6 +10,7 @@
 #include "store/store.h"
 
 struct custom_kinds;
+struct guard;
 struct tally;
 struct list_counts;
 struct list_sizes;
@@ -28,6 +29,7 @@ struct api {
     struct list_counts *list_counts;
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
+    struct guard *guard;
     struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */

@@ -24,6 +24,8 @@ struct filter_request *filter_pass(struct api *api, struct http_exchange *x)
 
 bool filter_request_info(struct filter_request *r)
 {
-    r->place = request_parse(http_arena(r->x), r->http, r->api->versions, r->api->custom, &r->req);
+    struct arena *a = http_arena(r->x);
+    r->place = request_parse(a, r->http, r->api->versions, r->api->custom, &r->req);
+    request_info_read(a, r->http, &r->req, &r->info);
     return true;
 }

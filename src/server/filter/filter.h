@@ -1,14 +1,14 @@
 /* filter.h - what every request passes before it is served.
  *
  * filter.c lists the filters in their order. Each adds to the request what later filters need,
- * or answers it; an answered request goes no further. Filters run on the loop, once the body is
- * there. The body of an anonymous request is not collected (filter_wants_body()). A new filter is a
- * function in a file of its own and a row in that list. */
+ * or answers it; an answered request goes no further. Filters run on the loop when the head of the
+ * request is there: nobody sends a body only to be refused. A new filter is a function in a file of
+ * its own and a row in that list. */
 #pragma once
 
 #include "auth/user.h"
 #include "server/core/api.h"
-#include "server/http/request.h"
+#include "server/http/request_info.h"
 
 /* A request on its way through the filters, in its exchange's arena. */
 struct filter_request {
@@ -17,7 +17,8 @@ struct filter_request {
     const struct http_request *http;
     enum request_place place; /* what it is about: filter_request_info() */
     struct request req;
-    const struct user *user; /* filter_authenticate(); never NULL after it */
+    struct request_info info; /* the same by the path alone */
+    const struct user *user;  /* filter_authenticate(); never NULL after it */
 };
 
 /* True: the request goes on. False: it is answered. */
@@ -25,9 +26,6 @@ typedef bool filter_fn(struct filter_request *r);
 
 /* All of them. NULL if one has answered. */
 struct filter_request *filter_pass(struct api *api, struct http_exchange *x);
-
-/* Whether to wait for the body, when only the head of a request is there. */
-bool filter_wants_body(const struct http_request *http);
 
 filter_fn filter_request_info;
 filter_fn filter_count;

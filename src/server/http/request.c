@@ -35,6 +35,11 @@ static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str
     return utf8_valid(*ret);
 }
 
+bool request_decode_path(struct arena *a, struct str path, struct str *ret)
+{
+    return decode(a, path, false, ret);
+}
+
 static bool read_params(struct arena *a, struct str query, struct request *ret)
 {
     size_t most = 1;
@@ -246,7 +251,7 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
     *ret = (struct request){ 0 };
     if (!str_starts(http->path, STR("/api/")) && !str_starts(http->path, STR("/apis/")))
         return REQUEST_ELSEWHERE;
-    if (!decode(a, http->path, false, &path) || !read_params(a, http->query, ret))
+    if (!request_decode_path(a, http->path, &path) || !read_params(a, http->query, ret))
         return REQUEST_BAD_ENCODING;
     struct segments s;
     split(path, &s);

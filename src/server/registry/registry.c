@@ -21,6 +21,7 @@
 #include "schema/schema_definition.h"
 #include "server/custom/custom.h"
 #include "server/custom/custom_definition.h"
+#include "server/guard/guard.h"
 #include "base/banned.h"
 
 enum { NAME_TRIES = 8, CREATE_TRIES = 100 };
@@ -301,6 +302,7 @@ void registry__written(struct call *c, struct str name, bool gone)
     const struct custom_version *v = custom_version_of(c->stored);
     struct err err = ERR_INIT(c->arena);
     int r = 0;
+    guard_changed(c->api->guard, c->stored, c->req.ns, name);
     if (custom_definition_is(c->stored)) {
         r = custom_definition_finish(c->api, name, &err);
     } else if (gone && v) {

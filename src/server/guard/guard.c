@@ -1,0 +1,267 @@
+#include "server/guard/guard.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/idiom.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/core/api.h"
+#include "server/object/stored.h"
+#include "base/banned.h"
+
+/* Blocks that readers on loops may still hold. */
+struct batch {
+    struct batch *next; /* guarded by the guard's lock */
+    void **blocks;
+    size_t n, cap;
+    atomic_size_t n_waiting; /* loops that have not come to rest since */
+    struct mark {
+        struct batch *of;
+        struct loop_msg msg;
+    } marks[API_LOOPS_MAX];
+};
+
+struct guard {
+    struct store *store;
+    enum guard_mode mode;
+    pthread_mutex_t lock; /* over writing the index, and over what follows */
+    struct rbac *rbac;
+    struct batch *filling; /* what the writer has retired; NULL: nothing */
+    struct batch *resting; /* waits for the loops */
+    struct loop *loops[API_LOOPS_MAX];
+    size_t n_loops;
+};
+
+/* ---- What was replaced ---- */
+
+static struct batch *batch_free(struct batch *b)
+{
+    for (size_t i = 0; b && i < b->n; i++)
+        free(b->blocks[i]);
+    if (b)
+        free(b->blocks);
+    free(b);
+    return NULL;
+}
+
+static void keep_block(void *arg, void *block)
+{
+    struct guard *g = arg;
+    if (!g->n_loops) { /* nobody reads yet */
+        free(block);
+        return;
+    }
+    if (!g->filling)
+        g->filling = mem_new(struct batch);
+    struct batch *b = g->filling;
+    if (b->n == b->cap) {
+        b->cap = b->cap ? 2 * b->cap : 16;
+        b->blocks = mem_resize(b->blocks, b->cap, sizeof(*b->blocks));
+    }
+    b->blocks[b->n++] = block;
+}
+
+static void loop_rests(struct loop *l, struct loop_msg *m) /* thread: a loop */
+{
+    (void)l;
+    atomic_fetch_sub(&container_of(m, struct mark, msg)->of->n_waiting, 1);
+}
+
+/* Frees what every loop has let go, and sends the loops what was retired now. The lock is held. */
+static void rest(struct guard *g)
+{
+    for (struct batch **at = &g->resting; *at;) {
+        struct batch *b = *at;
+        if (atomic_load(&b->n_waiting)) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        batch_free(b);
+    }
+    struct batch *b = take(&g->filling);
+    if (!b)
+        return;
+    b->next = g->resting;
+    g->resting = b;
+    atomic_store(&b->n_waiting, g->n_loops);
+    for (size_t i = 0; i < g->n_loops; i++) {
+        b->marks[i].of = b;
+        b->marks[i].msg.run = loop_rests;
+        loop_post(g->loops[i], &b->marks[i].msg);
+    }
+}
+
+/* ---- Following the store ---- */
+
+typedef void set_fn(struct rbac *r, struct str ns, struct str name, const struct value *obj);
+
+static const struct {
+    struct str plural;
+    set_fn *set;
+} followed[] = {
+    { STR("clusterroles"), rbac_set_role },
+    { STR("roles"), rbac_set_role },
+    { STR("clusterrolebindings"), rbac_set_binding },
+    { STR("rolebindings"), rbac_set_binding },
+};
+
+static const struct str rbac_group = STR("rbac.authorization.k8s.io");
+
+static set_fn *setter_of(const struct kind_resource *stored)
+{
+    if (!str_eq(stored->group, rbac_group))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(followed); i++)
+        if (str_eq(stored->plural, followed[i].plural))
+            return followed[i].set;
+    return NULL;
+}
+
+static int load_kind(struct guard *g, const struct kind_resource *stored, set_fn *set,
+                     struct err *err)
+{
+    struct arena a;
+    struct store_snap *snap;
+    struct store_entry e;
+    struct value obj;
+    int r = store_snap_begin(g->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    arena_init(&a);
+    store_range_begin(snap, stored_key(&a, stored, STR(""), STR("")), STR(""));
+    while ((r = store_range_next(snap, &e, err)) > 0) {
+        struct str ns, name;
+        r = stored_read(&a, stored->type, &e, &obj, err);
+        if (r < 0)
+            break;
+        stored_key_parts(stored, e.key, &ns, &name);
+        set(g->rbac, ns, name, &obj);
+    }
+    store_snap_end(snap);
+    arena_done(&a);
+    return r;
+}
+
+int guard_load(struct guard *g, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(followed); i++) {
+        const struct kind_resource *stored = kind_stored_named(rbac_group, followed[i].plural);
+        int r = load_kind(g, stored, followed[i].set, err);
+        if (r < 0)
+            return err_wrap(err, "read " STR_FMT, STR_ARG(followed[i].plural));
+    }
+    return 0;
+}
+
+/* The object as it stands now: 1, or 0 if there is none. */
+static int read_now(struct guard *g, struct arena *a, const struct kind_resource *stored,
+                    struct str ns, struct str name, struct value *ret, struct err *err)
+{
+    struct store_snap *snap;
+    struct store_entry e;
+    int r = store_snap_begin(g->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    r = store_snap_get(snap, stored_key(a, stored, ns, name), &e, err);
+    if (r > 0 && stored_read(a, stored->type, &e, ret, err) < 0)
+        r = -(int)err->code;
+    store_snap_end(snap);
+    return r;
+}
+
+void guard_changed(struct guard *g, const struct kind_resource *stored, struct str ns,
+                   struct str name)
+{
+    set_fn *set = g ? setter_of(stored) : NULL;
+    if (!set)
+        return;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct value obj;
+    pthread_mutex_lock(&g->lock);
+    int r = read_now(g, &a, stored, ns, name, &obj, &err);
+    if (r < 0) /* what cannot be read gives nothing to anybody */
+        log_error("a role or binding could not be read", LOG_STR("name", name), LOG_ERR(&err));
+    set(g->rbac, ns, name, r > 0 ? &obj : NULL);
+    rest(g);
+    pthread_mutex_unlock(&g->lock);
+    arena_done(&a);
+}
+
+/* ---- Deciding ---- */
+
+/* Who may do everything, whatever roles say. */
+static bool is_master(const struct guard *g, const struct access *q)
+{
+    return g->mode == GUARD_ALWAYS_ALLOW || user_is_in(q->user, USER_MASTERS);
+}
+
+bool guard_allows(const struct guard *g, const struct access *q)
+{
+    return is_master(g, q) || rbac_allows(g->rbac, q);
+}
+
+struct str guard_reason(const struct guard *g, struct arena *a, const struct access *q)
+{
+    struct str reason = STR("");
+    if (!is_master(g, q))
+        (void)rbac_explain(g->rbac, a, q, &reason);
+    return reason;
+}
+
+bool guard_decide(struct guard *g, struct arena *a, const struct access *q, struct str *ret_reason)
+{
+    *ret_reason = STR("");
+    if (is_master(g, q))
+        return true;
+    pthread_mutex_lock(&g->lock);
+    bool yes = rbac_explain(g->rbac, a, q, ret_reason);
+    pthread_mutex_unlock(&g->lock);
+    return yes;
+}
+
+int guard_with_rbac(struct guard *g, int (*fn)(const struct rbac *rbac, void *arg), void *arg)
+{
+    pthread_mutex_lock(&g->lock);
+    int r = fn(g->mode == GUARD_ALWAYS_ALLOW ? NULL : g->rbac, arg);
+    pthread_mutex_unlock(&g->lock);
+    return r;
+}
+
+/* ---- Beginning and end ---- */
+
+struct guard *guard_new(struct store *store, enum guard_mode mode)
+{
+    struct guard *g = mem_new(struct guard);
+    g->store = store;
+    g->mode = mode;
+    pthread_mutex_init(&g->lock, NULL);
+    g->rbac = rbac_new(&(struct rbac_retire){ keep_block, g });
+    return g;
+}
+
+void guard_serve(struct guard *g, struct loop *const *loops, size_t n_loops)
+{
+    memcpy(g->loops, loops, n_loops * sizeof(*loops));
+    g->n_loops = n_loops;
+}
+
+struct guard *guard_free(struct guard *g)
+{
+    if (!g)
+        return NULL;
+    rbac_free(g->rbac);
+    batch_free(g->filling);
+    while (g->resting) {
+        struct batch *next = g->resting->next;
+        batch_free(g->resting);
+        g->resting = next;
+    }
+    pthread_mutex_destroy(&g->lock);
+    free(g);
+    return NULL;
+}
