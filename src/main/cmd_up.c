@@ -214,6 +214,8 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .event_ttl_ns = up->event_ttl_ns,
             .continue_ttl_ns = up->continue_ttl_ns,
             .versions = up->versions,
+            .authorization = up->authorization,
+            .identity = { .token_file = up->token_file },
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

@@ -35,6 +35,10 @@ static const char usage[] =
     "                      who set which field: shown in answers (the default), or hidden unless "
     "a\n"
     "                      client accepts application/json;managedFields=1\n"
+    "  --authorization-mode MODE\n"
+    "                      RBAC (the default), or AlwaysAllow for tests\n"
+    "  --token-auth-file FILE\n"
+    "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -116,6 +120,13 @@ static int take_flag(int flag, struct up_options *ret)
         good = is_second("store", optarg, "lmdb", "memory", &second);
         ret->engine = second ? STORE_MEMORY : STORE_LMDB;
         break;
+    case 'z':
+        good = is_second("authorization-mode", optarg, "RBAC", "AlwaysAllow", &second);
+        ret->authorization = second ? GUARD_ALWAYS_ALLOW : GUARD_RBAC;
+        break;
+    case 'T':
+        ret->token_file = optarg;
+        break;
     case 'f':
         good = is_second("log-format", optarg, "text", "json", &second);
         ret->log_format = second ? LOG_JSON : LOG_TEXT;
@@ -151,6 +162,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "continue-ttl", required_argument, NULL, 'o' },
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
+        { "authorization-mode", required_argument, NULL, 'z' },
+        { "token-auth-file", required_argument, NULL, 'T' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },

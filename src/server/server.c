@@ -283,6 +283,7 @@ struct server *server_stop(struct server *s)
     custom_kinds_free(s->api.custom);
     turns_free(s->api.turns);
     guard_free(s->api.guard);
+    identity_free(s->api.identity);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -332,6 +333,8 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
                                  &s->api.services, err);
+    if (r == 0)
+        r = identity_new(&opt->identity, &s->api.identity, err);
     if (r == 0)
         r = store_open(&opt->store, &s->api.store, err);
     if (r == 0)

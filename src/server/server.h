@@ -9,6 +9,7 @@
 #include "net/tls.h"
 #include "server/core/service_ip.h"
 #include "server/guard/guard.h"
+#include "server/guard/identity.h"
 #include "store/store.h"
 
 struct server;
@@ -25,6 +26,7 @@ struct server_options {
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
     enum guard_mode authorization;
+    struct identity_options identity;
 };
 
 /* Serving when it returns 0. */

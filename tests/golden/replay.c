@@ -1,5 +1,5 @@
-/* replay --server URL --ca FILE --cert FILE --key FILE [--only FILE] [--allow FILE] [--words FILE]
- * [--diff] TRACE...
+/* replay --server URL --ca FILE (--cert FILE --key FILE | --callers) [--only FILE] [--allow FILE]
+ * [--words FILE] [--client-ca CERT,KEY] [--proxy-ca CERT,KEY] [--diff] TRACE...
  *
  * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
  * trace is one case per line; a case has steps; each step has a request and what is expected.
@@ -7,7 +7,8 @@
  * one per line: only cases that start so are replayed. --allow names a file of ids that may differ,
  * each with its reason behind it; one of those that passes is reported, so that the file stays
  * true. --words names a file of descriptions of columns in our own words. Prints passed/total per
- * trace; with --diff, what differs. */
+ * trace; with --diff, what differs. With --callers each step is sent as whom it names (caller.h).
+ */
 #include <getopt.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,13 +21,15 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "caller.h"
 #include "match.h"
 #include "net/fetch.h"
 
 enum { TRACE_MAX = 64 << 20, STEP_TIMEOUT_MS = 60000, REPLY_MAX = 64 << 20, AT_ONCE = 8 };
 
 struct replay {
-    struct fetcher *fetcher;
+    struct fetcher *fetcher; /* the admin's */
+    struct callers *callers; /* NULL: all steps are his */
     struct str server;
     struct str only;  /* lines of prefixes; empty: everything */
     struct str allow; /* lines of ids and reasons */
@@ -41,7 +44,7 @@ struct trace {
     struct replay *r;
     pthread_mutex_t lock; /* of what follows, and of standard output */
     struct str lines;
-    bool defining; /* the round of cases that define kinds */
+    const char *round; /* which cases this round is of: round_of() */
     size_t total, run, passed, allowed, wrong;
 };
 
@@ -117,15 +120,30 @@ static struct str body_of(struct run *run, const struct value *step)
     return fill_in(run, buf_str(&text));
 }
 
-static size_t headers_of(struct run *run, const struct value *step, bool has_body,
-                         struct http_header *headers, size_t most)
+/* A list is a header for each. */
+static size_t given_headers(struct run *run, const struct value *given, struct http_header *headers,
+                            size_t most)
 {
     size_t n = 0;
-    const struct value *given = value_get(step, STR("headers"));
     value_each_field (f, given) {
-        if (n < most)
+        if (value_is(&f->val, VALUE_STRING) && n < most)
             headers[n++] = (struct http_header){ f->key, fill_in(run, value_str(&f->val)) };
+        value_each_item (it, &f->val)
+            if (n < most)
+                headers[n++] = (struct http_header){ f->key, fill_in(run, value_str(it)) };
     }
+    return n;
+}
+
+static size_t headers_of(struct run *run, const struct value *step, bool has_body, struct str token,
+                         struct http_header *headers, size_t most)
+{
+    const struct value *given = value_get(step, STR("headers"));
+    size_t n = given_headers(run, given, headers, most);
+    if (token.n && !value_get(given, STR("Authorization")) && n < most)
+        headers[n++] =
+            (struct http_header){ STR("Authorization"),
+                                  arena_printf(&run->arena, "Bearer " STR_FMT, STR_ARG(token)) };
     if (!value_get(given, STR("User-Agent")) && n < most)
         headers[n++] = (struct http_header){ STR("User-Agent"), STR("golden/1.0") };
     if (!value_get(given, STR("Accept")) && n < most)
@@ -139,18 +157,32 @@ static int send_step(struct run *run, const struct value *step, struct fetch_rep
                      struct err *err)
 {
     struct http_header headers[16];
-    struct str body = body_of(run, step);
+    struct str body = body_of(run, step), token = STR("");
+    struct fetcher *fetcher = run->r->fetcher;
+    const struct value *as = value_get(step, STR("as"));
+    struct value caller;
+    if (as) { /* with {ns} and what was saved */
+        autobuf text = { 0 };
+        json_write(&text, as);
+        if (json_read(&run->arena, fill_in(run, buf_str(&text)), NULL, &caller, err) < 0)
+            return -1;
+        as = &caller;
+    }
+    if (run->r->callers)
+        fetcher = caller_fetcher(run->r->callers, &run->arena, as, &token);
+    if (!fetcher)
+        return err_set(err, ERR_NOT_FOUND, "this caller cannot be made");
     struct str path = fill_in(run, value_str(value_get(step, STR("path"))));
     const struct fetch_request req = {
         .method = value_str(value_get(step, STR("method"))),
         .url = arena_printf(&run->arena, STR_FMT STR_FMT, STR_ARG(run->r->server), STR_ARG(path)),
         .headers = headers,
-        .n_headers = headers_of(run, step, body.n > 0, headers, 16),
+        .n_headers = headers_of(run, step, body.n > 0, token, headers, 16),
         .body = body,
         .timeout_ms = STEP_TIMEOUT_MS,
         .max_reply = REPLY_MAX,
     };
-    return fetch(run->r->fetcher, &req, &run->arena, ret, err);
+    return fetch(fetcher, &req, &run->arena, ret, err);
 }
 
 /* ---- Comparing ---- */
@@ -398,11 +430,22 @@ static void note(struct trace *t, struct str id, bool passed, struct str diff)
         printf("  PASSES, take it off the list: " STR_FMT "\n", STR_ARG(id));
 }
 
-/* Cases that define kinds of their own come last: others look at all that there is. */
-static bool defines_kinds(struct str line)
+static bool has(struct str line, const char *text)
 {
-    static const char posts[] = "\"POST\",\"path\":\"/apis/apiextensions.k8s.io/";
-    return memmem(line.p, line.n, posts, sizeof(posts) - 1);
+    return memmem(line.p, line.n, text, strlen(text));
+}
+
+/* Rounds come one after the other: what must see a fresh server, what may run side by side, what
+ * defines kinds of its own (others look at all that there is), what must be alone. */
+static const char *const rounds[] = { "first", "usual", "defines", "last" };
+
+static const char *round_of(struct str line)
+{
+    if (has(line, "\"order\":\"first\""))
+        return rounds[0];
+    if (has(line, "\"order\":\"last\""))
+        return rounds[3];
+    return rounds[has(line, "\"POST\",\"path\":\"/apis/apiextensions.k8s.io/") ? 2 : 1];
 }
 
 static bool next_line(struct trace *t, struct str *ret)
@@ -437,18 +480,18 @@ static void *replay_some(void *arg)
     struct str line;
     struct trace *t = arg;
     while (next_line(t, &line))
-        if (line.n && defines_kinds(line) == t->defining)
+        if (line.n && round_of(line) == t->round)
             replay_line(t, line);
     return NULL;
 }
 
-static void replay_round(struct trace *t, struct str lines, bool defining)
+static void replay_round(struct trace *t, struct str lines, const char *round)
 {
     t->lines = lines;
-    t->defining = defining;
+    t->round = round;
     pthread_t threads[AT_ONCE];
-    size_t n = 0;
-    while (n < AT_ONCE && pthread_create(&threads[n], NULL, replay_some, t) == 0)
+    size_t n = 0, at_once = round == rounds[3] ? 1 : AT_ONCE;
+    while (n < at_once && pthread_create(&threads[n], NULL, replay_some, t) == 0)
         n++;
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
@@ -465,8 +508,8 @@ static int replay_trace(struct replay *r, const char *path)
     }
     struct trace t = { .r = r };
     pthread_mutex_init(&t.lock, NULL);
-    replay_round(&t, buf_str(&text), false);
-    replay_round(&t, buf_str(&text), true);
+    for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++)
+        replay_round(&t, buf_str(&text), rounds[i]);
     pthread_mutex_destroy(&t.lock);
     const char *name = strrchr(path, '/');
     printf("golden %s: %zu/%zu passed, %zu allowed to differ (%zu in the trace)\n",
@@ -487,6 +530,14 @@ static struct str read_text(struct replay *r, const char *path)
     return arena_str(&r->arena, buf_str(&text));
 }
 
+/* "CERT,KEY": both are files. */
+static struct pki_pair read_pair(struct replay *r, const char *paths)
+{
+    struct str key = str_of(paths), cert = str_cut(&key, ',');
+    return (struct pki_pair){ read_text(r, str_cstr(&r->arena, cert)),
+                              read_text(r, str_cstr(&r->arena, key)) };
+}
+
 int main(int argc, char **argv)
 {
     static const struct option flags[] = {
@@ -497,6 +548,9 @@ int main(int argc, char **argv)
         { "only", required_argument, NULL, 'o' },
         { "allow", required_argument, NULL, 'w' },
         { "words", required_argument, NULL, 'W' },
+        { "callers", no_argument, NULL, 'C' },
+        { "client-ca", required_argument, NULL, 'l' },
+        { "proxy-ca", required_argument, NULL, 'p' },
         { "diff", no_argument, NULL, 'd' },
         { 0 },
     };
@@ -504,6 +558,8 @@ int main(int argc, char **argv)
     struct replay r = { .n_namespaces = (unsigned)getpid() % 1000 * 10000 };
     arena_init(&r.arena);
     struct fetcher_options tls = { 0 };
+    struct callers_options callers = { 0 };
+    bool has_callers = false;
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         if (c == 's')
             r.server = str_of(optarg);
@@ -519,6 +575,12 @@ int main(int argc, char **argv)
             r.allow = read_text(&r, optarg);
         else if (c == 'W')
             r.words = read_text(&r, optarg);
+        else if (c == 'C')
+            has_callers = true;
+        else if (c == 'l')
+            callers.client_ca = read_pair(&r, optarg);
+        else if (c == 'p')
+            callers.proxy_ca = read_pair(&r, optarg);
         else if (c == 'd')
             r.diff = true;
         else
@@ -526,8 +588,13 @@ int main(int argc, char **argv)
     }
     int wrong = 0;
     r.fetcher = fetcher_new(&tls);
+    callers.server_ca_pem = tls.ca_pem;
+    if (has_callers)
+        r.callers = callers_new(&callers);
     for (int i = optind; i < argc; i++)
         wrong |= replay_trace(&r, argv[i]);
+    if (r.callers)
+        callers_free(r.callers);
     fetcher_free(r.fetcher);
     arena_done(&r.arena);
     return wrong ? 1 : 0;

@@ -11,6 +11,7 @@
 
 struct custom_kinds;
 struct guard;
+struct identity;
 struct tally;
 struct list_counts;
 struct list_sizes;
@@ -30,6 +31,7 @@ struct api {
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct guard *guard;
+    struct identity *identity;
     struct turns *turns; /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */

@@ -1,39 +1,22 @@
-/* filter_authenticate.c - who asks.
- *
- * A client certificate of our authority gives a name; without one it is system:anonymous. */
-#include "base/idiom.h"
+/* filter_authenticate.c - who asks. What is not believed is answered with 401, which does not say
+ * why; the log does, without the secret. */
+#include "base/log.h"
 #include "server/filter/filter.h"
+#include "server/guard/identity.h"
+#include "server/http/reply.h"
 #include "base/banned.h"
-
-static const struct str anonymous_groups[] = { USER_UNAUTHENTICATED };
-static const struct user anonymous = {
-    .name = USER_ANONYMOUS,
-    .groups = anonymous_groups,
-    .n_groups = ARRAY_LEN(anonymous_groups),
-};
-
-static const struct user *owner_of(struct arena *a, const struct tls_peer *cert)
-{
-    struct user *user = arena_new(a, struct user);
-    struct str *groups = arena_array(a, struct str, cert->n_organizations + 1);
-    for (size_t i = 0; i < cert->n_organizations; i++)
-        groups[i] = cert->organizations[i];
-    groups[cert->n_organizations] = USER_AUTHENTICATED;
-    *user = (struct user){
-        .name = cert->common_name,
-        .uid = cert->uid,
-        .groups = groups,
-        .n_groups = cert->n_organizations + 1,
-    };
-    return user;
-}
 
 bool filter_authenticate(struct filter_request *r)
 {
-    const struct tls_peer *cert = &r->http->peer->cert;
-    r->user = cert->verified ? owner_of(http_arena(r->x), cert) : &anonymous;
+    struct err err = ERR_INIT(http_arena(r->x));
+    if (identity_find(r->api->identity, http_arena(r->x), r->http, &r->user, &err) < 0) {
+        log_debug("a request was not authenticated", LOG_STR("client", r->http->peer->address),
+                  LOG_ERR(&err));
+        reply_refusal(r->x, ERR_UNAUTHORIZED, "Unauthorized");
+        return false;
+    }
     /* As upstream, an anonymous HTTP/2 connection gets one request. */
-    if (r->user == &anonymous && r->http->version == HTTP_2)
+    if (str_eq(r->user->name, USER_ANONYMOUS) && r->http->version == HTTP_2)
         http_close_after(r->x);
     return true;
 }

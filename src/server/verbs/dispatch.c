@@ -75,6 +75,11 @@ static const struct {
     { "bindings", KIND_CREATE, verb_binding, true },
     { "componentstatuses", KIND_GET, verb_component_status, false },
     { "componentstatuses", KIND_LIST_VERB, verb_component_statuses, false },
+    { "subjectaccessreviews", KIND_CREATE, verb_access_review, true },
+    { "selfsubjectaccessreviews", KIND_CREATE, verb_access_review, true },
+    { "localsubjectaccessreviews", KIND_CREATE, verb_access_review, true },
+    { "selfsubjectrulesreviews", KIND_CREATE, verb_rules_review, true },
+    { "selfsubjectreviews", KIND_CREATE, verb_self_review, true },
 };
 
 static verb_fn *find_unstored(const struct call *c, bool *ret_waits)

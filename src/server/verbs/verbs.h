@@ -23,6 +23,9 @@ void verb_binding(struct call *c);
 void verb_eviction(struct call *c);
 void verb_rollback(struct call *c);
 void verb_token(struct call *c);
+void verb_access_review(struct call *c);
+void verb_rules_review(struct call *c);
+void verb_self_review(struct call *c);
 void verb_log(struct call *c);
 void verb_connect(struct call *c);
 

@@ -1,0 +1,11 @@
+/* review.h - what the reviews share: objects that are sent to get an answer, and not stored. */
+#pragma once
+
+#include "server/http/call.h"
+
+/* The body with its defaults; with `has_managers` the sender owns its fields, as if it were stored.
+ */
+int review_decode(struct call *c, bool has_managers, struct value *ret, struct err *err);
+
+/* A UserInfo. */
+struct value review_user(struct arena *a, const struct user *user);
