@@ -93,10 +93,11 @@ static struct rbac_words one(const struct str *word)
     return (struct rbac_words){ word, 1 };
 }
 
-/* Parts that differ in the verb alone, and name no names, are told together. */
+/* Parts that differ in the verb alone are told together, unless they are of paths. */
 static bool joins(const struct rbac_rule *there, const struct rbac_rule *part)
 {
-    return !there->names.n && !part->names.n && !there->urls.n && !part->urls.n &&
+    return !there->urls.n && !part->urls.n && there->names.n == part->names.n &&
+           (!part->names.n || str_eq(there->names.items[0], part->names.items[0])) &&
            str_eq(there->groups.items[0], part->groups.items[0]) &&
            str_eq(there->resources.items[0], part->resources.items[0]);
 }

@@ -579,6 +579,8 @@ static nghttp2_option *make_options(const struct http_limits *l)
     nghttp2_option_set_max_settings(opt, l->h2_settings);
     nghttp2_option_set_max_outbound_ack(opt, l->h2_ack_queue);
     nghttp2_option_set_no_closed_streams(opt, 1);
+    /* Go's server takes values with white space at their ends. */
+    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(opt, 1);
     return opt;
 }
 

@@ -85,6 +85,10 @@ static void serve_version(struct server *s, struct http_exchange *x, struct str 
     (void)rest;
     reply_json(x, 200,
                STR("{\n  \"major\": \"" SAMPAN_API_MAJOR "\",\n  \"minor\": \"" SAMPAN_API_MINOR
+                   "\",\n  \"emulationMajor\": \"" SAMPAN_API_MAJOR
+                   "\",\n  \"emulationMinor\": \"" SAMPAN_API_MINOR
+                   "\",\n  \"minCompatibilityMajor\": \"" SAMPAN_API_MAJOR
+                   "\",\n  \"minCompatibilityMinor\": \"" SAMPAN_API_MINOR_BEFORE
                    "\",\n  \"gitVersion\": \"" SAMPAN_GIT_VERSION
                    "\",\n  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n"
                    "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"

@@ -278,8 +278,48 @@ static bool check_events(struct run *run, const struct value *want, struct str t
     return same;
 }
 
-static bool check_step(struct run *run, const struct value *expect, const struct fetch_reply *reply)
+/* ---- Lists without an order ---- */
+
+static int by_json(const void *x, const void *y)
 {
+    autobuf a = { 0 }, b = { 0 };
+    json_write(&a, x);
+    json_write(&b, y);
+    return str_cmp(buf_str(&a), buf_str(&b));
+}
+
+/* The list at a dotted path below `v`, sorted in place. */
+static void sort_at(struct arena *a, struct value *v, struct str path)
+{
+    while (path.n && v)
+        v = value_edit(a, v, str_cut(&path, '.'));
+    if (value_is(v, VALUE_ARRAY) && v->n > 1)
+        qsort(v->items, v->n, sizeof(*v->items), by_json);
+}
+
+/* Both sides with the lists sorted that the step names: "body.PATH". */
+static void sort_lists(struct run *run, const struct value *step, struct value *want,
+                       struct str *got)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct value tree;
+    if (!value_get(step, STR("sort")) || json_read(&run->arena, *got, NULL, &tree, &err) < 0)
+        return;
+    *want = value_clone(&run->arena, want);
+    value_each_item (it, value_get(step, STR("sort"))) {
+        struct str path = value_str(it);
+        (void)str_cut(&path, '.');
+        sort_at(&run->arena, want, path);
+        sort_at(&run->arena, &tree, path);
+    }
+    autobuf text = { 0 };
+    json_write(&text, &tree);
+    *got = arena_str(&run->arena, buf_str(&text));
+}
+
+static bool check_step(struct run *run, const struct value *step, const struct fetch_reply *reply)
+{
+    const struct value *expect = value_get(step, STR("expect"));
     const struct value *body = value_get(expect, STR("body"));
     const struct value *events = value_get(expect, STR("events"));
     const struct value *text = value_get(expect, STR("text"));
@@ -290,8 +330,12 @@ static bool check_step(struct run *run, const struct value *expect, const struct
                              header_of(reply, STR("content-type")));
     same &= check_header(run, expect, "retryAfter", (struct str){ NULL, 0 },
                          header_of(reply, STR("retry-after")));
-    if (body)
-        same &= check_json(run, body, reply->body, STR("body"));
+    if (body) {
+        struct value want = *body;
+        struct str got = reply->body;
+        sort_lists(run, step, &want, &got);
+        same &= check_json(run, &want, got, STR("body"));
+    }
     if (events)
         same &= check_events(run, events, reply->body);
     if (text && !match_text(&run->match, value_str(text), reply->body))
@@ -332,7 +376,7 @@ static bool run_steps(struct run *run, const struct value *steps)
         struct fetch_reply reply = { 0 };
         size_t before = run->diff.n;
         bool good = send_step(run, step, &reply, &err) == 0
-                        ? check_step(run, value_get(step, STR("expect")), &reply)
+                        ? check_step(run, step, &reply)
                         : say(run, "request", STR("an answer"), err.msg);
         if (!good && run->r->diff) {
             autobuf found = { 0 };

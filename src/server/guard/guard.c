@@ -205,21 +205,30 @@ bool guard_allows(const struct guard *g, const struct access *q)
     return is_master(g, q) || rbac_allows(g->rbac, q);
 }
 
+/* Reasons of authorizers that had no opinion begin with their names. */
+static bool explain(const struct guard *g, struct arena *a, const struct access *q,
+                    struct str *ret_reason)
+{
+    *ret_reason = STR("");
+    if (is_master(g, q))
+        return true;
+    bool yes = rbac_explain(g->rbac, a, q, ret_reason);
+    if (!yes && ret_reason->n)
+        *ret_reason = arena_printf(a, "rbac: " STR_FMT, STR_ARG(*ret_reason));
+    return yes;
+}
+
 struct str guard_reason(const struct guard *g, struct arena *a, const struct access *q)
 {
-    struct str reason = STR("");
-    if (!is_master(g, q))
-        (void)rbac_explain(g->rbac, a, q, &reason);
+    struct str reason;
+    (void)explain(g, a, q, &reason);
     return reason;
 }
 
 bool guard_decide(struct guard *g, struct arena *a, const struct access *q, struct str *ret_reason)
 {
-    *ret_reason = STR("");
-    if (is_master(g, q))
-        return true;
     pthread_mutex_lock(&g->lock);
-    bool yes = rbac_explain(g->rbac, a, q, ret_reason);
+    bool yes = explain(g, a, q, ret_reason);
     pthread_mutex_unlock(&g->lock);
     return yes;
 }

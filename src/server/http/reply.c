@@ -86,6 +86,7 @@ static bool has_details(const struct err *err)
     case ERR_UNSUPPORTED_MEDIA_TYPE:
     case ERR_UNKNOWN:
     case ERR_EXPIRED:
+    case ERR_UNAUTHORIZED:
         return false;
     default:
         return true;

@@ -6,6 +6,7 @@
 #include "server/custom/custom.h"
 #include "api/errors.h"
 #include "server/object/stored.h"
+#include "server/registry/escalation.h"
 #include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
@@ -124,7 +125,8 @@ int registry__admit(struct call *c, struct value *obj, const struct value *old_o
         return error_forbidden(
             err, c->req.resource, value_str(value_dig(obj, "metadata", "name")),
             STR("create not allowed while custom resource definition is terminating"));
-    return admission_mutate(&req, obj, err);
+    int r = admission_mutate(&req, obj, err);
+    return r < 0 ? r : escalation_check(c, obj, old_obj, err);
 }
 
 int registry__admit_binding(struct call *c, struct value *binding, struct err *err)
