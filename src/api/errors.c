@@ -100,11 +100,12 @@ int error_modified(struct err *err, const struct kind_resource *r, struct str na
 
 int error_forbidden(struct err *err, const struct kind_resource *r, struct str name, struct str why)
 {
-    int code = name.n ? err_set(err, ERR_FORBIDDEN,
-                                RESOURCE_FMT " \"" STR_FMT "\" is forbidden: " STR_FMT,
-                                RESOURCE_ARG(r), STR_ARG(name), STR_ARG(why))
-                      : err_set(err, ERR_FORBIDDEN, RESOURCE_FMT " is forbidden: " STR_FMT,
-                                RESOURCE_ARG(r), STR_ARG(why));
+    int code = !r->plural.n ? err_set(err, ERR_FORBIDDEN, "forbidden: " STR_FMT, STR_ARG(why))
+               : name.n     ? err_set(err, ERR_FORBIDDEN,
+                                      RESOURCE_FMT " \"" STR_FMT "\" is forbidden: " STR_FMT,
+                                      RESOURCE_ARG(r), STR_ARG(name), STR_ARG(why))
+                            : err_set(err, ERR_FORBIDDEN, RESOURCE_FMT " is forbidden: " STR_FMT,
+                                      RESOURCE_ARG(r), STR_ARG(why));
     return about(err, code, r, name);
 }
 

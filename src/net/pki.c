@@ -350,7 +350,9 @@ static int set_subject(X509 *cert, const struct pki_leaf *leaf, struct err *err)
             return r;
     }
     int r = leaf->uid.n ? add_uid(name, leaf->uid, err) : 0;
-    return r < 0 ? r : add_name(name, NID_commonName, "common name", leaf->common_name, err);
+    if (r < 0 || !leaf->common_name.n)
+        return r;
+    return add_name(name, NID_commonName, "common name", leaf->common_name, err);
 }
 
 static const char *extended_usage(const struct pki_leaf *leaf)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/idiom.h"
 #include "base/json.h"
@@ -53,6 +54,12 @@ static ptrdiff_t span_of(struct match *m, struct str kind, struct str s)
         return span(str_take(s, 5), "bcdfghjklmnpqrstvwxz2456789", 5);
     if (str_eq(kind, STR("time")))
         return span_time(m, s);
+    if (str_eq(kind, STR("sha256")))
+        return span(str_take(s, 64), "0123456789abcdef", 64);
+    if (str_eq(kind, STR("kid")))
+        return s.n ? (ptrdiff_t)s.n : -1;
+    if (str_eq(kind, STR("date")))
+        return s.n >= 10 ? 10 : -1;
     if (str_eq(kind, STR("continue")))
         return s.n ? (ptrdiff_t)s.n : -1;
     return str_eq(kind, STR("any")) ? (ptrdiff_t)s.n : -1;
@@ -91,8 +98,9 @@ static bool match_mark(struct match *m, struct str *want, struct str *got)
 
 static bool is_mark(struct str s)
 {
-    static const char *const kinds[] = { "<uid:",  "<rv",   "<ip:",       "<nodePort:",
-                                         "<time>", "<gen>", "<continue>", "<any>" };
+    static const char *const kinds[] = { "<uid:",    "<rv",   "<ip:",       "<nodePort:",
+                                         "<time>",   "<gen>", "<continue>", "<any>",
+                                         "<sha256>", "<kid:", "<date>" };
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_starts(s, str_of(kinds[i])) && str_find(s, '>') > 0)
             return true;
@@ -110,6 +118,11 @@ bool match_text(struct match *m, struct str want, struct str got)
                 return false;
             want = str_skip(want, 4);
             got = str_skip(got, m->ns.n);
+        } else if (str_starts(want, STR("{advertised}"))) {
+            if (!str_starts(got, m->advertised))
+                return false;
+            want = str_skip(want, 12);
+            got = str_skip(got, m->advertised.n);
         } else {
             if (!got.n || got.p[0] != want.p[0])
                 return false;
@@ -118,6 +131,44 @@ bool match_text(struct match *m, struct str want, struct str got)
         }
     }
     return !got.n;
+}
+
+/* ---- Signed tokens ---- */
+
+static bool read_part(struct match *m, struct str part, struct value *ret)
+{
+    struct err err = ERR_INIT(m->arena);
+    autobuf text = { 0 };
+    return base64url_decode(&text, part) &&
+           json_read(m->arena, arena_str(m->arena, buf_str(&text)), NULL, ret, &err) == 0;
+}
+
+/* Times as the recorder wrote them: <iat>, <iat+N>, <iat-N>. */
+static void relate_times(struct match *m, struct value *v, int64_t iat)
+{
+    for (size_t i = 0; v->type == VALUE_OBJECT && i < v->n; i++)
+        relate_times(m, value_edit_nth(m->arena, v, i), iat);
+    int64_t t;
+    if (!value_to_int(v, &t) || t < iat - 100000000 || t > iat + INT64_C(10000000000))
+        return;
+    *v = value_string(t == iat ? STR("<iat>")
+                               : arena_printf(m->arena, "<iat%+lld>", (long long)(t - iat)));
+}
+
+/* {"<jwt>": {header, claims}} stands for a token. */
+static bool match_jwt(struct match *m, const struct value *want, const struct value *got,
+                      struct str at)
+{
+    struct str rest = value_str(got), header = str_cut(&rest, '.'), claims = str_cut(&rest, '.');
+    struct value both = value_object(), parts[2];
+    int64_t iat = 0;
+    if (!read_part(m, header, &parts[0]) || !read_part(m, claims, &parts[1]))
+        return false;
+    (void)value_to_int(value_get(&parts[1], STR("iat")), &iat);
+    relate_times(m, &parts[1], iat);
+    value_put(m->arena, &both, STR("header"), parts[0]);
+    value_put(m->arena, &both, STR("claims"), parts[1]);
+    return match_value(m, want, &both, at);
 }
 
 /* ---- Trees ---- */
@@ -275,6 +326,9 @@ bool match_value(struct match *m, const struct value *want, const struct value *
     if (value_is(want, VALUE_STRING) && value_is(got, VALUE_INT) && is_mark(value_str(want)))
         return match_text(m, value_str(want), arena_printf(m->arena, "%lld", (long long)got->i)) ||
                differ(m, at, want, got);
+    const struct value *jwt = value_get(want, STR("<jwt>"));
+    if (jwt && value_is(got, VALUE_STRING))
+        return match_jwt(m, jwt, got, at) || differ(m, at, want, got);
     if (want->type != got->type)
         return differ(m, at, want, got);
     if (want->type == VALUE_OBJECT)

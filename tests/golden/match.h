@@ -2,21 +2,23 @@
  *
  * Expected trees hold marks where a recording cannot be repeated: {ns}, <uid:N>, <rv:N>, <ip:N>,
  * <nodePort:N> (numbered, so that equal things must stay equal within a case), <rv>, <time>, <gen>,
- * <continue>, <any>. The expected side is walked and each mark is held against what really came.
- * Key order does not matter, list order does; metadata.managedFields is not compared. */
+ * <continue>, <any>, <sha256>, <kid:N>, <date>; a token is {"<jwt>": ...}. The expected side is
+ * walked and each mark is held against what really came. Key order does not matter, list order
+ * does; metadata.managedFields is not compared. */
 #pragma once
 
 #include "base/map.h"
 #include "base/value.h"
 
 struct match {
-    struct arena *arena; /* of the case */
-    struct str ns;       /* what {ns} stands for; may be empty */
-    int64_t now_sec;     /* for <time> */
-    struct map meanings; /* mark → struct str *, by first appearance */
-    struct map marks;    /* "kind value" → struct str *: no two marks mean the same thing */
-    struct str words;    /* lines: descriptions of columns that may stand where others do */
-    struct buf *diff;    /* if set: where and how they differ */
+    struct arena *arena;   /* of the case */
+    struct str ns;         /* what {ns} stands for; may be empty */
+    struct str advertised; /* what {advertised} stands for */
+    int64_t now_sec;       /* for <time> */
+    struct map meanings;   /* mark → struct str *, by first appearance */
+    struct map marks;      /* "kind value" → struct str *: no two marks mean the same thing */
+    struct str words;      /* lines: descriptions of columns that may stand where others do */
+    struct buf *diff;      /* if set: where and how they differ */
 };
 
 void match_done(struct match *m);

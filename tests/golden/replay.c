@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "caller.h"
 #include "match.h"
 #include "net/fetch.h"
@@ -278,6 +279,21 @@ static bool check_events(struct run *run, const struct value *want, struct str t
     return same;
 }
 
+/* With U+FFFD for bytes that are not UTF-8, as the recorder has written what is not text. */
+static struct str legible(struct run *run, struct str bytes)
+{
+    autobuf out = { 0 };
+    while (bytes.n) {
+        size_t n = 1;
+        while (n < 4 && n < bytes.n && !utf8_valid(str_take(bytes, n)))
+            n++;
+        bool good = utf8_valid(str_take(bytes, n));
+        buf_str_add(&out, good ? str_take(bytes, n) : STR("\xEF\xBF\xBD"));
+        bytes = str_skip(bytes, good ? n : 1);
+    }
+    return arena_str(&run->arena, buf_str(&out));
+}
+
 /* ---- Lists without an order ---- */
 
 static int by_json(const void *x, const void *y)
@@ -338,8 +354,9 @@ static bool check_step(struct run *run, const struct value *step, const struct f
     }
     if (events)
         same &= check_events(run, events, reply->body);
-    if (text && !match_text(&run->match, value_str(text), reply->body))
-        same = say(run, "text", value_str(text), reply->body);
+    struct str shown = text ? legible(run, reply->body) : STR("");
+    if (text && !match_text(&run->match, value_str(text), shown))
+        same = say(run, "text", value_str(text), shown);
     return same;
 }
 
@@ -420,7 +437,11 @@ static bool run_case(struct replay *r, const struct value *c, struct buf *diff)
     struct run run = { .r = r, .saved = value_object() };
     arena_init(&run.arena);
     run.match = (struct match){
-        .arena = &run.arena, .now_sec = time(NULL), .words = r->words, .diff = &run.diff
+        .arena = &run.arena,
+        .advertised = str_skip(r->server, strlen("https://")),
+        .now_sec = time(NULL),
+        .words = r->words,
+        .diff = &run.diff,
     };
     const struct value *ns = value_get(c, STR("namespace"));
     bool wants_ns = !value_is(ns, VALUE_BOOL) || ns->b;

@@ -136,13 +136,23 @@ static int check_grant(const struct rbac *rbac, void *arg)
 
 /* ---- Who need not be asked ---- */
 
-/* Nothing but what the garbage collector goes by has changed. */
-static bool is_gc_only(struct arena *a, const struct value *obj, const struct value *old_obj)
+/* Nothing but what the garbage collector goes by has changed. A replaced object, which says all of
+ * itself again, must have changed there. */
+static bool is_gc_only(const struct call *c, const struct value *obj, const struct value *old_obj)
 {
     static const struct str fields[] = { STR("ownerReferences"), STR("finalizers"),
                                          STR("managedFields"), STR("resourceVersion"),
                                          STR("generation") };
+    struct arena *a = c->arena;
     struct value now = value_borrow(obj), old = value_borrow(old_obj);
+    bool has_changed = false;
+    for (size_t i = 0; i < 2; i++) {
+        const struct value *x = value_get(value_get(obj, STR("metadata")), fields[i]),
+                           *y = value_get(value_get(old_obj, STR("metadata")), fields[i]);
+        has_changed |= !x != !y || (x && !value_eq(x, y));
+    }
+    if (c->verb == KIND_UPDATE && !has_changed)
+        return false;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
         value_drop(a, value_ensure(a, &now, STR("metadata")), fields[i]);
         value_drop(a, value_ensure(a, &old, STR("metadata")), fields[i]);
@@ -178,7 +188,7 @@ int escalation_check(struct call *c, const struct value *obj, const struct value
     bool is_binding = str_ends(c->stored->plural, STR("rolebindings"));
     if (!str_eq(c->stored->group, group) || !c->user || user_is_in(c->user, USER_MASTERS))
         return 0;
-    if ((old_obj && is_gc_only(c->arena, obj, old_obj)) || has_verb(c, is_binding, obj))
+    if ((old_obj && is_gc_only(c, obj, old_obj)) || has_verb(c, is_binding, obj))
         return 0;
     struct question q = { .grant = { c, obj, is_binding, err }, .old_obj = old_obj };
     return guard_with_rbac(c->api->guard, check_grant, &q);
