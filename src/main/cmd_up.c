@@ -1,3 +1,4 @@
+#include "main/account_keys.h"
 #include "main/command.h"
 
 #include <errno.h>
@@ -204,6 +205,13 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
+    struct identity_options identity = { .token_file = up->token_file,
+                                         .no_anonymous = up->no_anonymous };
+    r = account_keys_load(a, up, &identity, err);
+    if (r < 0) {
+        tls_context_unref(tls);
+        return r;
+    }
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
@@ -215,7 +223,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .continue_ttl_ns = up->continue_ttl_ns,
             .versions = up->versions,
             .authorization = up->authorization,
-            .identity = { .token_file = up->token_file },
+            .identity = identity,
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

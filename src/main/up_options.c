@@ -39,6 +39,17 @@ static const char usage[] =
     "                      RBAC (the default), or AlwaysAllow for tests\n"
     "  --token-auth-file FILE\n"
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
+    "  --anonymous-auth BOOL\n"
+    "                      false: requests without credentials are refused (default true)\n"
+    "  --service-account-signing-key-file FILE\n"
+    "                      the key that signs tokens (default DIR/pki/sa.key)\n"
+    "  --service-account-key-file FILE\n"
+    "                      more keys that tokens are believed by; may be repeated\n"
+    "  --service-account-issuer URL\n"
+    "                      who tokens are from; may be repeated, the first one signs\n"
+    "                      (default https://kubernetes.default.svc)\n"
+    "  --api-audiences LIST\n"
+    "                      whom tokens must be for (default the issuer)\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -68,6 +79,17 @@ static bool is_second(const char *flag, const char *given, const char *first, co
         return true;
     fprintf(stderr, "sampan up: --%s must be %s or %s, not '%s'\n", flag, first, second, given);
     return false;
+}
+
+/* A flag that may be repeated. */
+static bool add_name(const char *flag, const char *names[IDENTITY_NAMES_MAX], size_t *n)
+{
+    if (*n == IDENTITY_NAMES_MAX) {
+        fprintf(stderr, "sampan up: --%s is given more than %d times\n", flag, IDENTITY_NAMES_MAX);
+        return false;
+    }
+    names[(*n)++] = optarg;
+    return true;
 }
 
 /* One flag with its value: 0, or an exit status + 1. */
@@ -127,6 +149,21 @@ static int take_flag(int flag, struct up_options *ret)
     case 'T':
         ret->token_file = optarg;
         break;
+    case 'A':
+        good = is_second("anonymous-auth", optarg, "true", "false", &ret->no_anonymous);
+        break;
+    case 'S':
+        ret->signing_key = optarg;
+        break;
+    case 'K':
+        good = add_name("service-account-key-file", ret->account_keys, &ret->n_account_keys);
+        break;
+    case 'I':
+        good = add_name("service-account-issuer", ret->issuers, &ret->n_issuers);
+        break;
+    case 'U':
+        ret->audiences = optarg;
+        break;
     case 'f':
         good = is_second("log-format", optarg, "text", "json", &second);
         ret->log_format = second ? LOG_JSON : LOG_TEXT;
@@ -164,6 +201,11 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "managed-fields", required_argument, NULL, 'm' },
         { "authorization-mode", required_argument, NULL, 'z' },
         { "token-auth-file", required_argument, NULL, 'T' },
+        { "anonymous-auth", required_argument, NULL, 'A' },
+        { "service-account-signing-key-file", required_argument, NULL, 'S' },
+        { "service-account-key-file", required_argument, NULL, 'K' },
+        { "service-account-issuer", required_argument, NULL, 'I' },
+        { "api-audiences", required_argument, NULL, 'U' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },

@@ -4,6 +4,7 @@
 #include "api/kind.h"
 #include "base/log.h"
 #include "server/guard/guard.h"
+#include "server/guard/identity.h"
 #include "store/store.h"
 
 struct up_options {
@@ -14,7 +15,11 @@ struct up_options {
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
-    bool detach, hides_managers, new_ca;
+    bool detach, hides_managers, new_ca, no_anonymous;
+    /* Tokens of service accounts. */
+    const char *signing_key, *audiences;
+    const char *account_keys[IDENTITY_NAMES_MAX], *issuers[IDENTITY_NAMES_MAX];
+    size_t n_account_keys, n_issuers;
 };
 
 /* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */

@@ -22,6 +22,7 @@
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
 #include "server/metrics.h"
+#include "server/openid.h"
 #include "server/discovery/openapi.h"
 #include "server/http/reply.h"
 #include "server/custom/custom.h"
@@ -108,6 +109,18 @@ static void serve_backup(struct server *s, struct http_exchange *x, struct str r
     backup_serve(&s->api, x);
 }
 
+static void serve_openid_keys(struct server *s, struct http_exchange *x, struct str rest)
+{
+    (void)rest;
+    openid_serve_keys(s->api.identity, x);
+}
+
+static void serve_openid_configuration(struct server *s, struct http_exchange *x, struct str rest)
+{
+    (void)rest;
+    openid_serve_configuration(s->api.identity, x, s->address);
+}
+
 static const struct route {
     struct str path;
     bool below; /* also answers for what stands below the path */
@@ -119,6 +132,8 @@ static const struct route {
     { { "/version", 8 }, false, serve_version },
     { { "/metrics", 8 }, false, serve_metrics },
     { { "/sampan/v1/backup", 17 }, false, serve_backup },
+    { { "/openid/v1/jwks", 15 }, false, serve_openid_keys },
+    { { "/.well-known/openid-configuration", 33 }, false, serve_openid_configuration },
 };
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
@@ -338,9 +353,9 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
                                  &s->api.services, err);
     if (r == 0)
-        r = identity_new(&opt->identity, &s->api.identity, err);
-    if (r == 0)
         r = store_open(&opt->store, &s->api.store, err);
+    if (r == 0)
+        r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
     if (r == 0)
         r = load_guard(&s->api, opt->authorization, err);
     if (r == 0)

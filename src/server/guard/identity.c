@@ -2,15 +2,29 @@
 
 #include <stdlib.h>
 
+#include "api/kind.h"
 #include "auth/token_file.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/mem.h"
+#include "server/core/api.h"
+#include "server/guard/token_cache.h"
+#include "server/object/stored.h"
 #include "base/banned.h"
 
 struct identity {
+    struct store *store;
+    const struct clock *clock;
+    struct arena arena;        /* of the names */
     struct token_file *tokens; /* NULL: none */
+    bool no_anonymous;
+    struct str issuers[IDENTITY_NAMES_MAX], audiences[IDENTITY_NAMES_MAX];
+    struct signature_key *keys[IDENTITY_KEYS_MAX]; /* the first one signs, if has_signing_key */
+    bool has_signing_key;
+    struct account_rules accounts;
+    struct token_cache *caches[API_LOOPS_MAX];
 };
 
 static const struct str anonymous_groups[] = { USER_UNAUTHENTICATED };
@@ -22,7 +36,7 @@ static const struct user anonymous = {
 
 /* ---- Certificates ---- */
 
-/* Whoever has shown something is authenticated, unless he says himself who he is. */
+/* Whoever has shown something is authenticated, unless he says himself what he is. */
 static void add_authenticated(struct arena *a, struct user *user)
 {
     if (str_eq(user->name, USER_ANONYMOUS) || user_is_in(user, USER_AUTHENTICATED) ||
@@ -60,33 +74,144 @@ static int owner_of(struct arena *a, const struct tls_peer *cert, const struct u
 
 /* ---- Tokens ---- */
 
-/* `Authorization: Bearer TOKEN`; anything else is no token. */
-static struct str bearer(const struct http_request *http)
+/* What a token names, as the store has it now. Of all but Secrets the metadata is enough. */
+static int read_object(void *arg, struct arena *a, const char *plural, struct str ns,
+                       struct str name, struct value *ret, struct err *err)
 {
-    struct str rest = str_trim(http_header_get(http, STR("authorization")));
-    struct str scheme = str_cut(&rest, ' ');
-    return str_eq_nocase(scheme, STR("bearer")) ? str_cut(&rest, ' ') : STR("");
+    const struct identity *i = arg;
+    const struct kind_resource *stored = kind_stored_named(STR(""), str_of(plural));
+    struct store_snap *snap;
+    struct store_entry e;
+    int r = store_snap_begin(i->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    r = store_snap_get(snap, stored_key(a, stored, ns, name), &e, err);
+    if (r > 0) {
+        e.value = arena_str(a, e.value);
+        int read = strcmp(plural, "secrets") == 0 ? stored_read(a, stored->type, &e, ret, err)
+                                                  : stored_read_meta(a, &e, ret, err);
+        r = read < 0 ? read : 1;
+    }
+    store_snap_end(snap);
+    return r;
+}
+
+static int account_of(const struct identity *i, struct arena *a, struct str token,
+                      const struct account_claims *claims, const struct str *audiences,
+                      size_t n_audiences, struct account_user *ret, struct err *err)
+{
+    const struct account_objects objects = { read_object, (void *)i };
+    if (!n_audiences) {
+        audiences = i->audiences;
+        n_audiences = i->accounts.n_audiences;
+    }
+    return account_token_user(&i->accounts, a, token, claims, audiences, n_audiences,
+                              clock_wall_ns(i->clock) / NS_PER_SEC, &objects, ret, err);
+}
+
+static int unknown_token(struct err *err)
+{
+    return err_set(err, ERR_UNAUTHORIZED, "invalid bearer token");
+}
+
+/* A static token is for this server alone. */
+static int static_user(const struct identity *i, struct arena *a, struct str token,
+                       const struct str *audiences, size_t n_audiences, struct account_user *ret)
+{
+    const struct user *user = i->tokens ? token_file_user(i->tokens, token) : NULL;
+    struct str *both = arena_array(a, struct str, i->accounts.n_audiences);
+    *ret = (struct account_user){ .audiences = both };
+    if (!user)
+        return 0;
+    for (size_t k = 0; k < i->accounts.n_audiences; k++) {
+        bool wanted = !n_audiences;
+        for (size_t j = 0; j < n_audiences; j++)
+            wanted |= str_eq(audiences[j], i->audiences[k]);
+        if (wanted)
+            both[ret->n_audiences++] = i->audiences[k];
+    }
+    ret->user = *user;
+    return ret->n_audiences > 0;
 }
 
 int identity_of_token(const struct identity *i, struct arena *a, struct str token,
-                      const struct user **ret, struct err *err)
+                      const struct str *audiences, size_t n_audiences, struct account_user *ret,
+                      struct err *err)
 {
-    (void)a;
-    *ret = i->tokens ? token_file_user(i->tokens, token) : NULL;
-    return *ret ? 0 : err_set(err, ERR_UNAUTHORIZED, "the token is not known");
+    struct account_claims claims;
+    if (static_user(i, a, token, audiences, n_audiences, ret))
+        return 0;
+    int r = account_token_open(&i->accounts, a, token, &claims, err);
+    if (r > 0)
+        r = account_of(i, a, token, &claims, audiences, n_audiences, ret, err);
+    else if (r == 0)
+        return unknown_token(err);
+    if (r < 0 && err->code == ERR_UNAUTHORIZED)
+        return err_set(err, ERR_UNAUTHORIZED, "[invalid bearer token, " STR_FMT "]",
+                       STR_ARG(arena_str(a, err->msg)));
+    return r;
 }
 
-int identity_find(const struct identity *i, struct arena *a, const struct http_request *http,
-                  const struct user **ret, struct err *err)
+/* The same on a loop, which remembers what it has verified. */
+static int token_owner(const struct identity *i, size_t loop, struct arena *a, struct str token,
+                       const struct user **ret, struct err *err)
+{
+    *ret = i->tokens ? token_file_user(i->tokens, token) : NULL;
+    if (*ret)
+        return 0;
+    const struct account_claims *claims;
+    struct account_user *user = arena_new(a, struct account_user);
+    int r = token_cache_open(i->caches[loop], &i->accounts, token, &claims, err);
+    if (r == 0)
+        return unknown_token(err);
+    if (r > 0)
+        r = account_of(i, a, token, claims, NULL, 0, user, err);
+    *ret = &user->user;
+    return r;
+}
+
+/* `Authorization: Bearer TOKEN`, or, of a WebSocket, the protocol
+ * base64url.bearer.authorization.k8s.io.TOKEN. Anything else is no token. */
+static struct str bearer(struct arena *a, const struct http_request *http)
+{
+    static const struct str prefix = STR("base64url.bearer.authorization.k8s.io.");
+    struct str rest = str_trim(http_header_get(http, STR("authorization")));
+    struct str scheme = str_cut(&rest, ' ');
+    if (str_eq_nocase(scheme, STR("bearer")))
+        return str_cut(&rest, ' ');
+    struct str protocols = http_header_get(http, STR("sec-websocket-protocol"));
+    while (protocols.n) {
+        struct str one = str_trim(str_cut(&protocols, ','));
+        autobuf token = { 0 };
+        if (str_starts(one, prefix) && base64url_decode(&token, str_skip(one, prefix.n)))
+            return arena_str(a, buf_str(&token));
+    }
+    return STR("");
+}
+
+int identity_find(const struct identity *i, size_t loop, struct arena *a,
+                  const struct http_request *http, const struct user **ret, struct err *err)
 {
     const struct tls_peer *cert = &http->peer->cert;
     if (cert->verified)
         return owner_of(a, cert, ret, err);
-    struct str token = bearer(http);
+    struct str token = bearer(a, http);
     if (token.n)
-        return identity_of_token(i, a, token, ret, err);
+        return token_owner(i, loop, a, token, ret, err);
+    if (i->no_anonymous)
+        return err_set(err, ERR_UNAUTHORIZED, "no credentials were shown");
     *ret = &anonymous;
     return 0;
+}
+
+const struct account_rules *identity_accounts(const struct identity *i)
+{
+    return &i->accounts;
+}
+
+const struct signature_key *identity_signing_key(const struct identity *i)
+{
+    return i->has_signing_key ? i->keys[0] : NULL;
 }
 
 /* ---- Beginning and end ---- */
@@ -99,10 +224,67 @@ static int read_tokens(const char *file, struct token_file **ret, struct err *er
     return r < 0 ? r : token_file_read(buf_str(&text), str_of(file), ret, err);
 }
 
-int identity_new(const struct identity_options *opt, struct identity **ret, struct err *err)
+static int read_keys(struct identity *i, const struct identity_options *opt, struct err *err)
+{
+    size_t n = 0;
+    if (opt->signing_key.n) {
+        int r = signature_key_read(opt->signing_key, &i->keys[0], err);
+        if (r < 0)
+            return err_wrap(err, "the key that signs tokens");
+        i->has_signing_key = true;
+    }
+    if (opt->more_keys.n) {
+        int r = signature_keys_read(opt->more_keys, IDENTITY_KEYS_MAX - i->has_signing_key,
+                                    i->keys + i->has_signing_key, &n, err);
+        if (r < 0)
+            return err_wrap(err, "the keys that tokens are verified by");
+    }
+    i->accounts.keys = (const struct signature_key *const *)i->keys;
+    i->accounts.n_keys = n + i->has_signing_key;
+    return 0;
+}
+
+static size_t copy_names(struct arena *a, const struct str *from, size_t n, struct str usual,
+                         struct str *to)
+{
+    to[0] = arena_str(a, usual);
+    for (size_t k = 0; k < n; k++)
+        to[k] = arena_str(a, from[k]);
+    return n ? n : 1;
+}
+
+static void set_names(struct identity *i, const struct identity_options *opt)
+{
+    struct account_rules *r = &i->accounts;
+    r->n_issuers = copy_names(&i->arena, opt->issuers, opt->n_issuers, IDENTITY_ISSUER, i->issuers);
+    r->n_audiences =
+        copy_names(&i->arena, opt->audiences, opt->n_audiences, i->issuers[0], i->audiences);
+    r->issuers = i->issuers;
+    r->audiences = i->audiences;
+}
+
+static int fill(struct identity *i, const struct identity_options *opt, struct err *err)
+{
+    set_names(i, opt);
+    if (opt->token_file) {
+        int r = read_tokens(opt->token_file, &i->tokens, err);
+        if (r < 0)
+            return r;
+    }
+    return read_keys(i, opt, err);
+}
+
+int identity_new(const struct identity_options *opt, struct store *store, const struct clock *clock,
+                 struct identity **ret, struct err *err)
 {
     struct identity *i = mem_new(struct identity);
-    int r = opt->token_file ? read_tokens(opt->token_file, &i->tokens, err) : 0;
+    arena_init(&i->arena);
+    i->store = store;
+    i->clock = clock;
+    i->no_anonymous = opt->no_anonymous;
+    for (size_t k = 0; k < API_LOOPS_MAX; k++)
+        i->caches[k] = token_cache_new();
+    int r = fill(i, opt, err);
     if (r < 0) {
         identity_free(i);
         return r;
@@ -115,7 +297,12 @@ struct identity *identity_free(struct identity *i)
 {
     if (!i)
         return NULL;
+    for (size_t k = 0; k < API_LOOPS_MAX; k++)
+        token_cache_free(i->caches[k]);
+    for (size_t k = 0; k < IDENTITY_KEYS_MAX; k++)
+        signature_key_free(i->keys[k]);
     token_file_free(i->tokens);
+    arena_done(&i->arena);
     free(i);
     return NULL;
 }

@@ -1,25 +1,49 @@
 /* identity.h - who asks: what the server believes of a request's certificate and token.
  *
- * Sealed once made; loops ask it without a lock. */
+ * Sealed once made; loops ask it without a lock, workers too. Tokens of service accounts are held
+ * against the store each time, so what is deleted ends them at once. */
 #pragma once
 
-#include "auth/user.h"
+#include "auth/account_token.h"
+#include "base/clock.h"
 #include "net/http.h"
+#include "store/store.h"
 
 struct identity;
 
+enum { IDENTITY_NAMES_MAX = 8, IDENTITY_KEYS_MAX = 16 };
+
 struct identity_options {
     const char *token_file; /* of static tokens (auth/token_file.h); NULL: none */
+    bool no_anonymous;      /* who shows nothing is refused */
+    /* Service accounts: PEM of the key that signs, and of keys that are believed beside it. Without
+     * a signing key there are no new tokens. */
+    struct str signing_key, more_keys;
+    struct str issuers[IDENTITY_NAMES_MAX]; /* the first one signs; none: the usual one */
+    size_t n_issuers;
+    struct str audiences[IDENTITY_NAMES_MAX]; /* none: the first issuer */
+    size_t n_audiences;
 };
 
-int identity_new(const struct identity_options *opt, struct identity **ret, struct err *err);
+#define IDENTITY_ISSUER STR("https://kubernetes.default.svc")
+
+/* Texts of the options are copied. */
+int identity_new(const struct identity_options *opt, struct store *store, const struct clock *clock,
+                 struct identity **ret, struct err *err);
 struct identity *identity_free(struct identity *i);
 
 /* Who sent the request: in the arena, or static. Somebody who shows nothing is system:anonymous.
- * ERR_UNAUTHORIZED, with the reason for the log, if what he shows is not believed. On a loop. */
-int identity_find(const struct identity *i, struct arena *a, const struct http_request *http,
-                  const struct user **ret, struct err *err);
+ * ERR_UNAUTHORIZED, with the reason for the log, if what he shows is not believed. On the loop with
+ * that number. */
+int identity_find(const struct identity *i, size_t loop, struct arena *a,
+                  const struct http_request *http, const struct user **ret, struct err *err);
 
-/* Who has a token, as far as this server knows. ERR_UNAUTHORIZED if it does not. */
+/* Who has a token that is for one of these audiences (none: for this server), and for which of
+ * them. ERR_UNAUTHORIZED with upstream's words. On a worker. */
 int identity_of_token(const struct identity *i, struct arena *a, struct str token,
-                      const struct user **ret, struct err *err);
+                      const struct str *audiences, size_t n_audiences, struct account_user *ret,
+                      struct err *err);
+
+/* What tokens of service accounts are made and believed by. */
+const struct account_rules *identity_accounts(const struct identity *i);
+const struct signature_key *identity_signing_key(const struct identity *i); /* NULL: none */

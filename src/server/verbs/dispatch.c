@@ -80,6 +80,7 @@ static const struct {
     { "localsubjectaccessreviews", KIND_CREATE, verb_access_review, true },
     { "selfsubjectrulesreviews", KIND_CREATE, verb_rules_review, true },
     { "selfsubjectreviews", KIND_CREATE, verb_self_review, true },
+    { "tokenreviews", KIND_CREATE, verb_token_review, true },
 };
 
 static verb_fn *find_unstored(const struct call *c, bool *ret_waits)

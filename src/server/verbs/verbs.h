@@ -26,6 +26,7 @@ void verb_token(struct call *c);
 void verb_access_review(struct call *c);
 void verb_rules_review(struct call *c);
 void verb_self_review(struct call *c);
+void verb_token_review(struct call *c);
 void verb_log(struct call *c);
 void verb_connect(struct call *c);
 
