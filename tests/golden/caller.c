@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "net/signature.h"
 
 struct callers {
     struct callers_options opt;
@@ -75,6 +77,71 @@ static struct fetcher *fetcher_of(struct callers *c, const struct value *cert)
     (void)map_set(&c->fetchers, arena_str(&c->arena, buf_str(&key)), f);
     return f;
 }
+
+/* ---- Tokens ---- */
+
+/* "now", "now+N" and "now-N" are times. */
+static void set_times(struct arena *a, struct value *claims)
+{
+    for (size_t i = 0; i < claims->n; i++) {
+        struct value *v = value_edit_nth(a, claims, i);
+        struct str text = value_str(v);
+        int64_t away = 0;
+        if (!str_starts(text, STR("now")))
+            continue;
+        text = str_skip(text, 3);
+        if (str_starts(text, STR("+")))
+            text = str_skip(text, 1);
+        (void)str_to_i64(text, &away);
+        *v = value_int(time(NULL) + away);
+    }
+}
+
+static void set_headers(struct arena *a, struct value *header, const struct value *wanted)
+{
+    value_each_field (f, wanted) {
+        if (f->val.type == VALUE_NULL)
+            value_drop(a, header, f->key);
+        else
+            value_put(a, header, f->key, value_clone(a, &f->val));
+    }
+}
+
+static void add_part(struct buf *out, const struct value *part)
+{
+    autobuf json = { 0 };
+    json_write(&json, part);
+    base64url_encode(out, buf_str(&json));
+}
+
+struct str caller_mint(struct callers *c, struct arena *a, const struct value *wanted)
+{
+    struct err err = ERR_INIT(a);
+    bool is_other = str_eq(field_text(wanted, "key"), STR("other-sa"));
+    struct signature_key *key;
+    struct value header = value_object(), claims;
+    struct str signature;
+    autobuf text = { 0 };
+    if (signature_key_read(is_other ? c->opt.other_key : c->opt.account_key, &key, &err) < 0)
+        return STR("");
+    claims = value_clone(a, value_get(wanted, STR("claims")));
+    set_times(a, &claims);
+    value_put(a, &header, STR("alg"), value_string(str_of(signature_algorithm(key))));
+    value_put(a, &header, STR("kid"), value_string(arena_str(a, signature_key_id(key))));
+    set_headers(a, &header, value_get(wanted, STR("header")));
+    add_part(&text, &header);
+    buf_byte(&text, '.');
+    add_part(&text, &claims);
+    int r = signature_sign(key, a, buf_str(&text), &signature, &err);
+    signature_key_free(key);
+    if (r < 0)
+        return STR("");
+    buf_byte(&text, '.');
+    base64url_encode(&text, signature);
+    return arena_str(a, buf_str(&text));
+}
+
+/* ---- Callers ---- */
 
 static struct value proxy_certificate(struct arena *a)
 {

@@ -14,10 +14,15 @@ struct callers;
 struct callers_options {
     struct str server_ca_pem;
     struct pki_pair client_ca, proxy_ca; /* that sign certificates; empty: there are none */
+    struct str account_key, other_key;   /* PEM of RSA keys that sign tokens: ours, another one */
 };
 
 struct callers *callers_new(const struct callers_options *opt);
 struct callers *callers_free(struct callers *c);
+
+/* A token as a case describes it: claims, perhaps a key and other headers. Empty if it cannot be
+ * made. */
+struct str caller_mint(struct callers *c, struct arena *a, const struct value *wanted);
 
 /* How to reach the server as this caller (NULL: the admin): NULL if he cannot be made. `ret_token`
  * is in the arena, empty for none. Any thread. */

@@ -1,5 +1,6 @@
 /* replay --server URL --ca FILE (--cert FILE --key FILE | --callers) [--only FILE] [--allow FILE]
- * [--words FILE] [--client-ca CERT,KEY] [--proxy-ca CERT,KEY] [--diff] TRACE...
+ * [--words FILE] [--client-ca CERT,KEY] [--proxy-ca CERT,KEY] [--account-key FILE]
+ * [--other-key FILE] [--diff] TRACE...
  *
  * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
  * trace is one case per line; a case has steps; each step has a request and what is expected.
@@ -18,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -362,6 +364,26 @@ static bool check_step(struct run *run, const struct value *step, const struct f
 
 /* ---- Cases ---- */
 
+/* The tokens that a step wants signed, and their base64, as ${NAME} and ${NAME_b64}. */
+static void mint(struct run *run, const struct value *step)
+{
+    value_each_field (f, value_get(step, STR("mint"))) {
+        struct err err = ERR_INIT(&run->arena);
+        autobuf text = { 0 }, encoded = { 0 };
+        struct value wanted;
+        json_write(&text, &f->val);
+        if (!run->r->callers ||
+            json_read(&run->arena, fill_in(run, buf_str(&text)), NULL, &wanted, &err) < 0)
+            continue;
+        struct str token = caller_mint(run->r->callers, &run->arena, &wanted);
+        base64_encode(&encoded, token);
+        value_put(&run->arena, &run->saved, f->key, value_string(token));
+        value_put(&run->arena, &run->saved,
+                  arena_printf(&run->arena, STR_FMT "_b64", STR_ARG(f->key)),
+                  value_string(arena_str(&run->arena, buf_str(&encoded))));
+    }
+}
+
 /* Keeps what later steps refer to: name → dotted path in the answer. */
 static void save(struct run *run, const struct value *step, const struct fetch_reply *reply)
 {
@@ -392,6 +414,7 @@ static bool run_steps(struct run *run, const struct value *steps)
         struct err err = ERR_INIT(&run->arena);
         struct fetch_reply reply = { 0 };
         size_t before = run->diff.n;
+        mint(run, step);
         bool good = send_step(run, step, &reply, &err) == 0
                         ? check_step(run, step, &reply)
                         : say(run, "request", STR("an answer"), err.msg);
@@ -616,6 +639,8 @@ int main(int argc, char **argv)
         { "callers", no_argument, NULL, 'C' },
         { "client-ca", required_argument, NULL, 'l' },
         { "proxy-ca", required_argument, NULL, 'p' },
+        { "account-key", required_argument, NULL, 'K' },
+        { "other-key", required_argument, NULL, 'O' },
         { "diff", no_argument, NULL, 'd' },
         { 0 },
     };
@@ -646,6 +671,10 @@ int main(int argc, char **argv)
             callers.client_ca = read_pair(&r, optarg);
         else if (c == 'p')
             callers.proxy_ca = read_pair(&r, optarg);
+        else if (c == 'K')
+            callers.account_key = read_text(&r, optarg);
+        else if (c == 'O')
+            callers.other_key = read_text(&r, optarg);
         else if (c == 'd')
             r.diff = true;
         else
