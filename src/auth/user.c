@@ -1,5 +1,6 @@
 #include "auth/user.h"
 
+#include "api/names.h"
 #include "base/banned.h"
 
 bool user_is_in(const struct user *u, struct str group)
@@ -10,12 +11,26 @@ bool user_is_in(const struct user *u, struct str group)
     return false;
 }
 
+static bool is_name(enum name_rule rule, struct str name)
+{
+    struct name_faults faults = { 0 };
+    return name.n && name_check(rule, name, &faults);
+}
+
+bool user_is_node(struct str name, struct str *ret_node)
+{
+    if (!str_starts(name, USER_NODE))
+        return false;
+    *ret_node = str_skip(name, USER_NODE.n);
+    return is_name(NAME_SUBDOMAIN, *ret_node);
+}
+
 bool user_service_account(struct str name, struct str *ret_ns, struct str *ret_name)
 {
     if (!str_starts(name, USER_SERVICE_ACCOUNT))
         return false;
     struct str rest = str_skip(name, USER_SERVICE_ACCOUNT.n), ns = str_cut(&rest, ':');
-    if (!ns.n || !rest.n || str_find(rest, ':') >= 0)
+    if (!is_name(NAME_LABEL, ns) || !is_name(NAME_SUBDOMAIN, rest))
         return false;
     *ret_ns = ns;
     *ret_name = rest;

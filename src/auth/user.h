@@ -23,9 +23,13 @@ struct user {
 #define USER_AUTHENTICATED   STR("system:authenticated")
 #define USER_MASTERS         STR("system:masters")
 #define USER_SERVICE_ACCOUNT STR("system:serviceaccount:")
+#define USER_NODE            STR("system:node:")
+#define USER_NODES           STR("system:nodes")
 
 bool user_is_in(const struct user *u, struct str group);
 
+/* `system:node:NAME`; the name points into it. False for anybody else. */
+bool user_is_node(struct str name, struct str *ret_node);
 /* `system:serviceaccount:NS:NAME`; the parts point into the name. False for anybody else. */
 bool user_service_account(struct str name, struct str *ret_ns, struct str *ret_name);
 struct str user_service_account_name(struct arena *a, struct str ns, struct str name);

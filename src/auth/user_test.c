@@ -17,6 +17,8 @@ static void service_accounts_have_two_parts(void **state)
     } cases[] = {
         { "system:serviceaccount:kube-system:default", "kube-system", "default" },
         { "system:serviceaccount:a:b:c", NULL, NULL },
+        { "system:serviceaccount:Bad_NS:b", NULL, NULL },
+        { "system:serviceaccount:a:b/c", NULL, NULL },
         { "system:serviceaccount:a:", NULL, NULL },
         { "system:serviceaccount::b", NULL, NULL },
         { "system:serviceaccount:a", NULL, NULL },

@@ -6,7 +6,7 @@
  * its own and a row in that list. */
 #pragma once
 
-#include "auth/user.h"
+#include "auth/access.h"
 #include "server/core/api.h"
 #include "server/http/request_info.h"
 
@@ -17,8 +17,9 @@ struct filter_request {
     const struct http_request *http;
     enum request_place place; /* what it is about: filter_request_info() */
     struct request req;
-    struct request_info info; /* the same by the path alone */
-    const struct user *user;  /* filter_authenticate(); never NULL after it */
+    struct request_info info;        /* the same by the path alone */
+    const struct user *user;         /* filter_authenticate(); never NULL after it */
+    const struct user *impersonator; /* who really asks, if it is not him; filter_impersonate() */
 };
 
 /* True: the request goes on. False: it is answered. */
@@ -30,4 +31,8 @@ struct filter_request *filter_pass(struct api *api, struct http_exchange *x);
 filter_fn filter_request_info;
 filter_fn filter_count;
 filter_fn filter_authenticate;
+filter_fn filter_impersonate;
 filter_fn filter_authorize;
+
+/* What an authorizer is asked about the request. */
+struct access filter_access(const struct filter_request *r);

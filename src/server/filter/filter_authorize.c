@@ -5,7 +5,7 @@
 #include "server/http/reply.h"
 #include "base/banned.h"
 
-static struct access access_of(const struct filter_request *r)
+struct access filter_access(const struct filter_request *r)
 {
     const struct request_info *info = &r->info;
     return (struct access){
@@ -39,7 +39,7 @@ static void refuse(const struct filter_request *r, const struct access *q)
 
 bool filter_authorize(struct filter_request *r)
 {
-    const struct access q = access_of(r);
+    const struct access q = filter_access(r);
     if (!guard_allows(r->api->guard, &q)) {
         refuse(r, &q);
         return false;
