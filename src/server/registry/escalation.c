@@ -79,6 +79,8 @@ static int check_binding(const struct grant *g, const struct rbac *rbac)
     if (rules)
         return check_held(g, rbac, rules);
     bool is_local = str_eq(kind, STR("Role"));
+    if (is_local && !c->req.ns.n)
+        return err_set(g->err, ERR_BAD_REQUEST, "Namespace parameter required.");
     const struct kind_resource roles = { .group = group,
                                          .plural = is_local ? STR("role") : STR("clusterrole") };
     return error_not_found(g->err, &roles, name);

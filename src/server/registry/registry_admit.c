@@ -7,6 +7,7 @@
 #include "api/errors.h"
 #include "server/object/stored.h"
 #include "server/registry/escalation.h"
+#include "server/guard/guard.h"
 #include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
@@ -135,9 +136,33 @@ int registry__admit_binding(struct call *c, struct value *binding, struct err *e
     return admission_mutate(&req, binding, err);
 }
 
+/* Who creates an object by an update or a patch must be allowed to create it, too. */
+static int check_may_create(struct call *c, struct str name, struct err *err)
+{
+    const struct access q = { .user = c->user,
+                              .is_resource = true,
+                              .verb = STR("create"),
+                              .group = c->req.resource->group,
+                              .version = c->req.resource->version,
+                              .resource = c->req.resource->plural,
+                              .ns = c->req.ns,
+                              .name = name };
+    struct str reason, why;
+    if (!c->user || !c->api->guard || c->verb == KIND_CREATE ||
+        guard_decide(c->api->guard, c->arena, &q, &reason))
+        return 0;
+    why = access_refusal(c->arena, &q);
+    if (reason.n)
+        why = arena_printf(c->arena, STR_FMT ": " STR_FMT, STR_ARG(why), STR_ARG(reason));
+    return error_forbidden(err, c->req.resource, name, why);
+}
+
 int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
                           struct err *err)
 {
+    int r = old_obj ? 0 : check_may_create(c, value_str(value_dig(obj, "metadata", "name")), err);
+    if (r < 0)
+        return r;
     struct admission_request req = request_of(c, operation_of(old_obj), old_obj);
     return admission_validate(&req, obj, err);
 }
