@@ -8,7 +8,7 @@
 
 enum { PEM_MAX = 1 << 16 };
 
-static int read_text(struct arena *a, const char *path, struct str *ret, struct err *err)
+int account_text(struct arena *a, const char *path, struct str *ret, struct err *err)
 {
     autobuf text = { 0 };
     int r = file_read(path, PEM_MAX, &text, err);
@@ -23,7 +23,7 @@ static int own_key(struct arena *a, const char *dir, struct str *ret, struct err
     const char *path = arena_printf(a, "%s/pki/sa.key", dir).p;
     if (access(path, F_OK) == 0) {
         int r = file_check_private(path, err);
-        return r < 0 ? r : read_text(a, path, ret, err);
+        return r < 0 ? r : account_text(a, path, ret, err);
     }
     int r = signature_make(a, ret, err);
     return r < 0 ? r : file_write_atomic(path, *ret, 0600, FILE_DURABLE, err);
@@ -35,7 +35,7 @@ static int read_more(struct arena *a, const struct up_options *up, struct str *r
     autobuf all = { 0 };
     for (size_t i = 0; i < up->n_account_keys; i++) {
         struct str text;
-        int r = read_text(a, up->account_keys[i], &text, err);
+        int r = account_text(a, up->account_keys[i], &text, err);
         if (r < 0)
             return r;
         buf_str_add(&all, text);
@@ -45,17 +45,49 @@ static int read_more(struct arena *a, const struct up_options *up, struct str *r
     return 0;
 }
 
+/* Header names are compared in lower case. */
+static struct identity_names header_names(struct arena *a, const char *list, const char *usual)
+{
+    struct identity_names names = account_names(list ? list : usual);
+    for (size_t i = 0; i < names.n; i++) {
+        char *text = arena_dup(a, names.items[i].p, names.items[i].n);
+        for (size_t k = 0; k < names.items[i].n; k++)
+            text[k] = (char)(text[k] >= 'A' && text[k] <= 'Z' ? text[k] | 0x20 : text[k]);
+        names.items[i].p = text;
+    }
+    return names;
+}
+
+static struct identity_proxy proxy_rules(struct arena *a, const struct up_options *up)
+{
+    return (struct identity_proxy){
+        .allowed = account_names(up->proxy_allowed),
+        .user_headers = header_names(a, up->proxy_users, "x-remote-user"),
+        .uid_headers = header_names(a, up->proxy_uids, "x-remote-uid"),
+        .group_headers = header_names(a, up->proxy_groups, "x-remote-group"),
+        .extra_prefixes = header_names(a, up->proxy_extra, "x-remote-extra-"),
+    };
+}
+
+struct identity_names account_names(const char *list)
+{
+    struct identity_names names = { .n = 0 };
+    struct str rest = str_of(list ? list : "");
+    while (rest.n && names.n < IDENTITY_NAMES_MAX)
+        names.items[names.n++] = str_trim(str_cut(&rest, ','));
+    return names;
+}
+
 int account_keys_load(struct arena *a, const struct up_options *up, struct identity_options *ret,
                       struct err *err)
 {
-    int r = up->signing_key ? read_text(a, up->signing_key, &ret->signing_key, err)
+    int r = up->signing_key ? account_text(a, up->signing_key, &ret->signing_key, err)
                             : own_key(a, up->dir, &ret->signing_key, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < up->n_issuers; i++)
-        ret->issuers[ret->n_issuers++] = str_of(up->issuers[i]);
-    struct str rest = str_of(up->audiences ? up->audiences : "");
-    while (rest.n && ret->n_audiences < IDENTITY_NAMES_MAX)
-        ret->audiences[ret->n_audiences++] = str_cut(&rest, ',');
+        ret->issuers.items[ret->issuers.n++] = str_of(up->issuers[i]);
+    ret->audiences = account_names(up->audiences);
+    ret->proxy = proxy_rules(a, up);
     return up->n_account_keys ? read_more(a, up, &ret->more_keys, err) : 0;
 }

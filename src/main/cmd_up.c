@@ -95,13 +95,22 @@ static void print_use(int fd, struct str address, const char *kubeconfig)
     (void)file_write_all(fd, buf_str(&text), NULL);
 }
 
-static int make_tls(const struct credentials *c, struct tls_context **ret, struct err *err)
+/* As upstream, a certificate that is not believed ends no handshake: a request with it is answered
+ * with 401, unless it also has a token. */
+static int make_tls(struct arena *a, const struct up_options *up, const struct credentials *c,
+                    struct tls_context **ret, struct err *err)
 {
-    return tls_context_new(&(struct tls_config){ .server = true,
-                                                 .cert_pem = c->server.cert_pem,
-                                                 .key_pem = c->server.key_pem,
-                                                 .ca_pem = c->ca.cert_pem },
-                           ret, err);
+    struct tls_config config = { .server = true,
+                                 .cert_pem = c->server.cert_pem,
+                                 .key_pem = c->server.key_pem,
+                                 .lets_strangers_in = true };
+    struct str more = STR("");
+    int r = up->client_ca ? account_text(a, up->client_ca, &more, err) : 0;
+    if (r < 0)
+        return r;
+    config.ca_pem = arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(c->ca.cert_pem), STR_ARG(more));
+    r = up->proxy_ca ? account_text(a, up->proxy_ca, &config.proxy_ca_pem, err) : 0;
+    return r < 0 ? r : tls_context_new(&config, ret, err);
 }
 
 /* The main thread takes signals by sigtimedwait(). Threads that start later inherit the mask. */
@@ -148,7 +157,7 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
         .new_ca = new_ca,
     };
     int r = credentials_load(a, &opt, now_sec(), ret, err);
-    return r < 0 ? r : make_tls(ret, ret_tls, err);
+    return r < 0 ? r : make_tls(a, up, ret, ret_tls, err);
 }
 
 /* Makes new certificates for new connections. If that fails, the old ones stay in use, and it is

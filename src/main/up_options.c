@@ -41,6 +41,16 @@ static const char usage[] =
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --anonymous-auth BOOL\n"
     "                      false: requests without credentials are refused (default true)\n"
+    "  --client-ca-file FILE\n"
+    "                      more authorities whose client certificates are believed\n"
+    "  --requestheader-client-ca-file FILE\n"
+    "                      the authority of front proxies, which speak for others\n"
+    "  --requestheader-allowed-names LIST\n"
+    "                      the proxies' common names (default all)\n"
+    "  --requestheader-username-headers, --requestheader-uid-headers,\n"
+    "  --requestheader-group-headers, --requestheader-extra-headers-prefix LIST\n"
+    "                      where a proxy says for whom it speaks (default X-Remote-User,\n"
+    "                      X-Remote-Uid, X-Remote-Group and X-Remote-Extra-)\n"
     "  --service-account-signing-key-file FILE\n"
     "                      the key that signs tokens (default DIR/pki/sa.key)\n"
     "  --service-account-key-file FILE\n"
@@ -164,6 +174,27 @@ static int take_flag(int flag, struct up_options *ret)
     case 'U':
         ret->audiences = optarg;
         break;
+    case 'C':
+        ret->client_ca = optarg;
+        break;
+    case '1':
+        ret->proxy_ca = optarg;
+        break;
+    case '2':
+        ret->proxy_allowed = optarg;
+        break;
+    case '3':
+        ret->proxy_users = optarg;
+        break;
+    case '4':
+        ret->proxy_uids = optarg;
+        break;
+    case '5':
+        ret->proxy_groups = optarg;
+        break;
+    case '6':
+        ret->proxy_extra = optarg;
+        break;
     case 'f':
         good = is_second("log-format", optarg, "text", "json", &second);
         ret->log_format = second ? LOG_JSON : LOG_TEXT;
@@ -206,6 +237,13 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "service-account-key-file", required_argument, NULL, 'K' },
         { "service-account-issuer", required_argument, NULL, 'I' },
         { "api-audiences", required_argument, NULL, 'U' },
+        { "client-ca-file", required_argument, NULL, 'C' },
+        { "requestheader-client-ca-file", required_argument, NULL, '1' },
+        { "requestheader-allowed-names", required_argument, NULL, '2' },
+        { "requestheader-username-headers", required_argument, NULL, '3' },
+        { "requestheader-uid-headers", required_argument, NULL, '4' },
+        { "requestheader-group-headers", required_argument, NULL, '5' },
+        { "requestheader-extra-headers-prefix", required_argument, NULL, '6' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },

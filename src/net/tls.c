@@ -97,15 +97,15 @@ static int load_key(SSL_CTX *ctx, struct str pem, struct err *err)
     return 0;
 }
 
-static int load_cas(SSL_CTX *ctx, struct str pem, bool server, struct err *err)
+/* `ctx` tells clients whose certificates are wanted; NULL: nobody is told. */
+static int load_cas(X509_STORE *store, SSL_CTX *ctx, struct str pem, struct err *err)
 {
     __attribute__((cleanup(bio_cleanup))) BIO *bio = pem_open(pem);
-    X509_STORE *store = SSL_CTX_get_cert_store(ctx);
     size_t n = 0;
     X509 *ca;
     for (; (ca = PEM_read_bio_X509(bio, NULL, no_password, NULL)); n++) {
         int ok = X509_STORE_add_cert(store, ca);
-        if (ok == 1 && server)
+        if (ok == 1 && ctx)
             ok = SSL_CTX_add_client_CA(ctx, ca);
         X509_free(ca);
         if (ok != 1)
@@ -136,10 +136,11 @@ static int load_crls(SSL_CTX *ctx, struct str pem, struct err *err)
     return 0;
 }
 
-/* In place of OpenSSL's own: the same verification, after the chain has been counted. */
+/* In place of OpenSSL's own: the same verification, after the chain has been counted. `arg` says
+ * whether strangers are let in; the result of the verification says that they are some. */
 static int verify_chain(X509_STORE_CTX *store, void *arg)
 {
-    (void)arg;
+    const bool *lets_strangers_in = arg;
     const STACK_OF(X509) *sent = X509_STORE_CTX_get0_untrusted(store);
     if (sent && sk_X509_num(sent) > (int)LIMIT_TLS_CHAIN) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_CHAIN_TOO_LONG);
@@ -150,7 +151,9 @@ static int verify_chain(X509_STORE_CTX *store, void *arg)
         X509_STORE_CTX_set_error(store, X509_V_ERR_SUBJECT_ISSUER_MISMATCH);
         return 0;
     }
-    return ok;
+    if (ok != 1 && *lets_strangers_in && X509_STORE_CTX_get_error(store) == X509_V_OK)
+        X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
+    return *lets_strangers_in ? 1 : ok;
 }
 
 static const unsigned char ALPN_SERVER[] = "\x02h2\x08http/1.1";
@@ -179,7 +182,6 @@ static int set_rules(SSL_CTX *ctx, bool server)
     SSL_CTX_set_read_ahead(ctx, 1); /* one system call for many records */
     SSL_CTX_set_verify_depth(ctx, (int)LIMIT_TLS_CHAIN);
     SSL_CTX_set_max_cert_list(ctx, CERT_LIST_BYTES);
-    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, NULL);
     /* Sessions live in tickets, at the client; nothing is cached here. */
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     static const unsigned char session_context[] = "sampan";
@@ -218,12 +220,20 @@ static int context_fill(SSL_CTX *ctx, const struct tls_config *config, struct er
     if (r == 0 && (config->server || config->cert_pem.n))
         r = load_key(ctx, config->key_pem, err);
     if (r == 0 && config->ca_pem.n)
-        r = load_cas(ctx, config->ca_pem, config->server, err);
+        r = load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem, err);
     else if (r == 0 && !config->server && SSL_CTX_set_default_verify_paths(ctx) != 1)
         r = tls__error(err, ERR_INTERNAL, "read the system's CA list");
     if (r == 0 && config->crl_pem.n)
         r = load_crls(ctx, config->crl_pem, err);
     return r;
+}
+
+static int load_proxies(struct tls_context *c, struct str pem, struct err *err)
+{
+    c->proxies = X509_STORE_new();
+    if (!c->proxies)
+        return tls__error(err, ERR_INTERNAL, "set up TLS");
+    return load_cas(c->proxies, c->ctx, pem, err);
 }
 
 int tls_context_new(const struct tls_config *config, struct tls_context **ret, struct err *err)
@@ -244,6 +254,13 @@ int tls_context_new(const struct tls_config *config, struct tls_context **ret, s
     c->ctx = ctx;
     c->socket = tls__socket_new();
     c->server = config->server;
+    c->lets_strangers_in = config->server && config->lets_strangers_in;
+    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, &c->lets_strangers_in);
+    r = config->proxy_ca_pem.n ? load_proxies(c, config->proxy_ca_pem, err) : 0;
+    if (r < 0) {
+        tls_context_unref(c);
+        return r;
+    }
     *ret = c;
     return 0;
 }
@@ -259,6 +276,7 @@ struct tls_context *tls_context_unref(struct tls_context *c)
 {
     if (c && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
         SSL_CTX_free(c->ctx);
+        X509_STORE_free(c->proxies);
         BIO_meth_free(c->socket);
         free(c);
     }

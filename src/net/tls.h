@@ -13,18 +13,24 @@ struct tls_config {
     struct str cert_pem, key_pem; /* own chain and key; a client may have none */
     struct str ca_pem;            /* whom to believe; empty: ask for no client certificate */
     struct str crl_pem;           /* optional revocation list of that CA */
+    struct str proxy_ca_pem;      /* of front proxies, which speak for others; empty: none */
     bool server;
     bool require_peer; /* refuse a handshake without a certificate; else it is optional */
+    /* A certificate that is not believed does not end the handshake: who shows it is a stranger. */
+    bool lets_strangers_in;
 };
 
 int tls_context_new(const struct tls_config *config, struct tls_context **ret, struct err *err);
 struct tls_context *tls_context_ref(struct tls_context *c);
 struct tls_context *tls_context_unref(struct tls_context *c);
 
-/* Who is at the other end: filled after the handshake, from a certificate that was verified.
+/* Who is at the other end: filled after the handshake. Names are those of a certificate that was
+ * verified, by the CA or by that of the proxies.
  * Names with a NUL or another control byte are refused with the handshake. */
 struct tls_peer {
-    bool verified;
+    bool verified;    /* by the CA */
+    bool is_proxy;    /* by the CA of proxies */
+    bool is_stranger; /* it has shown one that nobody believes */
     struct str common_name;
     struct str uid; /* empty: none */
     const struct str *organizations;

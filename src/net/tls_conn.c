@@ -315,11 +315,29 @@ static struct str fingerprint(struct arena *a, const X509 *cert)
     return (struct str){ hex, 2 * (size_t)n };
 }
 
+/* Whether a front proxy's authority signed it, to be a client's. */
+static bool is_proxy(const struct tls_conn *t, X509 *cert)
+{
+    X509_STORE_CTX *check = t->context->proxies ? X509_STORE_CTX_new() : NULL;
+    bool good = check &&
+                X509_STORE_CTX_init(check, t->context->proxies, cert,
+                                    SSL_get_peer_cert_chain(t->ssl)) == 1 &&
+                X509_STORE_CTX_set_purpose(check, X509_PURPOSE_SSL_CLIENT) == 1 &&
+                X509_verify_cert(check) == 1;
+    X509_STORE_CTX_free(check);
+    ERR_clear_error();
+    return good;
+}
+
 int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *ret, struct err *err)
 {
-    struct tls_peer peer = { 0 };
     X509 *cert = SSL_get0_peer_certificate(t->ssl);
-    if (!cert || SSL_get_verify_result(t->ssl) != X509_V_OK) {
+    struct tls_peer peer = {
+        .verified = cert && SSL_get_verify_result(t->ssl) == X509_V_OK,
+        .is_proxy = cert && is_proxy(t, cert),
+    };
+    peer.is_stranger = cert && !peer.verified && !peer.is_proxy;
+    if (!cert || peer.is_stranger) {
         *ret = peer;
         return 0;
     }
@@ -335,7 +353,6 @@ int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *re
     copy_organizations(a, subject, &peer);
     peer.uid = uid_copy(a, subject);
     peer.fingerprint = fingerprint(a, cert);
-    peer.verified = true;
     int r = copy_not_after(cert, &peer, err);
     if (r == 0)
         *ret = peer;

@@ -10,7 +10,8 @@ struct tls_context {
     _Atomic uint32_t refs;
     SSL_CTX *ctx;
     BIO_METHOD *socket; /* of its connections */
-    bool server;
+    bool server, lets_strangers_in;
+    X509_STORE *proxies; /* whose certificates are those of front proxies; NULL: none */
 };
 
 BIO_METHOD *tls__socket_new(void);

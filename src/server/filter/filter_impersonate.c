@@ -8,6 +8,7 @@
 #include "api/go/quote.h"
 #include "base/buf.h"
 #include "base/idiom.h"
+#include "base/percent.h"
 #include "server/filter/filter.h"
 #include "server/guard/guard.h"
 #include "server/http/reply.h"
@@ -52,7 +53,7 @@ static void read_extra(struct arena *a, const struct http_request *http, struct 
         if (is_known)
             continue;
         struct user_extra *e = &c->extra[c->n_extra++];
-        if (!request_decode_path(a, key, &e->key))
+        if (!percent_decode(a, key, false, &e->key))
             e->key = key;
         e->n_values = values_of(a, http, name, &e->values);
     }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "server/core/api.h"
 #include "server/guard/token_cache.h"
 #include "server/object/stored.h"
@@ -20,7 +21,8 @@ struct identity {
     struct arena arena;        /* of the names */
     struct token_file *tokens; /* NULL: none */
     bool no_anonymous;
-    struct str issuers[IDENTITY_NAMES_MAX], audiences[IDENTITY_NAMES_MAX];
+    struct identity_names issuers, audiences;
+    struct identity_proxy proxy;
     struct signature_key *keys[IDENTITY_KEYS_MAX]; /* the first one signs, if has_signing_key */
     bool has_signing_key;
     struct account_rules accounts;
@@ -72,6 +74,91 @@ static int owner_of(struct arena *a, const struct tls_peer *cert, const struct u
     return 0;
 }
 
+/* ---- Front proxies ---- */
+
+static bool has_name(const struct identity_names *names, struct str name)
+{
+    for (size_t k = 0; k < names->n; k++)
+        if (str_eq(names->items[k], name))
+            return true;
+    return false;
+}
+
+/* The first of these headers that says something. */
+static struct str first_header(const struct http_request *http, const struct identity_names *names)
+{
+    for (size_t k = 0; k < names->n; k++) {
+        struct str value = http_header_get(http, names->items[k]);
+        if (value.n)
+            return value;
+    }
+    return STR("");
+}
+
+static void take_groups(const struct identity *i, struct arena *a, const struct http_request *http,
+                        struct user *user)
+{
+    struct str *groups = arena_array(a, struct str, http->n_headers);
+    for (size_t k = 0; k < http->n_headers; k++)
+        if (has_name(&i->proxy.group_headers, http->headers[k].name))
+            groups[user->n_groups++] = http->headers[k].value;
+    user->groups = groups;
+}
+
+/* The key of an extra header, decoded; empty if it is none. */
+static struct str extra_key(const struct identity *i, struct arena *a, struct str header)
+{
+    for (size_t k = 0; k < i->proxy.extra_prefixes.n; k++) {
+        struct str prefix = i->proxy.extra_prefixes.items[k], key = str_skip(header, prefix.n),
+                   decoded;
+        if (str_starts(header, prefix) && key.n)
+            return percent_decode(a, key, false, &decoded) ? decoded : key;
+    }
+    return STR("");
+}
+
+static void take_extra(const struct identity *i, struct arena *a, const struct http_request *http,
+                       struct user *user)
+{
+    struct user_extra *all = arena_array(a, struct user_extra, http->n_headers);
+    for (size_t k = 0; k < http->n_headers; k++) {
+        struct str key = extra_key(i, a, http->headers[k].name);
+        size_t at = 0;
+        if (!key.n)
+            continue;
+        while (at < user->n_extra && !str_eq(all[at].key, key))
+            at++;
+        if (at == user->n_extra) {
+            all[at].key = key;
+            all[at].values = arena_array(a, struct str, http->n_headers);
+            user->n_extra++;
+        }
+        ((struct str *)all[at].values)[all[at].n_values++] = http->headers[k].value;
+    }
+    user->extra = all;
+}
+
+/* 1 if the proxy says for whom it speaks, 0 if it speaks for itself. */
+static int proxied(const struct identity *i, struct arena *a, const struct http_request *http,
+                   const struct user **ret, struct err *err)
+{
+    const struct tls_peer *cert = &http->peer->cert;
+    struct str name = first_header(http, &i->proxy.user_headers);
+    if (i->proxy.allowed.n && !has_name(&i->proxy.allowed, cert->common_name))
+        return err_set(err, ERR_UNAUTHORIZED, "the front proxy \"" STR_FMT "\" is not allowed",
+                       STR_ARG(cert->common_name));
+    if (!name.n)
+        return 0;
+    struct user *user = arena_new(a, struct user);
+    user->name = name;
+    user->uid = first_header(http, &i->proxy.uid_headers);
+    take_groups(i, a, http, user);
+    take_extra(i, a, http, user);
+    add_authenticated(a, user);
+    *ret = user;
+    return 1;
+}
+
 /* ---- Tokens ---- */
 
 /* What a token names, as the store has it now. Of all but Secrets the metadata is enough. */
@@ -102,7 +189,7 @@ static int account_of(const struct identity *i, struct arena *a, struct str toke
 {
     const struct account_objects objects = { read_object, (void *)i };
     if (!n_audiences) {
-        audiences = i->audiences;
+        audiences = i->audiences.items;
         n_audiences = i->accounts.n_audiences;
     }
     return account_token_user(&i->accounts, a, token, claims, audiences, n_audiences,
@@ -126,9 +213,9 @@ static int static_user(const struct identity *i, struct arena *a, struct str tok
     for (size_t k = 0; k < i->accounts.n_audiences; k++) {
         bool wanted = !n_audiences;
         for (size_t j = 0; j < n_audiences; j++)
-            wanted |= str_eq(audiences[j], i->audiences[k]);
+            wanted |= str_eq(audiences[j], i->audiences.items[k]);
         if (wanted)
-            both[ret->n_audiences++] = i->audiences[k];
+            both[ret->n_audiences++] = i->audiences.items[k];
     }
     ret->user = *user;
     return ret->n_audiences > 0;
@@ -193,11 +280,17 @@ int identity_find(const struct identity *i, size_t loop, struct arena *a,
                   const struct http_request *http, const struct user **ret, struct err *err)
 {
     const struct tls_peer *cert = &http->peer->cert;
+    struct err refused = ERR_INIT(a);
+    int proxy = cert->is_proxy ? proxied(i, a, http, ret, &refused) : 0;
+    if (proxy > 0)
+        return 0;
     if (cert->verified)
         return owner_of(a, cert, ret, err);
     struct str token = bearer(a, http);
     if (token.n)
         return token_owner(i, loop, a, token, ret, err);
+    if (proxy < 0 || cert->is_proxy || cert->is_stranger)
+        return err_set(err, ERR_UNAUTHORIZED, "the client certificate is not believed");
     if (i->no_anonymous)
         return err_set(err, ERR_UNAUTHORIZED, "no credentials were shown");
     *ret = &anonymous;
@@ -244,23 +337,34 @@ static int read_keys(struct identity *i, const struct identity_options *opt, str
     return 0;
 }
 
-static size_t copy_names(struct arena *a, const struct str *from, size_t n, struct str usual,
-                         struct str *to)
+static void copy_names(struct arena *a, const struct identity_names *from,
+                       struct identity_names *to)
 {
-    to[0] = arena_str(a, usual);
-    for (size_t k = 0; k < n; k++)
-        to[k] = arena_str(a, from[k]);
-    return n ? n : 1;
+    for (to->n = 0; to->n < from->n; to->n++)
+        to->items[to->n] = arena_str(a, from->items[to->n]);
+}
+
+static void copy_or(struct arena *a, const struct identity_names *from, struct str usual,
+                    struct identity_names *to)
+{
+    copy_names(a, from, to);
+    if (!to->n)
+        to->items[to->n++] = arena_str(a, usual);
 }
 
 static void set_names(struct identity *i, const struct identity_options *opt)
 {
-    struct account_rules *r = &i->accounts;
-    r->n_issuers = copy_names(&i->arena, opt->issuers, opt->n_issuers, IDENTITY_ISSUER, i->issuers);
-    r->n_audiences =
-        copy_names(&i->arena, opt->audiences, opt->n_audiences, i->issuers[0], i->audiences);
-    r->issuers = i->issuers;
-    r->audiences = i->audiences;
+    copy_or(&i->arena, &opt->issuers, IDENTITY_ISSUER, &i->issuers);
+    copy_or(&i->arena, &opt->audiences, i->issuers.items[0], &i->audiences);
+    copy_names(&i->arena, &opt->proxy.allowed, &i->proxy.allowed);
+    copy_names(&i->arena, &opt->proxy.user_headers, &i->proxy.user_headers);
+    copy_names(&i->arena, &opt->proxy.uid_headers, &i->proxy.uid_headers);
+    copy_names(&i->arena, &opt->proxy.group_headers, &i->proxy.group_headers);
+    copy_names(&i->arena, &opt->proxy.extra_prefixes, &i->proxy.extra_prefixes);
+    i->accounts.issuers = i->issuers.items;
+    i->accounts.n_issuers = i->issuers.n;
+    i->accounts.audiences = i->audiences.items;
+    i->accounts.n_audiences = i->audiences.n;
 }
 
 static int fill(struct identity *i, const struct identity_options *opt, struct err *err)

@@ -13,16 +13,27 @@ struct identity;
 
 enum { IDENTITY_NAMES_MAX = 8, IDENTITY_KEYS_MAX = 16 };
 
+/* Names that an option lists; texts as given. */
+struct identity_names {
+    struct str items[IDENTITY_NAMES_MAX];
+    size_t n;
+};
+
+/* Which headers of a front proxy say for whom it speaks, in lower case, and which proxies may
+ * (none: all that its authority has signed). */
+struct identity_proxy {
+    struct identity_names allowed, user_headers, uid_headers, group_headers, extra_prefixes;
+};
+
 struct identity_options {
     const char *token_file; /* of static tokens (auth/token_file.h); NULL: none */
     bool no_anonymous;      /* who shows nothing is refused */
     /* Service accounts: PEM of the key that signs, and of keys that are believed beside it. Without
      * a signing key there are no new tokens. */
     struct str signing_key, more_keys;
-    struct str issuers[IDENTITY_NAMES_MAX]; /* the first one signs; none: the usual one */
-    size_t n_issuers;
-    struct str audiences[IDENTITY_NAMES_MAX]; /* none: the first issuer */
-    size_t n_audiences;
+    struct identity_names issuers;   /* the first one signs; none: the usual one */
+    struct identity_names audiences; /* none: the first issuer */
+    struct identity_proxy proxy;
 };
 
 #define IDENTITY_ISSUER STR("https://kubernetes.default.svc")

@@ -2,43 +2,13 @@
 
 #include "api/go/quote.h"
 #include "base/buf.h"
-#include "base/utf8.h"
+#include "base/percent.h"
 #include "server/custom/custom.h"
 #include "base/banned.h"
 
 enum { SEGMENTS_MAX = 16, PARAMS_MAX = 256 };
 
 /* ---- Decoding ---- */
-
-/* False for what is not a proper encoding of text. */
-static bool decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret)
-{
-    char *out = arena_alloc(a, s.n, 1);
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        if (c == '%') {
-            int high = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1,
-                low = high < 0 ? -1 : str_hex_digit(s.p[i + 2]);
-            if (low < 0)
-                return false;
-            c = (char)(high << 4 | low);
-            i += 2;
-        } else if (c == '+' && plus_is_space) {
-            c = ' ';
-        }
-        if (!c)
-            return false;
-        out[n++] = c;
-    }
-    *ret = (struct str){ out, n };
-    return utf8_valid(*ret);
-}
-
-bool request_decode_path(struct arena *a, struct str path, struct str *ret)
-{
-    return decode(a, path, false, ret);
-}
 
 static bool read_params(struct arena *a, struct str query, struct request *ret)
 {
@@ -52,7 +22,7 @@ static bool read_params(struct arena *a, struct str query, struct request *ret)
         struct request_param *p = &params[ret->n_params];
         if (!key.n && !value.n)
             continue;
-        if (!decode(a, key, true, &p->key) || !decode(a, value, true, &p->value))
+        if (!percent_decode(a, key, true, &p->key) || !percent_decode(a, value, true, &p->value))
             return false;
         ret->n_params++;
     }
@@ -251,7 +221,7 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
     *ret = (struct request){ 0 };
     if (!str_starts(http->path, STR("/api/")) && !str_starts(http->path, STR("/apis/")))
         return REQUEST_ELSEWHERE;
-    if (!request_decode_path(a, http->path, &path) || !read_params(a, http->query, ret))
+    if (!percent_decode(a, http->path, false, &path) || !read_params(a, http->query, ret))
         return REQUEST_BAD_ENCODING;
     struct segments s;
     split(path, &s);

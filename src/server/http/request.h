@@ -42,9 +42,6 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
                                  enum kind_choice choice, struct custom_kinds *custom,
                                  struct request *ret);
 
-/* A path without its %XX. False for what is not a proper encoding of text. */
-bool request_decode_path(struct arena *a, struct str path, struct str *ret);
-
 /* The verb that the method means for this request, as a bit of enum kind_verb; 0 if none, or if the
  * resource does not have it. Of custom kinds also collections can be updated and patched, only to
  * be refused, and HEAD reads. */

@@ -1,6 +1,7 @@
 #include "server/http/request_info.h"
 
 #include "base/idiom.h"
+#include "base/percent.h"
 #include "select/fields.h"
 #include "base/banned.h"
 
@@ -107,7 +108,7 @@ void request_info_read(struct arena *a, const struct http_request *http, const s
                        struct request_info *ret)
 {
     *ret = (struct request_info){ .path = http->path };
-    if (!request_decode_path(a, http->path, &ret->path))
+    if (!percent_decode(a, http->path, false, &ret->path))
         ret->path = http->path; /* nothing has such a path */
     const struct parts p = split(ret->path);
     bool core = p.n > 2 && str_eq(p.at[0], STR("api")),
