@@ -16,7 +16,6 @@
 #include "server/core/chore.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
-#include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
 #define LOOK_NS (10 * NS_PER_SEC) /* as upstream */

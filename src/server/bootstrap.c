@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
-#include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
 static const struct {
@@ -55,7 +54,7 @@ static int create(struct call *c, const char *json, struct err *err)
     if (r == 0)
         r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
     if (r == 0)
-        r = registry__read(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
+        r = registry_find(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
     if (r != 0)
         return r < 0 ? r : 0;
     if (str_eq(c->stored->plural, STR("services")) ||

@@ -184,7 +184,7 @@ static struct managed_request *request_by(struct call *c, struct str manager, st
         .manager = manager,
         .api_version = convert_api_version(c->arena, type),
         .subresource = sub,
-        .now = registry__now(c),
+        .now = registry_now(c),
         .empty = empty_object(c, type),
         .reset = resets(c->arena, c->stored, sub),
         .versions = type->custom ? &custom_versions : &managed_kinds,

@@ -28,7 +28,7 @@ enum { NAME_TRIES = 8, CREATE_TRIES = 100 };
 
 /* ---- Reading ---- */
 
-int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
+int registry_find(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
 {
     struct store_snap *snap;
     int r = store_snap_begin(c->api->store, 0, &snap, err);
@@ -55,12 +55,12 @@ int registry__read_other(struct call *c, struct str group, struct str plural, st
     struct call other = *c;
     other.stored = kind_stored_named(group, plural);
     other.req.ns = ns;
-    return registry__read(&other, name, ret, err);
+    return registry_find(&other, name, ret, err);
 }
 
 int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err)
 {
-    int r = registry__read(c, name, ret, err);
+    int r = registry_find(c, name, ret, err);
     return r == 0 ? error_not_found(err, c->req.resource, name) : r < 0 ? r : 0;
 }
 
@@ -78,7 +78,7 @@ void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev)
 
 /* As the kind's table has it: fields in order, nothing else. What the server filled in comes to
  * stand in its place. */
-int registry__settle(struct call *c, struct value *obj, struct err *err)
+int registry_settle(struct call *c, struct value *obj, struct err *err)
 {
     struct value settled;
     int r = typed_read(c->arena, c->stored->type, obj, NULL, &settled, err);
@@ -97,7 +97,7 @@ int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_
     return r;
 }
 
-struct str registry__now(struct call *c)
+struct str registry_now(struct call *c)
 {
     char *text = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
     return clock_format(clock_wall_ns(c->api->clock), false, text);
@@ -115,7 +115,7 @@ struct strategy registry__strategy(struct call *c)
         .resource = c->stored,
         .asked = c->req.resource,
         .user = c->user,
-        .now = registry__now(c),
+        .now = registry_now(c),
         .warn = take_warning,
         .arg = c,
     };
@@ -208,7 +208,7 @@ static int set_meta(struct call *c, struct value *obj, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(gone); i++)
         value_drop(c->arena, meta, gone[i]);
     value_put(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
-    value_put(c->arena, meta, STR("creationTimestamp"), value_string(registry__now(c)));
+    value_put(c->arena, meta, STR("creationTimestamp"), value_string(registry_now(c)));
     name_if_unnamed(c, meta);
     return 0;
 }
@@ -270,7 +270,7 @@ static int check_absent(struct call *c, const struct value *obj, struct err *err
 {
     struct registry_entry there;
     struct str name = value_str(value_dig(obj, "metadata", "name"));
-    int r = registry__read(c, name, &there, err);
+    int r = registry_find(c, name, &there, err);
     if (r <= 0)
         return r;
     bool may_generate = value_str(value_dig(obj, "metadata", "generateName")).n;
@@ -395,7 +395,7 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
         registry__written(c, name, false);
-        return registry__settle(c, obj, err);
+        return registry_settle(c, obj, err);
     }
     if (r != -ERR_CONFLICT)
         return r;
@@ -442,7 +442,7 @@ static int try_create(struct creation *n, struct value *obj, struct err *err)
     if (r == 0)
         r = registry__admit_check(c, obj, NULL, err);
     if (r == 0 && has_empty)
-        r = registry__settle(c, obj, err);
+        r = registry_settle(c, obj, err);
     uint64_t rev = 0;
     if (r == 0 && !n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
         r = err_set(err, ERR_UNKNOWN,

@@ -14,7 +14,9 @@ struct registry_entry {
     uint64_t rev;
 };
 
-/* ERR_NOT_FOUND with upstream's words. */
+/* 1 and `*ret`, 0 if there is none, or an error. */
+int registry_find(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
+/* The same, but ERR_NOT_FOUND with upstream's words if there is none. */
 int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
 
 /* Creates `obj` and fills in all that the server decides. In a dry run nothing is stored and the
@@ -46,3 +48,17 @@ int registry_update(struct call *c, struct str name, struct registry_update *u, 
  * null if nobody could read it. */
 int registry_delete(struct call *c, struct str name, const struct delete_options *o,
                     struct value *ret, bool *ret_gone, struct err *err);
+
+/* ---- For verbs that change objects in their own way ---- */
+
+/* The time of the server, as metadata has it; in the call's arena. */
+struct str registry_now(struct call *c);
+/* Brings `obj` into the form of its kind's table: fields in order, nothing else. Done after a
+ * change, before field owners are counted. ERR_BAD_REQUEST where a value does not fit. */
+int registry_settle(struct call *c, struct value *obj, struct err *err);
+/* Admission of a Binding; the plugins may change it or refuse it. */
+int registry_admit_binding(struct call *c, struct value *binding, struct err *err);
+/* Holds the uid and the revision that a DELETE names against the object `now`. ERR_CONFLICT if they
+ * differ. */
+int registry_check_preconditions(struct call *c, struct str name, const struct delete_options *o,
+                                 const struct registry_entry *now, struct err *err);

@@ -130,7 +130,7 @@ int registry__admit(struct call *c, struct value *obj, const struct value *old_o
     return r < 0 ? r : escalation_check(c, obj, old_obj, err);
 }
 
-int registry__admit_binding(struct call *c, struct value *binding, struct err *err)
+int registry_admit_binding(struct call *c, struct value *binding, struct err *err)
 {
     struct admission_request req = request_of(c, ADMISSION_BIND, NULL);
     return admission_mutate(&req, binding, err);

@@ -18,8 +18,8 @@ static bool is_namespace(const struct call *c)
     return !c->stored->group.n && str_eq(c->stored->plural, STR("namespaces"));
 }
 
-int registry__check_preconditions(struct call *c, struct str name, const struct delete_options *o,
-                                  const struct registry_entry *now, struct err *err)
+int registry_check_preconditions(struct call *c, struct str name, const struct delete_options *o,
+                                 const struct registry_entry *now, struct err *err)
 {
     struct str uid = value_str(value_dig(&now->obj, "metadata", "uid"));
     struct str rev = value_str(value_dig(&now->obj, "metadata", "resourceVersion"));
@@ -133,7 +133,7 @@ static bool begin_namespace(struct call *c, struct value *obj)
     const struct value *finalizers = value_dig(obj, "spec", "finalizers");
     if (value_get(meta, STR("deletionTimestamp")))
         return value_is(finalizers, VALUE_ARRAY) && finalizers->n;
-    value_put(c->arena, meta, STR("deletionTimestamp"), value_string(registry__now(c)));
+    value_put(c->arena, meta, STR("deletionTimestamp"), value_string(registry_now(c)));
     struct value *status = value_ensure(c->arena, obj, STR("status"));
     value_put(c->arena, status, STR("phase"), value_string(STR("Terminating")));
     return true;
@@ -153,7 +153,7 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
             return true;
     }
     if (!marked && custom_definition_is(c->stored)) {
-        custom_definition_mark_deleted(c->arena, obj, registry__now(c));
+        custom_definition_mark_deleted(c->arena, obj, registry_now(c));
         return true;
     }
     int64_t grace = strategy_grace(c->stored, obj, o->grace_given ? &o->grace : NULL);
@@ -230,12 +230,12 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     if (r == -ERR_DAMAGED && o->ignore_read_error)
         return remove_unreadable(c, name, o, ret, ret_gone, err);
     if (r == 0)
-        r = registry__check_preconditions(c, name, o, &now, err);
+        r = registry_check_preconditions(c, name, o, &now, err);
     if (r < 0)
         return r;
     *ret = value_share(&now.obj);
     *ret_gone = !plan(c, o, ret);
-    r = registry__settle(c, ret, err);
+    r = registry_settle(c, ret, err);
     if (r < 0 || o->dry_run)
         return r;
     return *ret_gone ? remove_marked(c, name, &now, ret, err)

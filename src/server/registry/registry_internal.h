@@ -6,18 +6,15 @@
 #include "server/registry/registry.h"
 #include "server/registry/strategy.h"
 
-/* 1 and `*ret`, 0 if there is none, or an error. */
-int registry__read(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
-/* The same for an object of another resource, which a rule looks at; `ns` may be empty. */
+/* registry_find() of an object of another resource, which a rule looks at; `ns` may be empty. */
 int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
                          struct str name, struct registry_entry *ret, struct err *err);
 /* 0 removes it. */
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev);
-int registry__settle(struct call *c, struct value *obj, struct err *err);
-/* The same where rules are still to be asked; with `*ret_has_empty` it has to be settled again. */
+/* registry_settle() where rules are still to be asked; with `*ret_has_empty` it has to be settled
+ * again. */
 int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
                                struct err *err);
-struct str registry__now(struct call *c); /* as metadata has it */
 /* What strategies need to know of the call. */
 struct strategy registry__strategy(struct call *c);
 /* metadata.namespace is the request's, or filled in from it; none in what has none. */
@@ -30,7 +27,6 @@ void registry__warn(struct call *c, const struct value *obj, const struct value 
  * was found right. `old_obj` is NULL for a new object. */
 int registry__admit(struct call *c, struct value *obj, const struct value *old_obj,
                     struct err *err);
-int registry__admit_binding(struct call *c, struct value *binding, struct err *err);
 int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
                           struct err *err);
 /* Notes what is wrong with an object because of another one: rules of validation that come first.
@@ -60,8 +56,5 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
 /* Stores it in that one's place: the same answers. */
 int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
                       struct value *obj, const struct registry_extra *extra, struct err *err);
-/* What a DELETE asks of the object before anything is done. */
-int registry__check_preconditions(struct call *c, struct str name, const struct delete_options *o,
-                                  const struct registry_entry *now, struct err *err);
 /* Marked for deletion, and nothing holds it any more. */
 bool registry__is_finished(const struct value *obj);

@@ -57,7 +57,7 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
     if (r != 0)
         return r;
     registry__set_revision(c->arena, obj, rev);
-    return registry__settle(c, obj, err);
+    return registry_settle(c, obj, err);
 }
 
 int registry__remove(struct call *c, struct str name, const struct registry_entry *was,
@@ -220,7 +220,7 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
     if (r == 0 && !u->as_is)
         r = check_changed(c, u->sub, ret, &now->obj, err);
     if (r == 0 && has_empty)
-        r = registry__settle(c, ret, err);
+        r = registry_settle(c, ret, err);
     if (r < 0 || u->dry_run)
         return r;
     if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))

@@ -58,7 +58,7 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     struct value *meta = value_add(a, &obj, STR("metadata"), value_object());
     value_put_new(a, meta, STR("name"), value_string(address));
     value_put_new(a, meta, STR("uid"), value_string(meta_new_uid(a)));
-    value_put_new(a, meta, STR("creationTimestamp"), value_string(registry__now(cl->call)));
+    value_put_new(a, meta, STR("creationTimestamp"), value_string(registry_now(cl->call)));
     struct value *labels = value_add(a, meta, STR("labels"), value_object());
     value_put_new(a, labels, STR("ipaddress.kubernetes.io/ip-family"),
                   value_string(is_v6 ? STR("IPv6") : STR("IPv4")));

@@ -1,7 +1,7 @@
 #include "server/verbs/subresource.h"
 
 #include "server/object/encode.h"
-#include "server/registry/registry_internal.h"
+#include "server/registry/registry.h"
 #include "server/http/reply.h"
 #include "base/banned.h"
 
@@ -73,7 +73,7 @@ void subresource_set_condition(struct call *c, struct value *status,
     struct value *edited = find_condition(a, status, condition->type);
     bool same = str_eq(value_str(value_get(edited, STR("status"))), condition->status);
     if (!same || !value_str(value_get(edited, STR("lastTransitionTime"))).n)
-        value_put(a, edited, STR("lastTransitionTime"), value_string(registry__now(c)));
+        value_put(a, edited, STR("lastTransitionTime"), value_string(registry_now(c)));
     set_text(a, edited, STR("status"), condition->status);
     set_text(a, edited, STR("reason"), condition->reason);
     set_text(a, edited, STR("message"), condition->message);

@@ -5,7 +5,7 @@
 #include "server/http/decode.h"
 #include "api/errors.h"
 #include "server/http/options.h"
-#include "server/registry/registry_internal.h"
+#include "server/registry/registry.h"
 #include "server/verbs/subresource.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
@@ -152,7 +152,7 @@ static int create(struct call *c, struct binding *b, struct err *err)
     if (c->req.name.p && !str_eq(b->name, c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
     if (str_eq(value_str(value_dig(&b->obj, "target", "kind")), STR("Node")))
-        r = registry__admit_binding(c, &b->obj, err);
+        r = registry_admit_binding(c, &b->obj, err);
     if (r == 0)
         r = check_target(&b->obj, err);
     if (r == 0)

@@ -1,12 +1,13 @@
 /* POST to pods/NAME/eviction: a pod is deleted, if its disruption budget allows it.
  *
  * A budget is counted down before the pod goes; its controller counts again what really went. */
+#include "api/field_errors.h"
 #include "select/labels.h"
 #include "server/http/decode.h"
 #include "api/errors.h"
 #include "server/registry/managers.h"
 #include "server/http/options.h"
-#include "server/registry/registry_internal.h"
+#include "server/registry/registry.h"
 #include "server/object/stored.h"
 #include "server/verbs/subresource.h"
 #include "server/verbs/verbs.h"
@@ -76,7 +77,7 @@ static int add_condition(struct registry_update *u, const struct registry_entry 
 {
     const struct eviction *ev = u->arg;
     struct arena *a = ev->call->arena;
-    int r = registry__check_preconditions(ev->call, ev->name, &ev->options, now, err);
+    int r = registry_check_preconditions(ev->call, ev->name, &ev->options, now, err);
     if (r < 0)
         return r;
     *ret = value_borrow(&now->obj);
@@ -243,8 +244,8 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
                                              .observed_generation =
                                                  number(status, "observedGeneration") });
     value_put(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
-              value_string(registry__now(ev->call)));
-    r = registry__settle(&ev->budgets, ret, err);
+              value_string(registry_now(ev->call)));
+    r = registry_settle(&ev->budgets, ret, err);
     if (r == 0)
         managers_update(&ev->budgets, managers_own_request(&ev->budgets, STR("status")), &now->obj,
                         ret);

@@ -6,7 +6,7 @@
 #include "server/http/decode.h"
 #include "server/registry/managers.h"
 #include "server/http/options.h"
-#include "server/registry/registry_internal.h"
+#include "server/registry/registry.h"
 #include "server/verbs/subresource.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
@@ -52,7 +52,7 @@ static int set_wish(struct registry_update *u, const struct registry_entry *now,
         value_put(a, annotations, f->key, value_borrow(&f->val));
     value_put(a, annotations, STR("deprecated.deployment.rollback.to"),
               value_string(arena_printf(a, "%lld", (long long)revision_of(&rb->wish))));
-    int r = registry__settle(rb->deployments, ret, err);
+    int r = registry_settle(rb->deployments, ret, err);
     if (r == 0)
         managers_update(rb->deployments, managers_own_request(rb->deployments, STR("")), &now->obj,
                         ret);
