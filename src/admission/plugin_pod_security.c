@@ -7,7 +7,7 @@
 static bool is_security_level(struct str text)
 {
     static const struct str levels[] = { STR("privileged"), STR("baseline"), STR("restricted") };
-    return validate_is_one_of(text, VALUES(levels));
+    return words_have(text, WORDS(levels));
 }
 
 /* "latest" or "v1.N" */

@@ -11,11 +11,11 @@ static void check_access_modes(struct field_errors *e, const struct field_path *
                                         STR("ReadWriteOnce"), STR("ReadWriteOncePod") };
     bool alone = false, shared = false;
     value_each_item (it, modes) {
-        (void)validate_one_of(e, path, value_str(it), VALUES(known));
+        (void)validate_one_of(e, path, value_str(it), WORDS(known));
         if (str_eq(value_str(it), STR("ReadWriteOncePod")))
             alone = true;
         else
-            shared = shared || validate_is_one_of(value_str(it), VALUES(known));
+            shared = shared || words_have(value_str(it), WORDS(known));
     }
     if (alone && shared)
         fault_forbidden(e, path, "may not use ReadWriteOncePod with other access modes");
@@ -86,7 +86,7 @@ void validate_claim_spec(struct field_errors *e, const struct field_path *path,
         (void)validate_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, storage_class);
     if (volume_mode)
         (void)validate_one_of(e, path_at(path, "volumeMode"), value_str(volume_mode),
-                              VALUES(volume_modes));
+                              WORDS(volume_modes));
     if (source)
         check_data_source(e, path_at(path, "dataSource"), source, flags);
     if (ref)

@@ -81,18 +81,10 @@ bool validate_required_name(struct field_errors *e, const struct field_path *pat
     return validate_required(e, path, name) && validate_name(e, path, rule, name);
 }
 
-bool validate_is_one_of(struct str text, const struct str *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(text, values[i]))
-            return true;
-    return false;
-}
-
 bool validate_one_of(struct field_errors *e, const struct field_path *path, struct str text,
                      const struct str *values, size_t n)
 {
-    if (validate_is_one_of(text, values, n))
+    if (words_have(text, values, n))
         return true;
     struct value shown = value_string(text);
     field_not_supported(e, path, field_json(e, &shown), values, n);
@@ -391,9 +383,9 @@ static enum expression_operator operator_of(const struct value *expression)
     static const struct str with[] = { STR("In"), STR("NotIn") };
     static const struct str without[] = { STR("Exists"), STR("DoesNotExist") };
     struct str text = value_text(expression, "operator");
-    if (validate_is_one_of(text, VALUES(with)))
+    if (words_have(text, WORDS(with)))
         return OPERATOR_WITH_VALUES;
-    return validate_is_one_of(text, VALUES(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
+    return words_have(text, WORDS(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
 }
 
 static void check_expression(struct field_errors *e, const struct field_path *path,

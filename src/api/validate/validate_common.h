@@ -10,6 +10,7 @@
 #include "api/names.h"
 #include "api/validate/fault.h"
 #include "api/validate/validate_internal.h"
+#include "api/words.h"
 
 /* ---- Reading ---- */
 
@@ -70,8 +71,6 @@ bool validate_required(struct field_errors *e, const struct field_path *path, st
 /* One of a few values, listed in the order of the message; shown as JSON. */
 bool validate_one_of(struct field_errors *e, const struct field_path *path, struct str text,
                      const struct str *values, size_t n);
-bool validate_is_one_of(struct str text, const struct str *values, size_t n);
-#define VALUES(array) (array), sizeof(array) / sizeof((array)[0])
 bool validate_port_name(struct field_errors *e, const struct field_path *path, struct str name);
 /* A number or the name of a port. */
 bool validate_port_or_name(struct field_errors *e, const struct field_path *path,

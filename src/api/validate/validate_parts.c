@@ -116,7 +116,7 @@ static void check_condition(struct field_errors *e, const struct field_path *pat
     else
         validate_name(e, path_at(path, "type"), NAME_QUALIFIED, type);
     if (validate_required(e, path_at(path, "status"), status))
-        validate_one_of(e, path_at(path, "status"), status, VALUES(statuses));
+        validate_one_of(e, path_at(path, "status"), status, WORDS(statuses));
     if (validate_int(c, "observedGeneration") < 0)
         fault_int(e, path_at(path, "observedGeneration"), validate_int(c, "observedGeneration"),
                   "must be greater than or equal to zero");
@@ -251,7 +251,7 @@ static void check_ip_mode(struct field_errors *e, const struct field_path *path,
     else if (!has_ip && validate_member(ingress, "ipMode"))
         fault_forbidden(e, path_at(path, "ipMode"), "may not be specified when `ip` is not set");
     else if (has_ip)
-        validate_one_of(e, path_at(path, "ipMode"), value_text(ingress, "ipMode"), VALUES(modes));
+        validate_one_of(e, path_at(path, "ipMode"), value_text(ingress, "ipMode"), WORDS(modes));
 }
 
 void validate_load_balancer(struct field_errors *e, const struct field_path *path,

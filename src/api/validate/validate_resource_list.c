@@ -69,7 +69,7 @@ static bool is_standard(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_hugepages(name) ||
+    return words_have(name, WORDS(names)) || validate_resource_is_hugepages(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -86,7 +86,7 @@ static bool is_counted(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_extended(name);
+    return words_have(name, WORDS(names)) || validate_resource_is_extended(name);
 }
 
 bool validate_resource_name(struct field_errors *e, const struct field_path *path, struct str name)
@@ -101,7 +101,7 @@ bool validate_container_resource(struct field_errors *e, const struct field_path
                                  struct str name)
 {
     static const struct str standard[] = { STR("cpu"), STR("memory"), STR("ephemeral-storage") };
-    if (validate_is_one_of(name, VALUES(standard)))
+    if (words_have(name, WORDS(standard)))
         return true;
     bool good = validate_resource_name(e, path, name);
     if (!has_slash(name))
@@ -121,8 +121,7 @@ static bool check_pod_resource(struct field_errors *e, const struct field_path *
         return true;
     if (!validate_resource_name(e, path, name))
         return false;
-    return validate_resource_is_hugepages(name) ||
-           validate_one_of(e, path, name, VALUES(supported));
+    return validate_resource_is_hugepages(name) || validate_one_of(e, path, name, WORDS(supported));
 }
 
 bool validate_resource_quantity(struct field_errors *e, const struct field_path *path,

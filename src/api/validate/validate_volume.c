@@ -24,7 +24,7 @@ static void check_host_path(struct field_errors *e, const struct field_path *pat
         return;
     validate_no_backsteps(e, path_at(path, "path"), where);
     if (validate_member(source, "type"))
-        validate_one_of(e, path_at(path, "type"), value_text(source, "type"), VALUES(types));
+        validate_one_of(e, path_at(path, "type"), value_text(source, "type"), WORDS(types));
 }
 
 static void check_partition(struct field_errors *e, const struct field_path *path,
@@ -154,10 +154,10 @@ static void check_azure_disk(struct field_errors *e, const struct field_path *pa
     validate_required(e, path_at(path, "diskURI"), uri);
     if (validate_member(source, "cachingMode"))
         validate_one_of(e, path_at(path, "cachingMode"), value_text(source, "cachingMode"),
-                        VALUES(caching));
+                        WORDS(caching));
     if (!validate_member(source, "kind"))
         return;
-    validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds));
+    validate_one_of(e, path_at(path, "kind"), kind, WORDS(kinds));
     bool managed = str_eq(kind, STR("Managed"));
     if (!str_starts(uri, managed ? STR("/subscriptions/") : STR("https://")))
         validate_one_of(e, path_at(path, "diskURI"), uri, managed ? &managed_form : &blob_form, 1);
@@ -462,7 +462,7 @@ static void check_access_modes(struct field_errors *e, const struct field_path *
     if (!validate__count(modes))
         fault_required(e, path, "");
     value_each_item (it, modes) {
-        bool good = validate_one_of(e, path, value_str(it), VALUES(known));
+        bool good = validate_one_of(e, path, value_str(it), WORDS(known));
         bool pod = str_eq(value_str(it), known[3]);
         alone = alone || pod;
         shared = shared || (good && !pod);
@@ -498,7 +498,7 @@ static void check_reclaim_policy(struct field_errors *e, const struct field_path
     if (policy.n == 0)
         return;
     if (!is_inline)
-        validate_one_of(e, path, policy, VALUES(policies));
+        validate_one_of(e, path, policy, WORDS(policies));
     else if (!str_eq(policy, STR("Retain")))
         fault_forbidden(e, path, "may only be Retain in the context of inline volumes");
 }
@@ -554,7 +554,7 @@ static void check_volume_classes(struct field_errors *e, const struct field_path
     else if (class.n)
         validate_name(e, path_at(path, "storageClassName"), NAME_SUBDOMAIN, class);
     if (validate_member(spec, "volumeMode") && !is_inline)
-        validate_one_of(e, path_at(path, "volumeMode"), mode, VALUES(modes));
+        validate_one_of(e, path_at(path, "volumeMode"), mode, WORDS(modes));
     else if (validate_member(spec, "volumeMode") && !str_eq(mode, modes[1]))
         fault_forbidden(e, path_at(path, "volumeMode"),
                         "may not specify volumeMode other than Filesystem in the context of inline "

@@ -214,11 +214,11 @@ void validate_rule_with_operations(struct field_errors *e, const struct field_pa
     check_wildcard(e, path_at(path, "operations"), given, "operations");
     value_each_item (it, given)
         validate_one_of(e, path_item(path_at(path, "operations"), i++), value_str(it),
-                        VALUES(operations));
+                        WORDS(operations));
     check_rule(e, path, rule);
     check_resources(e, path_at(path, "resources"), value_get(rule, STR("resources")));
     if (validate_member(rule, "scope"))
-        validate_one_of(e, path_at(path, "scope"), value_text(rule, "scope"), VALUES(scopes));
+        validate_one_of(e, path_at(path, "scope"), value_text(rule, "scope"), WORDS(scopes));
 }
 
 void validate_match_conditions(struct field_errors *e, const struct field_path *path,
@@ -311,9 +311,9 @@ static void check_side_effects(struct field_errors *e, const struct field_path *
                            ? "must specify one of None, NoneOnDryRun, Some, Unknown"
                            : "must specify one of None, NoneOnDryRun");
     else if (rules->keeps_side_effects)
-        validate_one_of(e, path, value_text(hook, "sideEffects"), VALUES(all));
+        validate_one_of(e, path, value_text(hook, "sideEffects"), WORDS(all));
     else
-        validate_one_of(e, path, value_text(hook, "sideEffects"), VALUES(none));
+        validate_one_of(e, path, value_text(hook, "sideEffects"), WORDS(none));
 }
 
 static void check_hook(struct field_errors *e, const struct field_path *path,
@@ -326,10 +326,10 @@ static void check_hook(struct field_errors *e, const struct field_path *path,
         validate_rule_with_operations(e, path_item(path_at(path, "rules"), i++), it);
     if (validate_member(hook, "failurePolicy"))
         validate_one_of(e, path_at(path, "failurePolicy"), value_text(hook, "failurePolicy"),
-                        VALUES(failure_policies));
+                        WORDS(failure_policies));
     if (validate_member(hook, "matchPolicy"))
         validate_one_of(e, path_at(path, "matchPolicy"), value_text(hook, "matchPolicy"),
-                        VALUES(match_policies));
+                        WORDS(match_policies));
     check_side_effects(e, path_at(path, "sideEffects"), hook, rules);
     if (validate_member(hook, "timeoutSeconds") && (timeout < 1 || timeout > 30))
         fault_int(e, path_at(path, "timeoutSeconds"), timeout,
@@ -340,7 +340,7 @@ static void check_hook(struct field_errors *e, const struct field_path *path,
                             validate_member(hook, "objectSelector"), rules->selector_flags);
     if (validate_member(hook, "reinvocationPolicy")) /* of mutating ones only */
         validate_one_of(e, path_at(path, "reinvocationPolicy"),
-                        value_text(hook, "reinvocationPolicy"), VALUES(reinvocation_policies));
+                        value_text(hook, "reinvocationPolicy"), WORDS(reinvocation_policies));
     validate_client_config(e, path_at(path, "clientConfig"), value_get(hook, STR("clientConfig")),
                            true);
     if (!rules->keeps_conditions)

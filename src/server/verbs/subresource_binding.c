@@ -26,7 +26,7 @@ static int check_target(const struct value *obj, struct err *err)
     struct str kind = value_text(target, "kind"), name = value_text(target, "name");
     bool is_node = !kind.n || str_eq(kind, STR("Node"));
     if (!is_node)
-        field_not_supported(&e, path_at(path, "kind"), field_quoted(&e, kind), VALUES(kinds));
+        field_not_supported(&e, path_at(path, "kind"), field_quoted(&e, kind), WORDS(kinds));
     if (validate_required(&e, path_at(path, "name"), name) && is_node)
         (void)validate_name(&e, path_at(path, "name"), NAME_SUBDOMAIN, name);
     return e.n ? err_set(err, ERR_UNKNOWN, STR_FMT, STR_ARG(field_errors_text(&e))) : 0;

@@ -152,9 +152,9 @@ static void check_columns(struct field_errors *e, const struct field_path *path,
         validate_required(e, path_at(at, "name"), value_text(it, "name"));
         if (!type.n)
             fault_required(e, path_at(at, "type"), type_words);
-        else if (!validate_is_one_of(type, VALUES(types)))
+        else if (!words_have(type, WORDS(types)))
             fault_text(e, path_at(at, "type"), type, "%s", type_words);
-        if (format.n && !validate_is_one_of(format, VALUES(formats)))
+        if (format.n && !words_have(format, WORDS(formats)))
             fault_text(e, path_at(at, "format"), format,
                        "must be one of byte,date,date-time,double,float,int32,int64,password");
         if (validate_required(e, path_at(at, "JSONPath"), json_path))
@@ -367,7 +367,7 @@ static void check_conversion(struct field_errors *e, const struct value *spec,
         fault_text(e, path_at(path, "strategy"), strategy,
                    "must be None if spec.preserveUnknownFields is true");
     if (validate_required(e, path_at(path, "strategy"), strategy))
-        validate_one_of(e, path_at(path, "strategy"), strategy, VALUES(strategies));
+        validate_one_of(e, path_at(path, "strategy"), strategy, WORDS(strategies));
     if (str_eq(strategy, strategies[1])) {
         if (!config)
             fault_required(e, client, "required when strategy is set to Webhook");
@@ -465,7 +465,7 @@ static void check_spec(struct field_errors *e, const struct value *spec,
     size_t i = 0;
     check_group(e, path_at(path, "group"), value_text(spec, "group"));
     if (validate_required(e, path_at(path, "scope"), scope))
-        validate_one_of(e, path_at(path, "scope"), scope, VALUES(scopes));
+        validate_one_of(e, path_at(path, "scope"), scope, WORDS(scopes));
     if (!preserves || defaults || any_schema(spec, validate_schema_has_extension))
         schema_rules.structural = true;
     check_schemas_there(e, spec, &s, rules);

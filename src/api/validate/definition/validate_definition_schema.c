@@ -58,7 +58,7 @@ bool validate_schema_has_extension(const struct value *schema)
 bool validate_schema_has_bad_type(const struct value *schema)
 {
     struct str type = value_text(schema, "type");
-    return type.n && !validate_is_one_of(type, VALUES(types_known));
+    return type.n && !words_have(type, WORDS(types_known));
 }
 
 bool validate_schema_has_loose_keys(const struct value *schema)
@@ -187,7 +187,7 @@ static void check_standard(struct field_errors *e, const struct field_path *path
         STR("definitions"), STR("dependencies"),    STR("$ref"),
     };
     if (!place->rules->any_types && validate_schema_has_bad_type(s))
-        validate_one_of(e, path_at(path, "type"), value_text(s, "type"), VALUES(types_known));
+        validate_one_of(e, path_at(path, "type"), value_text(s, "type"), WORDS(types_known));
     if (validate_schema_has_default(s) && place->no_default)
         fault_forbidden(e, path_at(path, "default"), "must not be set %s" STR_FMT,
                         place->no_default, STR_ARG(place->no_default_of));
@@ -323,7 +323,7 @@ static void check_list_type(struct field_errors *e, const struct field_path *pat
         !rules->any_set_items && validate_schema_items(s))
         check_set_items(e, path, validate_schema_items(s));
     if (type)
-        validate_one_of(e, at, value_str(type), VALUES(known));
+        validate_one_of(e, at, value_str(type), WORDS(known));
     if (validate_count(s, "x-kubernetes-list-map-keys") && !type)
         fault_required(e, at, map);
     else if (validate_count(s, "x-kubernetes-list-map-keys") && !is_map)
@@ -360,7 +360,7 @@ static void check_cel_rule(struct field_errors *e, const struct field_path *path
         fault_required(e, path_at(path, "messageExpression"),
                        "messageExpression must be non-empty if specified");
     if (validate_member(rule, "reason"))
-        validate_one_of(e, path_at(path, "reason"), value_text(rule, "reason"), VALUES(reasons));
+        validate_one_of(e, path_at(path, "reason"), value_text(rule, "reason"), WORDS(reasons));
     if (at.n && !str_trim(at).n)
         fault_text(e, path_at(path, "fieldPath"), at, "must be non-empty if specified");
     if (has_newline(at))
@@ -383,7 +383,7 @@ static void check_extensions(struct field_errors *e, const struct field_path *pa
         (void)check_type_for(e, path, s, "object", "x-kubernetes-map-type");
     if (map)
         validate_one_of(e, path_at(path, "x-kubernetes-map-type"), value_str(map),
-                        VALUES(map_types));
+                        WORDS(map_types));
     check_list_type(e, path, s, rules);
     value_each_item (it, value_get(s, STR("x-kubernetes-validations")))
         check_cel_rule(e, path_item(path_at(path, "x-kubernetes-validations"), i++), s, it);
@@ -496,7 +496,7 @@ static bool is_allowed_at_root(struct str name)
         STR("x-kubernetes-preserve-unknown-fields"),
         STR("x-kubernetes-validations"),
     };
-    return validate_is_one_of(name, VALUES(allowed));
+    return words_have(name, WORDS(allowed));
 }
 
 static void check_root(struct field_errors *e, const struct field_path *path,

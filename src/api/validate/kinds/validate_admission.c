@@ -47,7 +47,7 @@ static void check_match_resources(struct field_errors *e, const struct field_pat
         fault_required(e, path_at(path, "matchPolicy"), "");
     else
         validate_one_of(e, path_at(path, "matchPolicy"), value_text(match, "matchPolicy"),
-                        VALUES(match_policies));
+                        WORDS(match_policies));
     check_needed_selector(e, path_at(path, "namespaceSelector"),
                           validate_member(match, "namespaceSelector"));
     check_needed_selector(e, path_at(path, "objectSelector"),
@@ -66,7 +66,7 @@ static void check_mutating_operations(struct field_errors *e, const struct field
     const struct field_path *at = path_at(path_at(path, "resourceRules"), "operations");
     value_each_item (rule, value_get(match, STR("resourceRules")))
         value_each_item (it, value_get(rule, STR("operations")))
-            validate_one_of(e, at, value_str(it), VALUES(operations));
+            validate_one_of(e, at, value_str(it), WORDS(operations));
 }
 
 /* ---- Parameters ---- */
@@ -137,7 +137,7 @@ static void check_param_ref(struct field_errors *e, const struct field_path *pat
     if (!name.n && !selector)
         fault_required(e, path, "one of name or selector must be specified");
     if (validate_required(e, path_at(path, "parameterNotFoundAction"), action))
-        validate_one_of(e, path_at(path, "parameterNotFoundAction"), action, VALUES(actions));
+        validate_one_of(e, path_at(path, "parameterNotFoundAction"), action, WORDS(actions));
 }
 
 /* ---- What both policies have ---- */
@@ -150,7 +150,7 @@ static void check_policy_head(struct field_errors *e, const struct value *spec, 
         fault_required(e, path_at(path, "failurePolicy"), "");
     else
         validate_one_of(e, path_at(path, "failurePolicy"), value_text(spec, "failurePolicy"),
-                        VALUES(failure_policies));
+                        WORDS(failure_policies));
     check_param_kind(e, path_at(path, "paramKind"), validate_member(spec, "paramKind"));
     if (!match) {
         fault_required(e, at, "");
@@ -186,7 +186,7 @@ static bool is_cel_identifier(struct str name)
         if (c != '_' && !(lower >= 'a' && lower <= 'z') && !(digit && i))
             return false;
     }
-    return name.n && !validate_is_one_of(name, VALUES(reserved));
+    return name.n && !words_have(name, WORDS(reserved));
 }
 
 static void check_variables(struct field_errors *e, const struct value *variables)
@@ -224,7 +224,7 @@ static void check_validation(struct field_errors *e, const struct field_path *pa
         fault_text(e, path_at(path, "message"), message, "must not contain line breaks");
     if (validate_member(validation, "reason"))
         validate_one_of(e, path_at(path, "reason"), value_text(validation, "reason"),
-                        VALUES(reasons));
+                        WORDS(reasons));
 }
 
 static void check_audit_annotations(struct field_errors *e, const struct value *obj)
@@ -334,7 +334,7 @@ static void check_mutation(struct field_errors *e, const struct field_path *path
     static const struct str apply = STR("applyConfiguration"), patch = STR("jsonPatch");
     struct str type = value_text(mutation, "patchType");
     if (!validate_required(e, path_at(path, "patchType"), type) ||
-        !validate_one_of(e, path_at(path, "patchType"), type, VALUES(types)))
+        !validate_one_of(e, path_at(path, "patchType"), type, WORDS(types)))
         return;
     if (str_eq(type, types[0]))
         check_patch(e, path, mutation, "ApplyConfiguration", apply, patch);
@@ -360,7 +360,7 @@ static void check_mutating(struct field_errors *e, const struct value *obj,
         check_mutation(e, path_item(path_at(path, "mutations"), i++), it);
     if (validate_required(e, path_at(path, "reinvocationPolicy"), policy))
         validate_one_of(e, path_at(path, "reinvocationPolicy"), policy,
-                        VALUES(reinvocation_policies));
+                        WORDS(reinvocation_policies));
 }
 
 static void create_mutating(struct field_errors *e, const struct value *obj)
@@ -390,7 +390,7 @@ static void check_actions(struct field_errors *e, const struct field_path *path,
     text_set_init(&seen);
     value_each_item (it, actions) {
         const struct field_path *at = path_item(path, i++);
-        validate_one_of(e, at, value_str(it), VALUES(known));
+        validate_one_of(e, at, value_str(it), WORDS(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }

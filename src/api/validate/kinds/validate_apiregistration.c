@@ -69,7 +69,7 @@ static void update_service_status(struct field_errors *e, struct str sub, const 
     (void)old_obj;
     value_each_item (it, str_eq(sub, STR("status")) ? value_dig(obj, "status", "conditions") : NULL)
         validate_one_of(e, path_at(path_item(path, i++), "status"), value_text(it, "status"),
-                        VALUES(statuses));
+                        WORDS(statuses));
 }
 
 const struct validate_rules validate__apiregistration[] = {

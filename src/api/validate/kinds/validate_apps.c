@@ -66,10 +66,10 @@ static void check_deployment_strategy(struct field_errors *e, const struct value
     const struct field_path *path = path_at(SPEC, "strategy");
     const struct value *rolling = validate_member(strategy, "rollingUpdate");
     struct str type = value_text(strategy, "type");
-    if (!validate_is_one_of(type, VALUES(types)))
+    if (!words_have(type, WORDS(types)))
         field_not_supported(e, path,
                             inner_json(e, STR("apps/v1"), STR("DeploymentStrategy"), strategy),
-                            VALUES(types));
+                            WORDS(types));
     else if (str_eq(type, types[0]) && rolling)
         fault_forbidden(e, path_at(path, "rollingUpdate"),
                         "may not be specified when strategy `type` is 'Recreate'");
@@ -127,7 +127,7 @@ static void check_deployment_status(struct field_errors *e, const struct value *
     };
     static const struct str parts[] = { STR("updatedReplicas"), STR("readyReplicas"),
                                         STR("availableReplicas") };
-    validate_counts(e, STATUS, status, VALUES(counts));
+    validate_counts(e, STATUS, status, WORDS(counts));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
     validate_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),
@@ -201,7 +201,7 @@ static void update_replica_set_sub(struct field_errors *e, struct str sub, const
         STR("availableReplicas"), STR("observedGeneration"),   STR("terminatingReplicas"),
     };
     if (str_eq(sub, STR("status")))
-        check_replicas_status(e, validate_member(obj, "status"), VALUES(counts));
+        check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
     else
         update_replica_set(e, obj, old_obj);
 }
@@ -230,7 +230,7 @@ static void check_controller_template(struct field_errors *e, const struct value
     validate_pod_template(e, TEMPLATE, template, validate_member(old_spec, "template"));
     const struct value *pod = validate_member(template, "spec");
     (void)validate_one_of(e, path_at(path_at(TEMPLATE, "spec"), "restartPolicy"),
-                          value_text(pod, "restartPolicy"), VALUES(always));
+                          value_text(pod, "restartPolicy"), WORDS(always));
     if (validate_member(pod, "activeDeadlineSeconds"))
         fault_forbidden(e, path_at(path_at(TEMPLATE, "spec"), "activeDeadlineSeconds"),
                         "activeDeadlineSeconds in ReplicationController is not Supported");
@@ -267,7 +267,7 @@ static void update_controller_sub(struct field_errors *e, struct str sub, const 
                                          STR("readyReplicas"), STR("availableReplicas"),
                                          STR("observedGeneration") };
     if (str_eq(sub, STR("status")))
-        check_replicas_status(e, validate_member(obj, "status"), VALUES(counts));
+        check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
     else
         check_controller(e, obj, old_obj);
 }
@@ -297,10 +297,10 @@ static void check_daemon_strategy(struct field_errors *e, const struct value *st
     const struct field_path *path = path_at(SPEC, "updateStrategy");
     const struct value *rolling = validate_member(strategy, "rollingUpdate");
     struct str type = value_text(strategy, "type");
-    if (!validate_is_one_of(type, VALUES(types)))
+    if (!words_have(type, WORDS(types)))
         field_not_supported(e, path,
                             inner_json(e, STR("apps/v1"), STR("DaemonSetUpdateStrategy"), strategy),
-                            VALUES(types));
+                            WORDS(types));
     else if (str_eq(type, types[0]) && !rolling)
         fault_required(e, path_at(path, "rollingUpdate"), "");
     else if (str_eq(type, types[0]))
@@ -363,7 +363,7 @@ static void update_daemon_set_sub(struct field_errors *e, struct str sub, const 
         update_daemon_set(e, obj, old_obj);
         return;
     }
-    validate_counts(e, STATUS, validate_member(obj, "status"), VALUES(counts));
+    validate_counts(e, STATUS, validate_member(obj, "status"), WORDS(counts));
     validate_not_decremented(e, STATUS, validate_member(obj, "status"),
                              validate_member(old_obj, "status"), STR("collisionCount"));
 }

@@ -58,7 +58,7 @@ static void check_target(struct field_errors *e, const struct field_path *path,
     const struct value *utilization = validate_member(target, "averageUtilization");
     if (!type.n)
         fault_required(e, path_at(path, "type"), "must specify a metric target type");
-    if (!validate_is_one_of(type, VALUES(types)))
+    if (!words_have(type, WORDS(types)))
         fault_text(e, path_at(path, "type"), type,
                    "must be either Utilization, Value, or AverageValue");
     check_positive_amount(e, path_at(path, "value"), validate_member(target, "value"));
@@ -185,14 +185,14 @@ static void check_metric(struct field_errors *e, const struct field_path *path,
     size_t n = 0;
     if (!type.n)
         fault_required(e, path_at(path, "type"), "must specify a metric source type");
-    (void)validate_one_of(e, path_at(path, "type"), type, VALUES(types));
+    (void)validate_one_of(e, path_at(path, "type"), type, WORDS(types));
     for (size_t i = 0; i < N_SOURCES; i++) {
         const struct value *source = validate__member(metric, sources[i].field);
         struct field_path at = field_child(path, sources[i].field);
         if (source && n++ == 0)
             sources[i].check(e, &at, source, flags);
     }
-    (void)validate_one_of(e, path_at(path, "type"), type, VALUES(types)); /* so upstream does */
+    (void)validate_one_of(e, path_at(path, "type"), type, WORDS(types)); /* so upstream does */
     for (size_t i = 0; i < N_SOURCES; i++) {
         struct field_path at = field_child(path, sources[i].field);
         if (str_eq(type, sources[i].type) && !validate__member(metric, sources[i].field))
@@ -231,7 +231,7 @@ static void check_policy(struct field_errors *e, const struct field_path *path,
     static const struct str types[] = { STR("Percent"), STR("Pods") };
     enum { PERIOD_MAX = 1800 };
     int64_t period = validate_int(policy, "periodSeconds");
-    (void)validate_one_of(e, path_at(path, "type"), value_text(policy, "type"), VALUES(types));
+    (void)validate_one_of(e, path_at(path, "type"), value_text(policy, "type"), WORDS(types));
     (void)validate_positive(e, path_at(path, "value"), validate_int(policy, "value"));
     (void)validate_positive(e, path_at(path, "periodSeconds"), period);
     if (period > PERIOD_MAX)
@@ -255,7 +255,7 @@ static void check_rules(struct field_errors *e, const struct field_path *path,
     if (validate__int(window) > WINDOW_MAX)
         fault_value(e, at, window, "must be less than or equal to %d", WINDOW_MAX);
     if (select)
-        (void)validate_one_of(e, path_at(path, "selectPolicy"), value_str(select), VALUES(selects));
+        (void)validate_one_of(e, path_at(path, "selectPolicy"), value_str(select), WORDS(selects));
     const struct field_path *list = path_at(path, "policies");
     if (!validate_count(rules, "policies"))
         fault_required(e, list, "must specify at least one Policy");

@@ -346,7 +346,7 @@ static void check_job_template(struct field_errors *e, const struct value *templ
         fault_value(e, path_at(path, "selector"), selector, "`selector` will be auto-generated");
     if (value_is_true(manual))
         field_not_supported(e, path_at(path, "manualSelector"), field_json(e, manual),
-                            VALUES(manual_values));
+                            WORDS(manual_values));
 }
 
 static void check_optional_limit(struct field_errors *e, const struct value *spec, struct str field)
@@ -368,7 +368,7 @@ static void check_cron_job(struct field_errors *e, const struct value *spec,
         !validate_is_same(validate_member(spec, "timeZone"), validate_member(old_spec, "timeZone")))
         check_time_zone(e, validate_member(spec, "timeZone"));
     if (validate_required(e, path_at(SPEC, "concurrencyPolicy"), policy))
-        (void)validate_one_of(e, path_at(SPEC, "concurrencyPolicy"), policy, VALUES(policies));
+        (void)validate_one_of(e, path_at(SPEC, "concurrencyPolicy"), policy, WORDS(policies));
     check_job_template(e, validate_member(spec, "jobTemplate"),
                        validate_member(old_spec, "jobTemplate"));
     check_optional_limit(e, spec, STR("successfulJobsHistoryLimit"));

@@ -65,7 +65,7 @@ static void check_csr_request(struct field_errors *e, const struct value *spec)
 static bool has_unknown_usage(const struct value *usages)
 {
     value_each_item (it, usages)
-        if (!validate_is_one_of(value_str(it), VALUES(usages_known)))
+        if (!words_have(value_str(it), WORDS(usages_known)))
             return true;
     return false;
 }
@@ -88,7 +88,7 @@ static void check_usages(struct field_errors *e, const struct value *usages,
     if (!validate__count(usages))
         fault_required(e, path, "");
     value_each_item (it, rules->keeps_usages ? NULL : usages)
-        validate_one_of(e, path_item(path, i++), value_str(it), VALUES(usages_known));
+        validate_one_of(e, path_item(path, i++), value_str(it), WORDS(usages_known));
     if (!rules->keeps_repeated_usages)
         validate_unique_texts(e, path, usages);
 }
@@ -117,9 +117,9 @@ static void check_csr_status(struct field_errors *e, const struct field_path *pa
     if (!validate_required(e, path_at(path, "status"), status))
         return;
     if (is_final)
-        validate_one_of(e, path_at(path, "status"), status, VALUES(only_true));
+        validate_one_of(e, path_at(path, "status"), status, WORDS(only_true));
     else
-        validate_one_of(e, path_at(path, "status"), status, VALUES(all));
+        validate_one_of(e, path_at(path, "status"), status, WORDS(all));
 }
 
 static void check_csr_conditions(struct field_errors *e, const struct value *conditions,

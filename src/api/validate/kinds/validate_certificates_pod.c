@@ -166,7 +166,7 @@ static void check_pod_conditions(struct field_errors *e, const struct value *con
         struct str type = value_text(it, "type");
         /* upstream makes the index a field of its own, with a dot in front */
         struct field_path item = field_child(path, arena_printf(e->arena, "[%zu]", i++));
-        if (!validate_one_of(e, path_at(&item, "type"), type, VALUES(known)))
+        if (!validate_one_of(e, path_at(&item, "type"), type, WORDS(known)))
             continue;
         if (n++)
             fault_text(e, path_at(&item, "type"), type,
@@ -174,7 +174,7 @@ static void check_pod_conditions(struct field_errors *e, const struct value *con
                        "\"Failed\"");
         if (!str_eq(value_text(it, "status"), only_true[0]))
             validate_one_of(e, path_at(&item, "status"), value_text(it, "status"),
-                            VALUES(only_true));
+                            WORDS(only_true));
     }
     validate_conditions(e, path, conditions);
 }

@@ -36,7 +36,7 @@ static void check_run_as_group(struct field_errors *e, const struct field_path *
     static const struct str rules[] = { STR("MustRunAs"), STR("RunAsAny"), STR("MayRunAs") };
     const struct value *ranges = value_get(options, STR("ranges"));
     struct str rule = value_text(options, "rule");
-    if (!validate_one_of(e, path_at(path, "rule"), rule, VALUES(rules)))
+    if (!validate_one_of(e, path_at(path, "rule"), rule, WORDS(rules)))
         return;
     bool is_any = str_eq(rule, STR("RunAsAny"));
     if (is_any && validate__count(ranges))
@@ -55,15 +55,14 @@ static void check_identities(struct field_errors *e, const struct field_path *pa
     static const struct str of_selinux[] = { STR("MustRunAs"), STR("RunAsAny") };
     static const struct str of_groups[] = { STR("MayRunAs"), STR("MustRunAs"), STR("RunAsAny") };
     check_strategy(e, path_at(path, "runAsUser"), validate_member(spec, "runAsUser"),
-                   VALUES(of_user));
+                   WORDS(of_user));
     if (validate_member(spec, "runAsGroup"))
         check_run_as_group(e, path_at(path, "runAsGroup"), validate_member(spec, "runAsGroup"));
     (void)validate_one_of(e, path_at(path_at(path, "seLinux"), "rule"),
-                          value_text(validate_member(spec, "seLinux"), "rule"), VALUES(of_selinux));
+                          value_text(validate_member(spec, "seLinux"), "rule"), WORDS(of_selinux));
     check_strategy(e, path_at(path, "supplementalGroups"),
-                   validate_member(spec, "supplementalGroups"), VALUES(of_groups));
-    check_strategy(e, path_at(path, "fsGroup"), validate_member(spec, "fsGroup"),
-                   VALUES(of_groups));
+                   validate_member(spec, "supplementalGroups"), WORDS(of_groups));
+    check_strategy(e, path_at(path, "fsGroup"), validate_member(spec, "fsGroup"), WORDS(of_groups));
 }
 
 /* ---- PodSecurityPolicy: what they may use ---- */
@@ -104,7 +103,7 @@ static void check_volume_types(struct field_errors *e, const struct field_path *
         STR("vsphereVolume"),
     };
     value_each_item (it, volumes)
-        (void)validate_one_of(e, path_at(path, "volumes"), value_str(it), VALUES(types));
+        (void)validate_one_of(e, path_at(path, "volumes"), value_str(it), WORDS(types));
 }
 
 static void check_not_dropped(struct field_errors *e, const struct text_set *dropped,
@@ -177,7 +176,7 @@ static void check_drivers(struct field_errors *e, const struct field_path *path,
     size_t i = 0;
     value_each_item (it, value_get(spec, STR("allowedProcMountTypes")))
         (void)validate_one_of(e, path_item(path_at(path, "allowedProcMountTypes"), i++),
-                              value_str(it), VALUES(mounts));
+                              value_str(it), WORDS(mounts));
     check_host_paths(e, path_at(path, "allowedHostPaths"),
                      value_get(spec, STR("allowedHostPaths")));
     i = 0;

@@ -33,7 +33,7 @@ static void check_subset_port(struct field_errors *e, const struct field_path *p
         fault_required(e, path_at(path, "name"), "");
     validate_port(e, path_at(path, "port"), validate_int(port, "port"));
     if (validate_required(e, path_at(path, "protocol"), protocol))
-        validate_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
+        validate_one_of(e, path_at(path, "protocol"), protocol, WORDS(protocols));
     if (validate_member(port, "appProtocol"))
         validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
                       value_text(port, "appProtocol"));
@@ -166,7 +166,7 @@ static void check_slice_port(struct field_errors *e, const struct field_path *pa
         fault_required(e, path_at(path, "protocol"), "");
     else
         validate_one_of(e, path_at(path, "protocol"), value_text(port, "protocol"),
-                        VALUES(protocols));
+                        WORDS(protocols));
     if (validate_member(port, "appProtocol"))
         validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
                       value_text(port, "appProtocol"));

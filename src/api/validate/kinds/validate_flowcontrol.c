@@ -105,7 +105,7 @@ static void check_subject(struct field_errors *e, const struct field_path *path,
         { STR("Group"), STR("group") },
     };
     struct str kind = value_text(subject, "kind");
-    if (!validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
+    if (!validate_one_of(e, path_at(path, "kind"), kind, WORDS(kinds)))
         return;
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < 3; i++) {
@@ -154,8 +154,8 @@ static void check_verbs(struct field_errors *e, const struct field_path *path,
     if (!check_wildcard(e, path, verbs, "verbs") || validate_list_has(verbs, STR("*")))
         return;
     value_each_item (it, verbs)
-        if (!validate_is_one_of(value_str(it), VALUES(verbs_known))) {
-            field_not_supported(e, path, field_json(e, verbs), VALUES(verbs_known));
+        if (!words_have(value_str(it), WORDS(verbs_known))) {
+            field_not_supported(e, path, field_json(e, verbs), WORDS(verbs_known));
             return;
         }
 }
@@ -284,10 +284,10 @@ static void create_schema(struct field_errors *e, const struct value *obj)
     struct str name = value_str(value_dig(spec, "priorityLevelConfiguration", "name"));
     size_t i = 0;
     check_precedence(e, spec, name_of(obj));
-    if (method && !validate_is_one_of(value_text(method, "type"), VALUES(methods)))
+    if (method && !words_have(value_text(method, "type"), WORDS(methods)))
         field_not_supported(e, path_at(path_at(path, "distinguisherMethod"), "type"),
                             inner_json(e, VERSION, STR("FlowDistinguisherMethod"), method),
-                            VALUES(methods));
+                            WORDS(methods));
     if (name.n)
         validate_name(e, level, NAME_SUBDOMAIN, name);
     else
@@ -367,7 +367,7 @@ static void check_limited(struct field_errors *e, const struct field_path *path,
     if (str_eq(type, types[0]) && validate_member(response, "queuing"))
         check_queuing(e, path_at(at, "queuing"), validate_member(response, "queuing"));
     else if (type.n)
-        validate_one_of(e, path_at(at, "type"), type, VALUES(types));
+        validate_one_of(e, path_at(at, "type"), type, WORDS(types));
     check_percent(e, path_at(path, "lendablePercent"), validate_int(limited, "lendablePercent"));
     if (borrowing < 0)
         fault_int(e, path_at(path, "borrowingLimitPercent"), borrowing,
@@ -434,7 +434,7 @@ static void check_level(struct field_errors *e, const struct value *obj,
     } else if (str_eq(type, types[1]) && limited) {
         check_limited(e, path_at(path, "limited"), limited);
     } else if (type.n) {
-        validate_one_of(e, path_at(path, "type"), type, VALUES(types));
+        validate_one_of(e, path_at(path, "type"), type, WORDS(types));
     }
     check_mandatory(e, obj, STR("PriorityLevelConfiguration"),
                     STR("PriorityLevelConfigurationSpec"));

@@ -92,7 +92,7 @@ static void check_http_path(struct field_errors *e, const struct field_path *pat
         fault_required(e, path_at(path, "pathType"), "pathType must be specified");
         return;
     }
-    if (validate_one_of(e, path_at(path, "pathType"), type, VALUES(types))) {
+    if (validate_one_of(e, path_at(path, "pathType"), type, WORDS(types))) {
         if (!str_eq(type, types[1]))
             check_url_path(e, path_at(path, "path"), text);
         else if (text.n && !str_starts(text, STR("/")))
@@ -273,7 +273,7 @@ static void check_scope(struct field_errors *e, const struct field_path *path,
         fault_required(e, path_at(path, "scope"), "");
         return;
     }
-    if (!validate_one_of(e, path_at(path, "scope"), scope, VALUES(scopes)))
+    if (!validate_one_of(e, path_at(path, "scope"), scope, WORDS(scopes)))
         return;
     if (str_eq(scope, scopes[0])) {
         if (ns)

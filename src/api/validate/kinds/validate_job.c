@@ -87,7 +87,7 @@ static void check_exit_codes(struct field_errors *e, const struct field_path *pa
     static const struct str operators[] = { STR("In"), STR("NotIn") };
     struct str operator_ = value_text(on_exit, "operator");
     const struct value *container = validate_member(on_exit, "containerName");
-    require_one_of(e, path_at(path, "operator"), operator_, VALUES(operators));
+    require_one_of(e, path_at(path, "operator"), operator_, WORDS(operators));
     if (container && !has_container(spec, value_str(container)))
         fault_text(e, path_at(path, "containerName"), value_str(container),
                    "must be one of the container or initContainer names in the pod template");
@@ -105,7 +105,7 @@ static void check_patterns(struct field_errors *e, const struct field_path *path
     value_each_item (it, patterns) {
         const struct field_path *at = path_item(path, i++);
         (void)validate_name(e, path_at(at, "type"), NAME_QUALIFIED, value_text(it, "type"));
-        require_one_of(e, path_at(at, "status"), value_text(it, "status"), VALUES(states));
+        require_one_of(e, path_at(at, "status"), value_text(it, "status"), WORDS(states));
     }
 }
 
@@ -117,7 +117,7 @@ static void check_failure_rule(struct field_errors *e, const struct field_path *
     struct str action = value_text(rule, "action");
     const struct value *on_exit = validate_member(rule, "onExitCodes"),
                        *patterns = value_get(rule, STR("onPodConditions"));
-    require_one_of(e, path_at(path, "action"), action, VALUES(actions));
+    require_one_of(e, path_at(path, "action"), action, WORDS(actions));
     if (str_eq(action, actions[1]) && !validate_member(spec, "backoffLimitPerIndex"))
         fault_text(e, path_at(path, "action"), action,
                    "requires the backoffLimitPerIndex to be set");
@@ -271,7 +271,7 @@ static void check_counts_of_job(struct field_errors *e, const struct field_path 
             field_too_long(e, path_at(path, "managedBy"), MANAGED_BY_MAX);
     }
     if (mode)
-        (void)validate_one_of(e, path_at(path, "completionMode"), value_str(mode), VALUES(modes));
+        (void)validate_one_of(e, path_at(path, "completionMode"), value_str(mode), WORDS(modes));
     if (str_eq(value_str(mode), modes[1]))
         check_indexed(e, path, spec);
     if (!mode || str_eq(value_str(mode), modes[0]))
@@ -298,7 +298,7 @@ static void check_restart(struct field_errors *e, const struct field_path *path,
         value_text(validate_member(validate_member(spec, "template"), "spec"), "restartPolicy");
     if (!policy.n || str_eq(policy, STR("Always")))
         fault_required(e, path, "valid values: \"OnFailure\", \"Never\"");
-    else if (validate_one_of(e, path, policy, VALUES(policies)) &&
+    else if (validate_one_of(e, path, policy, WORDS(policies)) &&
              validate_member(spec, "podFailurePolicy") && str_eq(policy, policies[0]))
         fault_text(e, path, policy,
                    "only \"Never\" is supported when podFailurePolicy is specified");

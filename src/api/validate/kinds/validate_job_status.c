@@ -249,7 +249,7 @@ void validate_job_status(struct field_errors *e, const struct value *job,
                                          STR("ready"), STR("terminating") };
     struct state now = state_of(job), was = state_of(old_job);
     const struct value *spec = validate_member(job, "spec");
-    validate_counts(e, STATUS, now.status, VALUES(counts));
+    validate_counts(e, STATUS, now.status, WORDS(counts));
     check_uncounted(e, validate_member(now.status, "uncountedTerminatedPods"));
     check_pairs(e, &now, &was);
     check_completion_time(e, &now, &was);

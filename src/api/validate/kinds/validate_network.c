@@ -54,8 +54,7 @@ static void check_policy_port(struct field_errors *e, const struct field_path *p
     static const struct str protocols[] = { STR("TCP"), STR("UDP"), STR("SCTP") };
     const struct value *port = validate_member(of, "port"), *end = validate_member(of, "endPort");
     if (validate_member(of, "protocol"))
-        validate_one_of(e, path_at(path, "protocol"), value_text(of, "protocol"),
-                        VALUES(protocols));
+        validate_one_of(e, path_at(path, "protocol"), value_text(of, "protocol"), WORDS(protocols));
     if (value_is(port, VALUE_INT))
         validate_port(e, path_at(path, "port"), port->i);
     check_end_port(e, path_at(path, "endPort"), port, end);
@@ -159,7 +158,7 @@ static void check_policy(struct field_errors *e, const struct value *obj,
     size_t i = 0;
     value_each_item (it, types)
         validate_one_of(e, path_item(path_at(path, "policyTypes"), i++), value_str(it),
-                        VALUES(known));
+                        WORDS(known));
 }
 
 static void create_policy(struct field_errors *e, const struct value *obj)

@@ -39,7 +39,7 @@ static void check_taints(struct field_errors *e, const struct field_path *path,
         validate_name(e, path_at(at, "key"), NAME_QUALIFIED, key);
         check_label_value(e, path_at(at, "value"), value_text(taint, "value"));
         if (validate_required(e, path_at(at, "effect"), effect))
-            validate_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
+            validate_one_of(e, path_at(at, "effect"), effect, WORDS(effects));
         struct str both =
             arena_printf(e->arena, STR_FMT "=" STR_FMT, STR_ARG(effect), STR_ARG(key));
         if (!text_set_add(&seen, both, taint))

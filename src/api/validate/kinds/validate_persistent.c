@@ -337,8 +337,8 @@ static void update_claim_status(struct field_errors *e, struct str sub, const st
         static const struct str storage[] = { STR("storage") };
         if (validate_name(e, at, NAME_QUALIFIED, f->key) && validate_resource_is_native(f->key))
             validate_one_of(e, at, f->key, storage, 1);
-        if (!validate_is_one_of(value_str(&f->val), VALUES(states)))
-            validate_one_of(e, at, f->key, VALUES(states));
+        if (!words_have(value_str(&f->val), WORDS(states)))
+            validate_one_of(e, at, f->key, WORDS(states));
     }
     check_claim_amounts(e, path_at(path, "allocatedResources"),
                         value_get(status, STR("allocatedResources")), true);

@@ -36,7 +36,7 @@ static void check_budget(struct field_errors *e, const struct value *spec, unsig
                                   selector_flags);
     if (policy)
         (void)validate_one_of(e, path_at(SPEC, "unhealthyPodEvictionPolicy"), value_str(policy),
-                              VALUES(policies));
+                              WORDS(policies));
 }
 
 static void create_budget(struct field_errors *e, const struct value *obj)
@@ -118,8 +118,7 @@ static void create_priority(struct field_errors *e, const struct value *obj)
                         "maximum allowed value of a user defined priority is %d",
                         PRIORITY_USER_MAX);
     if (policy && validate_required(e, path_root("preemptionPolicy"), value_str(policy)))
-        (void)validate_one_of(e, path_root("preemptionPolicy"), value_str(policy),
-                              VALUES(policies));
+        (void)validate_one_of(e, path_root("preemptionPolicy"), value_str(policy), WORDS(policies));
 }
 
 static void update_priority(struct field_errors *e, const struct value *obj,

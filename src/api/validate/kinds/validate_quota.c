@@ -16,7 +16,7 @@ static void check_limit_type(struct field_errors *e, const struct field_path *pa
                                         STR("PersistentVolumeClaim") };
     if (!validate_name(e, path, NAME_QUALIFIED, type))
         return;
-    if (str_find(type, '/') < 0 && !validate_is_one_of(type, VALUES(types)))
+    if (str_find(type, '/') < 0 && !words_have(type, WORDS(types)))
         fault_text(e, path, type, "must be a standard limit type or fully qualified");
 }
 
@@ -206,7 +206,7 @@ static bool is_quota_resource(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return validate_is_one_of(name, VALUES(names)) || validate_resource_is_hugepages(name) ||
+    return words_have(name, WORDS(names)) || validate_resource_is_hugepages(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -229,7 +229,7 @@ static bool is_scope(struct str scope)
         STR("NotBestEffort"),         STR("PriorityClass"),  STR("CrossNamespacePodAffinity"),
         STR("VolumeAttributesClass"),
     };
-    return validate_is_one_of(scope, VALUES(scopes));
+    return words_have(scope, WORDS(scopes));
 }
 
 static bool scope_counts(struct str scope, struct str resource)
@@ -244,7 +244,7 @@ static bool scope_counts(struct str scope, struct str resource)
                str_eq(resource, STR("requests.storage"));
     if (str_eq(resource, STR("pods")))
         return true;
-    return !str_eq(scope, STR("BestEffort")) && validate_is_one_of(resource, VALUES(compute));
+    return !str_eq(scope, STR("BestEffort")) && words_have(resource, WORDS(compute));
 }
 
 /* How many of the limited resources a scope says nothing about. */

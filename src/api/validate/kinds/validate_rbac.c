@@ -114,7 +114,7 @@ static void check_subject(struct field_errors *e, const struct field_path *path,
     static const struct str kinds[] = { STR("ServiceAccount"), STR("User"), STR("Group") };
     struct str kind = value_text(subject, "kind"), name = value_text(subject, "name");
     struct str group = value_text(subject, "apiGroup");
-    if (!validate_one_of(e, path_at(path, "kind"), kind, VALUES(kinds)))
+    if (!validate_one_of(e, path_at(path, "kind"), kind, WORDS(kinds)))
         return;
     if (!str_eq(kind, kinds[0])) {
         check_group(e, path_at(path, "apiGroup"), group, GROUP);

@@ -155,7 +155,7 @@ static void create_binding(struct field_errors *e, const struct value *obj)
     struct str kind = value_text(target, "kind"), name = value_text(target, "name");
     bool node = kind.n == 0 || str_eq(kind, kinds[0]);
     if (!node)
-        field_not_supported(e, path_at(path, "kind"), field_quoted(e, kind), VALUES(kinds));
+        field_not_supported(e, path_at(path, "kind"), field_quoted(e, kind), WORDS(kinds));
     if (validate_required(e, path_at(path, "name"), name) && node)
         validate_name(e, path_at(path, "name"), NAME_SUBDOMAIN, name);
 }

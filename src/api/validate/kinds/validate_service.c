@@ -54,13 +54,13 @@ static void check_families(struct field_errors *e, const struct value *spec)
     text_set_init(&seen);
     value_each_item (it, families) {
         const struct field_path *at = path_item(SPEC("ipFamilies"), i++);
-        validate_one_of(e, at, value_str(it), VALUES(known));
+        validate_one_of(e, at, value_str(it), WORDS(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
     if (validate_member(spec, "ipFamilyPolicy"))
         validate_one_of(e, SPEC("ipFamilyPolicy"), value_text(spec, "ipFamilyPolicy"),
-                        VALUES(policies));
+                        WORDS(policies));
 }
 
 static bool check_addresses(struct field_errors *e, const struct value *ips,
@@ -148,7 +148,7 @@ static void check_service_port(struct field_errors *e, const struct field_path *
     }
     validate_port(e, path_at(path, "port"), validate_int(port, "port"));
     if (validate_required(e, path_at(path, "protocol"), protocol))
-        validate_one_of(e, path_at(path, "protocol"), protocol, VALUES(protocols));
+        validate_one_of(e, path_at(path, "protocol"), protocol, WORDS(protocols));
     validate_port_or_name(e, path_at(path, "targetPort"), value_get(port, STR("targetPort")));
     if (validate_member(port, "appProtocol"))
         validate_name(e, path_at(path, "appProtocol"), NAME_QUALIFIED,
@@ -257,7 +257,7 @@ static void check_affinity(struct field_errors *e, const struct value *spec)
     const struct field_path *path = SPEC("sessionAffinityConfig"), *at = path_at(path, "clientIP");
     int64_t timeout = validate_int(client, "timeoutSeconds");
     if (validate_required(e, SPEC("sessionAffinity"), affinity))
-        validate_one_of(e, SPEC("sessionAffinity"), affinity, VALUES(known));
+        validate_one_of(e, SPEC("sessionAffinity"), affinity, WORDS(known));
     if (str_eq(affinity, known[1]) && config)
         fault_forbidden(e, path, "must not be set when session affinity is None");
     if (!str_eq(affinity, known[0]))
@@ -373,7 +373,7 @@ static void check_external_policy(struct field_errors *e, const struct value *sp
         fault_text(e, SPEC("externalTrafficPolicy"), policy,
                    "may only be set for externally-accessible services");
     else if (reachable && validate_required(e, SPEC("externalTrafficPolicy"), policy))
-        validate_one_of(e, SPEC("externalTrafficPolicy"), policy, VALUES(policies));
+        validate_one_of(e, SPEC("externalTrafficPolicy"), policy, WORDS(policies));
     if (!needs_health_check(spec)) {
         if (port)
             fault_int(e, SPEC("healthCheckNodePort"), port,
@@ -399,10 +399,10 @@ static void check_traffic(struct field_errors *e, const struct value *spec)
     if (!inner && served)
         fault_required(e, SPEC("internalTrafficPolicy"), "");
     if (inner)
-        validate_one_of(e, SPEC("internalTrafficPolicy"), value_str(inner), VALUES(policies));
+        validate_one_of(e, SPEC("internalTrafficPolicy"), value_str(inner), WORDS(policies));
     if (distribution)
         validate_one_of(e, SPEC("trafficDistribution"), value_str(distribution),
-                        VALUES(distributions));
+                        WORDS(distributions));
 }
 
 /* ---- Service ---- */
@@ -433,7 +433,7 @@ static void check_service(struct field_errors *e, const struct value *obj,
     validate_service_addresses(e, spec, old);
     check_external_ips(e, spec, old);
     if (validate_required(e, SPEC("type"), type))
-        validate_one_of(e, SPEC("type"), type, VALUES(types));
+        validate_one_of(e, SPEC("type"), type, WORDS(types));
     check_node_ports(e, spec);
     check_repeated_ports(e, spec);
     check_balancer(e, obj, old_obj);

@@ -61,9 +61,9 @@ static void check_policies(struct field_errors *e, const struct value *spec)
     if (!policy)
         return;
     (void)validate_one_of(e, path_at(path, "whenDeleted"), value_text(policy, "whenDeleted"),
-                          VALUES(retention));
+                          WORDS(retention));
     (void)validate_one_of(e, path_at(path, "whenScaled"), value_text(policy, "whenScaled"),
-                          VALUES(retention));
+                          WORDS(retention));
 }
 
 /* ---- The template ---- */
@@ -217,7 +217,7 @@ static void update_sub(struct field_errors *e, struct str sub, const struct valu
         update(e, obj, old_obj);
         return;
     }
-    validate_counts(e, STATUS, status, VALUES(counts));
+    validate_counts(e, STATUS, status, WORDS(counts));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
     validate_at_most(e, STATUS, status, STR("availableReplicas"), STR("readyReplicas"),

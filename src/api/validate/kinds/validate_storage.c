@@ -138,12 +138,12 @@ static void create_storage_class(struct field_errors *e, const struct value *obj
     check_provisioner(e, path_root("provisioner"), value_text(obj, "provisioner"));
     check_parameters(e, obj, false);
     if (policy.n)
-        validate_one_of(e, path_root("reclaimPolicy"), policy, VALUES(policies));
+        validate_one_of(e, path_root("reclaimPolicy"), policy, WORDS(policies));
     if (!validate_member(obj, "volumeBindingMode"))
         fault_required(e, path_root("volumeBindingMode"), "");
     else
         validate_one_of(e, path_root("volumeBindingMode"), value_text(obj, "volumeBindingMode"),
-                        VALUES(modes));
+                        WORDS(modes));
     check_topologies(e, value_get(obj, STR("allowedTopologies")));
     declared_check(e, NULL, &storage_class, obj, NULL);
 }
@@ -386,10 +386,10 @@ static void create_csi_driver(struct field_errors *e, const struct value *obj)
         fault_required(e, path_at(path, "storageCapacity"), "");
     if (validate_member(spec, "fsGroupPolicy"))
         validate_one_of(e, path_at(path, "fsGroupPolicy"), value_text(spec, "fsGroupPolicy"),
-                        VALUES(policies));
+                        WORDS(policies));
     check_token_requests(e, path_at(path, "tokenRequests"), value_get(spec, STR("tokenRequests")));
     value_each_item (it, value_get(spec, STR("volumeLifecycleModes")))
-        validate_one_of(e, path_at(path, "volumeLifecycleModes"), value_str(it), VALUES(modes));
+        validate_one_of(e, path_at(path, "volumeLifecycleModes"), value_str(it), WORDS(modes));
     if (!validate_member(spec, "seLinuxMount"))
         fault_required(e, path_at(path, "seLinuxMount"), "");
     if (validate_member(spec, "nodeAllocatableUpdatePeriodSeconds") && period < 10)

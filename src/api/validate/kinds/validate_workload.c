@@ -31,7 +31,7 @@ void validate_lasting_template(struct field_errors *e, const struct field_path *
     const struct value *spec = validate_member(template, "spec");
     const struct field_path *path = path_at(template_path, "spec");
     (void)validate_one_of(e, path_at(path, "restartPolicy"), value_text(spec, "restartPolicy"),
-                          VALUES(always));
+                          WORDS(always));
     if (validate_member(spec, "activeDeadlineSeconds"))
         fault_forbidden(e, path_at(path, "activeDeadlineSeconds"),
                         "activeDeadlineSeconds in %s is not Supported", kind);

@@ -43,7 +43,7 @@ void validate_seccomp_profile(struct field_errors *e, const struct field_path *p
 {
     static const struct str known[] = { STR("runtime/default"), STR("docker/default"),
                                         STR("unconfined") };
-    if (validate_is_one_of(profile, VALUES(known)))
+    if (words_have(profile, WORDS(known)))
         return;
     if (str_starts(profile, LOCALHOST))
         (void)validate_descending_path(e, path, str_skip(profile, LOCALHOST.n));
@@ -62,7 +62,7 @@ void validate_apparmor_profile(struct field_errors *e, const struct field_path *
                                struct str profile, struct str shown)
 {
     static const struct str known[] = { STR(""), STR("runtime/default"), STR("unconfined") };
-    if (validate_is_one_of(profile, VALUES(known)) || str_starts(profile, LOCALHOST))
+    if (words_have(profile, WORDS(known)) || str_starts(profile, LOCALHOST))
         return;
     struct str quoted = field_quoted(e, profile);
     fault_text(e, path, shown, "invalid AppArmor profile name: " STR_FMT, STR_ARG(quoted));

@@ -27,7 +27,7 @@ static void check_ports(struct field_errors *e, const struct field_path *path,
         if (host_port)
             (void)validate_port(e, path_at(at, "hostPort"), host_port);
         if (validate_required(e, path_at(at, "protocol"), protocol))
-            (void)validate_one_of(e, path_at(at, "protocol"), protocol, VALUES(protocols));
+            (void)validate_one_of(e, path_at(at, "protocol"), protocol, WORDS(protocols));
     }
 }
 
@@ -55,7 +55,7 @@ static void check_propagation(struct field_errors *e, const struct field_path *p
                               const struct value *mode, const struct value *container)
 {
     static const struct str modes[] = { STR("Bidirectional"), STR("HostToContainer"), STR("None") };
-    (void)validate_one_of(e, path, value_str(mode), VALUES(modes));
+    (void)validate_one_of(e, path, value_str(mode), WORDS(modes));
     if (str_eq(value_str(mode), STR("Bidirectional")) &&
         !value_is_true(value_dig(container, "securityContext", "privileged")))
         fault_forbidden(
@@ -67,7 +67,7 @@ static void check_recursive(struct field_errors *e, const struct field_path *pat
 {
     static const struct str modes[] = { STR("Disabled"), STR("Enabled"), STR("IfPossible") };
     const struct value *propagation = validate_member(mount, "mountPropagation");
-    if (!validate_one_of(e, path, value_str(mode), VALUES(modes)) ||
+    if (!validate_one_of(e, path, value_str(mode), WORDS(modes)) ||
         str_eq(value_str(mode), modes[0]))
         return;
     if (!value_is_true(value_get(mount, STR("readOnly"))))
@@ -86,7 +86,7 @@ static void check_mount_options(struct field_errors *e, const struct field_path 
     size_t i = 0;
     value_each_item (it, options) {
         const struct field_path *at = path_item(path, i++);
-        (void)validate_one_of(e, at, value_str(it), VALUES(known));
+        (void)validate_one_of(e, at, value_str(it), WORDS(known));
         if (!text_set_add(&seen, value_str(it), it))
             fault_duplicate(e, at, value_str(it));
     }
@@ -228,7 +228,7 @@ void validate_volume_mounts(struct field_errors *e, const struct field_path *pat
 bool validate_pull_policy(struct field_errors *e, const struct field_path *path, struct str policy)
 {
     static const struct str policies[] = { STR("Always"), STR("IfNotPresent"), STR("Never") };
-    return validate_required(e, path, policy) && validate_one_of(e, path, policy, VALUES(policies));
+    return validate_required(e, path, policy) && validate_one_of(e, path, policy, WORDS(policies));
 }
 
 static void check_resize_policy(struct field_errors *e, const struct field_path *path,
@@ -245,9 +245,9 @@ static void check_resize_policy(struct field_errors *e, const struct field_path 
         if (!text_set_add(&seen, resource, it))
             fault_duplicate(e, path_item(path, i), resource);
         if (validate_required(e, path, resource))
-            (void)validate_one_of(e, path, resource, VALUES(resources));
+            (void)validate_one_of(e, path, resource, WORDS(resources));
         if (validate_required(e, path, policy))
-            (void)validate_one_of(e, path, policy, VALUES(policies));
+            (void)validate_one_of(e, path, policy, WORDS(policies));
         if (str_eq(restart_policy, STR("Never")) && !str_eq(policy, policies[0]))
             fault_text(e, path, policy,
                        "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
@@ -262,13 +262,13 @@ static void check_restart_rule(struct field_errors *e, const struct field_path *
     static const struct str operators[] = { STR("In"), STR("NotIn") };
     const struct value *codes = validate_member(rule, "exitCodes");
     const struct field_path *codes_path = path_at(path, "exitCodes");
-    (void)validate_one_of(e, path_at(path, "action"), value_text(rule, "action"), VALUES(actions));
+    (void)validate_one_of(e, path_at(path, "action"), value_text(rule, "action"), WORDS(actions));
     if (!codes) {
         fault_required(e, codes_path, "must be specified");
         return;
     }
     (void)validate_one_of(e, path_at(codes_path, "operator"), value_text(codes, "operator"),
-                          VALUES(operators));
+                          WORDS(operators));
     if (validate_count(codes, "values") > 255)
         fault_too_many(e, path_at(codes_path, "values"), validate_count(codes, "values"), 255);
 }
@@ -286,7 +286,7 @@ static void check_restart_policy(struct field_errors *e, const struct field_path
                        "must specify restartPolicy when restart rules are used");
     else
         (void)validate_one_of(e, path_at(path, "restartPolicy"), value_str(policy),
-                              VALUES(policies));
+                              WORDS(policies));
     const struct field_path *rules_path = path_at(path, "restartPolicyRules");
     if (validate__count(rules) > 20)
         fault_too_many(e, rules_path, rules->n, 20);
@@ -307,7 +307,7 @@ static void check_container(struct field_errors *e, const struct field_path *pat
     (void)validate_required(e, path_at(path, "image"), value_text(container, "image"));
     const struct field_path *policy_path = path_at(path, "terminationMessagePolicy");
     if (validate_required(e, policy_path, policy))
-        (void)validate_one_of(e, policy_path, policy, VALUES(policies));
+        (void)validate_one_of(e, policy_path, policy, WORDS(policies));
     check_ports(e, path_at(path, "ports"), value_get(container, STR("ports")));
     validate_env(e, path_at(path, "env"), value_get(container, STR("env")));
     validate_env_from(e, path_at(path, "envFrom"), value_get(container, STR("envFrom")));

@@ -56,7 +56,7 @@ static bool is_known_field(struct str text)
         STR("status.podIPs"),
         STR("spec.host"),
     };
-    return validate_is_one_of(text, VALUES(known));
+    return words_have(text, WORDS(known));
 }
 
 /* Of old clients. */
@@ -98,9 +98,9 @@ void validate_field_ref(struct field_errors *e, const struct field_path *path,
         fault_text(e, at, text, "error converting fieldPath: field label not supported: " STR_FMT,
                    STR_ARG(text));
     else if (volume)
-        (void)validate_one_of(e, at, modern_name(text), VALUES(of_volume));
+        (void)validate_one_of(e, at, modern_name(text), WORDS(of_volume));
     else
-        (void)validate_one_of(e, at, modern_name(text), VALUES(of_env));
+        (void)validate_one_of(e, at, modern_name(text), WORDS(of_env));
 }
 
 static void check_divisor(struct field_errors *e, const struct field_path *path,
@@ -121,7 +121,7 @@ static void check_divisor(struct field_errors *e, const struct field_path *path,
     if (!divisor.n || quantity_sign(divisor) == 0)
         return;
     if (str_eq(resource, STR("limits.cpu")) || str_eq(resource, STR("requests.cpu"))) {
-        if (!validate_is_one_of(divisor, VALUES(of_cpu)))
+        if (!words_have(divisor, WORDS(of_cpu)))
             fault_text(e, path, resource,
                        "only divisor's values 1m and 1 are supported with the cpu resource");
         return;
@@ -137,7 +137,7 @@ static void check_divisor(struct field_errors *e, const struct field_path *path,
             words = kinds[i].words;
     if (str_starts(rest, STR(".hugepages-")))
         words = "hugepages";
-    if (words && !validate_is_one_of(divisor, VALUES(of_bytes)))
+    if (words && !words_have(divisor, WORDS(of_bytes)))
         fault_text(e, path, resource,
                    "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei "
                    "are supported with the %s resource",
@@ -158,7 +158,7 @@ void validate_resource_field_ref(struct field_errors *e, const struct field_path
         fault_required(e, path_at(path, "resource"), "");
     else if (!str_starts(resource, STR("limits.hugepages-")) &&
              !str_starts(resource, STR("requests.hugepages-")))
-        (void)validate_one_of(e, path_at(path, "resource"), resource, VALUES(known));
+        (void)validate_one_of(e, path_at(path, "resource"), resource, WORDS(known));
     check_divisor(e, path_at(path, "divisor"), resource, value_text(ref, "divisor"));
 }
 

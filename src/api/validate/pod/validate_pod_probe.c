@@ -11,12 +11,12 @@ static void check_http(struct field_errors *e, const struct field_path *path,
     struct str scheme = value_text(http, "scheme");
     (void)validate_required(e, path_at(path, "path"), value_text(http, "path"));
     (void)validate_port_or_name(e, path_at(path, "port"), value_get(http, STR("port")));
-    (void)validate_one_of(e, path_at(path, "scheme"), scheme, VALUES(schemes));
+    (void)validate_one_of(e, path_at(path, "scheme"), scheme, WORDS(schemes));
     value_each_item (it, value_get(http, STR("httpHeaders")))
         (void)validate_header_name(e, path_at(path, "httpHeaders"), value_text(it, "name"));
     const struct value *protocol = validate_member(http, "protocol");
     if (!protocol ||
-        !validate_one_of(e, path_at(path, "protocol"), value_str(protocol), VALUES(protocols)) ||
+        !validate_one_of(e, path_at(path, "protocol"), value_str(protocol), WORDS(protocols)) ||
         !str_eq(value_str(protocol), STR("HTTP2")))
         return;
     if (!str_eq(scheme, STR("HTTP")))
@@ -46,7 +46,7 @@ static void check_grpc(struct field_errors *e, const struct field_path *path,
     (void)validate_port(e, path_at(path, "port"), validate_int(grpc, "port"));
     const struct value *mode = validate_member(grpc, "mode");
     if (mode)
-        (void)validate_one_of(e, path_at(path, "mode"), value_str(mode), VALUES(modes));
+        (void)validate_one_of(e, path_at(path, "mode"), value_str(mode), WORDS(modes));
 }
 
 static void check_sleep(struct field_errors *e, const struct field_path *path,
@@ -164,9 +164,9 @@ static void check_stop_signal(struct field_errors *e, const struct field_path *p
     if (!os)
         fault_forbidden(e, path, "may not be set for containers with empty `spec.os.name`");
     else if (str_eq(name, STR("windows")))
-        (void)validate_one_of(e, path, signal, VALUES(of_windows));
+        (void)validate_one_of(e, path, signal, WORDS(of_windows));
     else if (str_eq(name, STR("linux")))
-        (void)validate_one_of(e, path, signal, VALUES(of_linux));
+        (void)validate_one_of(e, path, signal, WORDS(of_linux));
 }
 
 void validate_lifecycle(struct field_errors *e, const struct field_path *path,

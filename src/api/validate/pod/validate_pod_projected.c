@@ -168,7 +168,7 @@ static void check_certificate(struct projection *p, const struct field_path *pat
     check_user_annotations(p, path_at(path, "userAnnotations"),
                            value_get(v, STR("userAnnotations")));
     validate_user(e, path_at(path, "user"), validate_member(v, "user"));
-    (void)validate_one_of(e, path_at(path, "keyType"), value_text(v, "keyType"), VALUES(key_types));
+    (void)validate_one_of(e, path_at(path, "keyType"), value_text(v, "keyType"), WORDS(key_types));
     check_expiration(p, path_at(path, "maxExpirationSeconds"), v);
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {

@@ -218,7 +218,7 @@ void validate_tolerations(struct field_errors *e, const struct field_path *path,
                        "effect must be 'NoExecute' when `tolerationSeconds` is set");
         check_toleration_value(e, at, it, with_order);
         if (effect.n)
-            (void)validate_one_of(e, path_at(at, "effect"), effect, VALUES(effects));
+            (void)validate_one_of(e, path_at(at, "effect"), effect, WORDS(effects));
     }
 }
 
@@ -241,7 +241,7 @@ static void check_inclusion(struct field_errors *e, const struct field_path *pat
 {
     static const struct str policies[] = { STR("Honor"), STR("Ignore") };
     if (policy)
-        (void)validate_one_of(e, path, value_str(policy), VALUES(policies));
+        (void)validate_one_of(e, path, value_str(policy), WORDS(policies));
 }
 
 /* As it was before the keys were merged into the selector. */
@@ -322,7 +322,7 @@ void validate_spread_constraints(struct field_errors *e, const struct field_path
         if (!value_text(it, "topologyKey").n)
             fault_required(e, path_at(at, "topologyKey"), "can not be empty");
         (void)validate_one_of(e, path_at(at, "whenUnsatisfiable"),
-                              value_text(it, "whenUnsatisfiable"), VALUES(actions));
+                              value_text(it, "whenUnsatisfiable"), WORDS(actions));
         if (constraints->n > 1) {
             struct str pair = spread_pair(e->arena, it);
             if (text_set_get(&last, pair) != it)

@@ -16,7 +16,7 @@ static void check_seccomp(struct field_errors *e, const struct field_path *path,
     if (!type.n)
         fault_required(e, path_at(path, "type"), "type is required when seccompProfile is set");
     else
-        (void)validate_one_of(e, path_at(path, "type"), type, VALUES(types));
+        (void)validate_one_of(e, path_at(path, "type"), type, WORDS(types));
     if (!str_eq(type, types[0])) {
         if (local)
             field_error(e, FIELD_INVALID, local_path,
@@ -51,7 +51,7 @@ static void check_apparmor(struct field_errors *e, const struct field_path *path
     const struct value *local = validate_member(profile, "localhostProfile");
     if (!type.n)
         fault_required(e, path_at(path, "type"), "type is required when appArmorProfile is set");
-    else if (!validate_one_of(e, path_at(path, "type"), type, VALUES(types)))
+    else if (!validate_one_of(e, path_at(path, "type"), type, WORDS(types)))
         return;
     else if (str_eq(type, types[0]))
         check_local_apparmor(e, path_at(path, "localhostProfile"), local);
@@ -261,7 +261,7 @@ void validate_security_context(struct field_errors *e, const struct field_path *
     check_optional_id(e, path, sc, STR("runAsUser"));
     check_optional_id(e, path, sc, STR("runAsGroup"));
     if (mount) {
-        (void)validate_one_of(e, path_at(path, "procMount"), value_str(mount), VALUES(mounts));
+        (void)validate_one_of(e, path_at(path, "procMount"), value_str(mount), WORDS(mounts));
         if (scope->host_users && str_eq(value_str(mount), mounts[1]))
             fault_value(e, path_at(path, "procMount"), mount,
                         "`hostUsers` must be false to use `Unmasked`");
@@ -319,7 +319,7 @@ bool validate_sysctl_is_of_host(const struct value *spec, struct str name, const
     }
     *ret_field = "hostIPC";
     return value_is_true(value_get(spec, STR("hostIPC"))) &&
-           (validate_is_one_of(plain, VALUES(of_ipc)) || str_starts(plain, STR("fs.mqueue.")));
+           (words_have(plain, WORDS(of_ipc)) || str_starts(plain, STR("fs.mqueue.")));
 }
 
 static void check_sysctls(struct field_errors *e, const struct field_path *path,
@@ -376,7 +376,7 @@ void validate_pod_security_context(struct field_errors *e, const struct field_pa
                           validate__int(it));
     if (validate_count(sc, "sysctls"))
         check_sysctls(e, path_at(path, "sysctls"), value_get(sc, STR("sysctls")), scope);
-    check_optional_value(e, path, sc, STR("fsGroupChangePolicy"), VALUES(group_changes));
+    check_optional_value(e, path, sc, STR("fsGroupChangePolicy"), WORDS(group_changes));
     const struct value *seccomp = validate_member(sc, "seccompProfile"),
                        *windows = validate_member(sc, "windowsOptions"),
                        *apparmor = validate_member(sc, "appArmorProfile");
@@ -386,8 +386,8 @@ void validate_pod_security_context(struct field_errors *e, const struct field_pa
         check_windows_options(e, path_at(path, "windowsOptions"), windows);
     if (apparmor)
         check_apparmor(e, path_at(path, "appArmorProfile"), apparmor);
-    check_optional_value(e, path, sc, STR("supplementalGroupsPolicy"), VALUES(group_policies));
-    check_optional_value(e, path, sc, STR("seLinuxChangePolicy"), VALUES(label_changes));
+    check_optional_value(e, path, sc, STR("supplementalGroupsPolicy"), WORDS(group_policies));
+    check_optional_value(e, path, sc, STR("seLinuxChangePolicy"), WORDS(label_changes));
 }
 
 /* ---- Systems ---- */
@@ -428,7 +428,7 @@ static void forbid_on_windows(struct field_errors *e, const struct field_path *p
     };
     const char *why = "cannot be set for a windows pod";
     forbid(e, path_at(path, "securityContext"), validate_member(spec, "securityContext"),
-           VALUES(of_pod), why);
+           WORDS(of_pod), why);
     if (validate_member(spec, "hostUsers"))
         fault_forbidden(e, path_at(path, "hostUsers"), "%s", why);
     if (value_is_true(value_get(spec, STR("hostPID"))))
@@ -442,7 +442,7 @@ static void forbid_on_windows(struct field_errors *e, const struct field_path *p
         size_t i = 0;
         value_each_item (it, value_get(spec, pod_container_lists[k]))
             forbid(e, path_at(path_item(&list, i++), "securityContext"),
-                   validate_member(it, "securityContext"), VALUES(of_container), why);
+                   validate_member(it, "securityContext"), WORDS(of_container), why);
     }
 }
 
@@ -452,13 +452,13 @@ static void forbid_on_linux(struct field_errors *e, const struct field_path *pat
     static const struct str options[] = { STR("windowsOptions") };
     const char *why = "windows options cannot be set for a linux pod";
     forbid(e, path_at(path, "securityContext"), validate_member(spec, "securityContext"),
-           VALUES(options), why);
+           WORDS(options), why);
     for (size_t k = 0; k < POD_CONTAINER_LISTS; k++) {
         struct field_path list = field_child(path, pod_container_lists[k]);
         size_t i = 0;
         value_each_item (it, value_get(spec, pod_container_lists[k]))
             forbid(e, path_at(path_item(&list, i++), "securityContext"),
-                   validate_member(it, "securityContext"), VALUES(options), why);
+                   validate_member(it, "securityContext"), WORDS(options), why);
     }
 }
 
@@ -471,7 +471,7 @@ void validate_pod_os(struct field_errors *e, const struct field_path *path,
         return;
     struct str name = value_text(os, "name");
     if (!validate_required(e, path_at(path_at(path, "os"), "name"), name) ||
-        !validate_one_of(e, path_at(path, "os"), name, VALUES(names)))
+        !validate_one_of(e, path_at(path, "os"), name, WORDS(names)))
         return;
     if (str_eq(name, names[0]))
         forbid_on_linux(e, path, spec);

@@ -299,10 +299,10 @@ static void check_policies(struct field_errors *e, const struct field_path *path
                                       STR("Default"), STR("None") };
     struct str policy = value_text(spec, "restartPolicy");
     if (validate_required(e, path_at(path, "restartPolicy"), policy))
-        (void)validate_one_of(e, path_at(path, "restartPolicy"), policy, VALUES(restart));
+        (void)validate_one_of(e, path_at(path, "restartPolicy"), policy, WORDS(restart));
     policy = value_text(spec, "dnsPolicy");
     if (validate_required(e, path_at(path, "dnsPolicy"), policy))
-        (void)validate_one_of(e, path_at(path, "dnsPolicy"), policy, VALUES(dns));
+        (void)validate_one_of(e, path_at(path, "dnsPolicy"), policy, WORDS(dns));
 }
 
 static void check_optional_name(struct field_errors *e, const struct field_path *path,
@@ -347,7 +347,7 @@ static void check_classes(struct field_errors *e, const struct field_path *path,
                             value_str(runtime));
     if (policy && validate_required(e, path_at(path, "preemptionPolicy"), value_str(policy)))
         (void)validate_one_of(e, path_at(path, "preemptionPolicy"), value_str(policy),
-                              VALUES(preemption));
+                              WORDS(preemption));
     if (!overhead)
         return;
     struct value limits = value_object(); /* the rules of a container's limits */

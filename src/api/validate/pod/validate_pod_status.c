@@ -19,7 +19,7 @@ static void check_pod_conditions(struct field_errors *e, const struct value *con
         if (validate_int(it, "observedGeneration") < 0)
             fault_int(e, path_at(at, "observedGeneration"), validate_int(it, "observedGeneration"),
                       "must be a non-negative integer");
-        if (!validate_is_one_of(value_text(it, "type"), VALUES(ours)))
+        if (!words_have(value_text(it, "type"), WORDS(ours)))
             (void)validate_name(e, path_at(at, "Type"), NAME_QUALIFIED, value_text(it, "type"));
     }
 }
@@ -249,7 +249,7 @@ static void check_allocated_health(struct field_errors *e, const struct field_pa
     value_each_item (it, resources) {
         const struct field_path *at = path_item(path, i++);
         const struct value *message = validate_member(it, "message");
-        (void)validate_one_of(e, path_at(at, "health"), value_text(it, "health"), VALUES(states));
+        (void)validate_one_of(e, path_at(at, "health"), value_text(it, "health"), WORDS(states));
         if (message && !value_str(message).n)
             fault_required(e, path_at(at, "message"), "must be non-empty if specified");
         else if (value_str(message).n > MESSAGE_MAX)
