@@ -153,6 +153,14 @@ const struct kind_resource *kind_resource_find(const struct kind_version *v, str
     return NULL;
 }
 
+const struct kind_subresource *kind_subresource_find(const struct kind_resource *r, struct str name)
+{
+    for (size_t i = 0; i < r->n_subresources; i++)
+        if (str_eq(r->subresources[i].name, name))
+            return &r->subresources[i];
+    return NULL;
+}
+
 const struct kind_resource *kind_stored_named(struct str group, struct str plural)
 {
     for (size_t v = 0; v < n_kind_versions; v++)

@@ -197,6 +197,10 @@ struct kind_resource {
     struct str deprecation; /* what every answer about it warns of; empty: it is not deprecated */
 };
 
+/* NULL if there is none of that name. */
+const struct kind_subresource *kind_subresource_find(const struct kind_resource *r,
+                                                     struct str name);
+
 /* Whether a DELETE answers with the object as it was, instead of a Status. */
 bool kind_shows_deleted(const struct kind_resource *r);
 

@@ -60,14 +60,6 @@ static const struct fieldset *add_path(struct arena *a, const struct fieldset *s
     return n ? fieldset_union(a, s, fieldset_of(a, steps, n)) : s;
 }
 
-static bool has_status(const struct kind_resource *r)
-{
-    for (size_t i = 0; i < r->n_subresources; i++)
-        if (str_eq(r->subresources[i].name, STR("status")))
-            return true;
-    return false;
-}
-
 static const struct fieldset *usual_resets(struct arena *a, const struct kind_resource *r,
                                            struct str sub)
 {
@@ -76,7 +68,7 @@ static const struct fieldset *usual_resets(struct arena *a, const struct kind_re
                                    labels = { { "metadata", "labels" } };
     unsigned flags = strategy_flags(r);
     if (!sub.n)
-        return has_status(r) ? add_path(a, NULL, &status) : NULL;
+        return kind_subresource_find(r, STR("status")) ? add_path(a, NULL, &status) : NULL;
     if (!str_eq(sub, STR("status")))
         return NULL;
     const struct fieldset *s = add_path(a, NULL, &spec);

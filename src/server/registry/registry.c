@@ -177,7 +177,7 @@ static void name_if_unnamed(struct call *c, struct value *meta)
         return;
     if (base.n)
         value_put(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
-    else if (registry__is(c, STR(""), STR("limitranges"))) /* the only ones without a need for it */
+    else if (strategy_flags(c->stored) & STRATEGY_MAKES_NAMES)
         value_put(c->arena, meta, STR("name"), value_string(meta_new_uid(c->arena)));
 }
 

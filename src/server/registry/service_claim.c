@@ -15,7 +15,7 @@ enum { KEYS_AT_ONCE = 8, DRY_RUN_PORT = 32768 };
 
 bool service_claim_wanted(const struct kind_resource *r)
 {
-    return !r->group.n && str_eq(r->plural, STR("services"));
+    return strategy_flags(r) & STRATEGY_CLAIMS;
 }
 
 /* ---- Keys ---- */

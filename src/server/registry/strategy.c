@@ -5,73 +5,83 @@
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
-/* ---- Flags ---- */
+/* ---- The table ---- */
 
-static const struct {
-    const char *group, *resource; /* NULL: all of the group */
-    unsigned flags;
-} rows[] = {
-    { "", "endpoints", STRATEGY_UPSERT },
-    { "", "events", STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
-    { "", "limitranges", STRATEGY_UPSERT },
-    { "", "nodes", STRATEGY_KEEP_STATUS },
-    { "", "pods", STRATEGY_GENERATION },
-    { "", "podtemplates", STRATEGY_GENERATION },
-    { "", "replicationcontrollers", STRATEGY_GENERATION | STRATEGY_ORPHAN },
-    { "", "services", STRATEGY_UPSERT },
-    { "admissionregistration.k8s.io", NULL,
-      STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "apiextensions.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
-    { "apiregistration.k8s.io", NULL, STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "apps", "daemonsets", STRATEGY_GENERATION },
-    { "apps", "deployments", STRATEGY_GENERATION | STRATEGY_ANNOTATIONS | STRATEGY_STATUS_LABELS },
-    { "apps", "replicasets", STRATEGY_GENERATION },
-    { "apps", "statefulsets", STRATEGY_GENERATION },
-    { "autoscaling", NULL, STRATEGY_GENERATION },
-    { "batch", "cronjobs", STRATEGY_GENERATION },
-    { "batch", "jobs", STRATEGY_GENERATION | STRATEGY_ORPHAN },
-    { "certificates.k8s.io", "clustertrustbundles", STRATEGY_CONDITIONAL },
-    { "certificates.k8s.io", "podcertificaterequests",
+/* Kinds that need no functions of their own. */
+const struct strategy_rules strategy__plain[] = {
+    { STR(""), STR("endpoints"), STRATEGY_UPSERT },
+    { STR(""), STR("events"), STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
+    { STR(""), STR("limitranges"), STRATEGY_UPSERT | STRATEGY_MAKES_NAMES },
+    { STR(""), STR("podtemplates"), STRATEGY_GENERATION },
+    { STR(""), STR("replicationcontrollers"), STRATEGY_GENERATION | STRATEGY_ORPHAN },
+    { STR("admissionregistration.k8s.io"),
+      .flags = STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { STR("apps"), STR("deployments"),
+      STRATEGY_GENERATION | STRATEGY_ANNOTATIONS | STRATEGY_STATUS_LABELS },
+    { STR("apps"), STR("replicasets"), STRATEGY_GENERATION },
+    { STR("apps"), STR("statefulsets"), STRATEGY_GENERATION },
+    { STR("autoscaling"), .flags = STRATEGY_GENERATION },
+    { STR("batch"), STR("cronjobs"), STRATEGY_GENERATION },
+    { STR("certificates.k8s.io"), STR("clustertrustbundles"), STRATEGY_CONDITIONAL },
+    { STR("certificates.k8s.io"), STR("podcertificaterequests"),
       STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "coordination.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
-    { "discovery.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_LABELS },
-    { "events.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
-    { "flowcontrol.apiserver.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_STATUS_META },
-    { "networking.k8s.io", "ingresses", STRATEGY_GENERATION },
-    { "networking.k8s.io", "ingressclasses", STRATEGY_GENERATION },
-    { "networking.k8s.io", "networkpolicies", STRATEGY_GENERATION },
-    { "networking.k8s.io", "servicecidrs", STRATEGY_STATUS_META },
-    { "node.k8s.io", NULL, STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
-    { "policy", "podsecuritypolicies", 0 },
-    { "policy", NULL, STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
-    { "rbac.authorization.k8s.io", NULL, STRATEGY_UPSERT },
-    { "resource.k8s.io", "deviceclasses", STRATEGY_GENERATION },
-    { "resource.k8s.io", "devicetaintrules",
-      STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "resource.k8s.io", "resourceclaims", STRATEGY_STATUS_META },
-    { "resource.k8s.io", "resourceslices", STRATEGY_GENERATION },
-    { "scheduling.k8s.io", "priorityclasses", STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
-    { "scheduling.k8s.io", "podgroups", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "scheduling.k8s.io", "workloads", STRATEGY_CONDITIONAL },
-    { "settings.k8s.io", NULL, STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
-    { "storage.k8s.io", "csidrivers",
+    { STR("coordination.k8s.io"), .flags = STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
+    { STR("events.k8s.io"), .flags = STRATEGY_UPSERT | STRATEGY_NO_PROPAGATION },
+    { STR("flowcontrol.apiserver.k8s.io"), .flags = STRATEGY_GENERATION | STRATEGY_STATUS_META },
+    { STR("networking.k8s.io"), STR("ingresses"), STRATEGY_GENERATION },
+    { STR("networking.k8s.io"), STR("ingressclasses"), STRATEGY_GENERATION },
+    { STR("networking.k8s.io"), STR("networkpolicies"), STRATEGY_GENERATION },
+    { STR("networking.k8s.io"), STR("servicecidrs"), STRATEGY_STATUS_META },
+    { STR("node.k8s.io"), .flags = STRATEGY_UPSERT | STRATEGY_CONDITIONAL },
+    { STR("policy"), STR("podsecuritypolicies"), 0 },
+    { STR("policy"), .flags = STRATEGY_GENERATION | STRATEGY_CONDITIONAL },
+    { STR("rbac.authorization.k8s.io"), .flags = STRATEGY_UPSERT },
+    { STR("resource.k8s.io"), STR("deviceclasses"), STRATEGY_GENERATION },
+    { STR("resource.k8s.io"), STR("resourceslices"), STRATEGY_GENERATION },
+    { STR("scheduling.k8s.io"), STR("priorityclasses"),
+      STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE },
+    { STR("scheduling.k8s.io"), STR("podgroups"), STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { STR("scheduling.k8s.io"), STR("workloads"), STRATEGY_CONDITIONAL },
+    { STR("storage.k8s.io"), STR("csidrivers"),
       STRATEGY_GENERATION | STRATEGY_GENERATION_LATE | STRATEGY_CONDITIONAL },
-    { "storage.k8s.io", "csinodes", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "storage.k8s.io", "csistoragecapacities", STRATEGY_CONDITIONAL },
-    { "storage.k8s.io", "volumeattachments", STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
-    { "storagemigration.k8s.io", NULL, STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { STR("storage.k8s.io"), STR("csinodes"), STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { STR("storage.k8s.io"), STR("csistoragecapacities"), STRATEGY_CONDITIONAL },
+    { STR("storage.k8s.io"), STR("volumeattachments"),
+      STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { STR("storagemigration.k8s.io"), .flags = STRATEGY_CONDITIONAL | STRATEGY_STATUS_META },
+    { .group = { NULL, 0 } },
 };
+
+static const struct strategy_rules custom_rules = {
+    .flags =
+        STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META | STRATEGY_STATUS_COUNTS,
+};
+
+const struct strategy_rules *strategy__rules(const struct kind_resource *r)
+{
+#define STRATEGY_LIST(name) strategy__##name,
+    static const struct strategy_rules *const tables[] = { STRATEGY_TABLES(STRATEGY_LIST) };
+#undef STRATEGY_LIST
+    static const struct strategy_rules none;
+    const struct strategy_rules *of_group = &none;
+    if (r->type->custom)
+        return &custom_rules;
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
+        for (const struct strategy_rules *row = tables[t]; row->group.p; row++) {
+            if ((row->resource.p && !str_eq(row->resource, r->plural)) ||
+                !str_eq(row->group, r->group))
+                continue;
+            if (row->resource.p)
+                return row;
+            of_group = row;
+        }
+    }
+    return of_group;
+}
 
 unsigned strategy_flags(const struct kind_resource *r)
 {
-    if (r->type->custom)
-        return STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META |
-               STRATEGY_STATUS_COUNTS;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (str_eq(r->group, str_of(rows[i].group)) &&
-            (!rows[i].resource || str_eq(r->plural, str_of(rows[i].resource))))
-            return rows[i].flags;
-    return 0;
+    return strategy__rules(r)->flags;
 }
 
 bool strategy_orphans(const struct kind_resource *asked)
@@ -146,33 +156,16 @@ void strategy__add_item(struct arena *a, struct value *obj, struct str field, st
 
 /* ---- In general ---- */
 
-static const struct strategy_rules *find_rules(const struct kind_resource *r)
-{
-    static const struct strategy_rules *const tables[] = {
-        strategy__cluster, strategy__pod, strategy__service, strategy__storage, strategy__workload,
-    };
-    static const struct strategy_rules none;
-    for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-        for (const struct strategy_rules *rule = tables[t]; rule->resource.p; rule++)
-            if (str_eq(rule->resource, r->plural) && str_eq(rule->group, r->group))
-                return rule;
-    return &none;
-}
-
 /* Whether the status has a path of its own, in the version of the request. */
 static bool has_status(const struct strategy *s)
 {
-    const struct kind_resource *r = s->asked ? s->asked : s->resource;
-    for (size_t i = 0; i < r->n_subresources; i++)
-        if (str_eq(r->subresources[i].name, STR("status")))
-            return true;
-    return false;
+    return kind_subresource_find(s->asked ? s->asked : s->resource, STR("status"));
 }
 
 void strategy_create(const struct strategy *s, struct value *obj)
 {
-    unsigned flags = strategy_flags(s->resource);
-    const struct strategy_rules *rules = find_rules(s->resource);
+    const struct strategy_rules *rules = strategy__rules(s->resource);
+    unsigned flags = rules->flags;
     struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
     if ((flags & STRATEGY_GENERATION) && !(flags & STRATEGY_GENERATION_LATE))
         value_put(s->arena, meta, STR("generation"), value_int(1));
@@ -229,7 +222,7 @@ void strategy__count_generation(const struct strategy *s, struct value *obj,
 
 static void update_all(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
-    const struct strategy_rules *rules = find_rules(s->resource);
+    const struct strategy_rules *rules = strategy__rules(s->resource);
     if (has_status(s))
         strategy__keep(s->arena, obj, old_obj, STR("status"));
     defaults_stamp(s->arena, s->resource->type, obj, s->now);
@@ -240,8 +233,8 @@ static void update_all(const struct strategy *s, struct value *obj, const struct
 
 static void update_status(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
-    const struct strategy_rules *rules = find_rules(s->resource);
-    unsigned flags = strategy_flags(s->resource);
+    const struct strategy_rules *rules = strategy__rules(s->resource);
+    unsigned flags = rules->flags;
     struct value kept = value_object();
     value_each_field (f, old_obj)
         if (!str_eq(f->key, STR("status")) && !str_eq(f->key, STR("metadata")))
@@ -263,34 +256,33 @@ static void update_status(const struct strategy *s, struct value *obj, const str
     strategy__drop_gated(s->arena, s->resource->type, obj, old_obj);
 }
 
+static strategy_update_fn *find_sub(const struct kind_resource *r, struct str name)
+{
+    const struct strategy_sub *sub = strategy__rules(r)->subs;
+    for (; sub && sub->name.p; sub++)
+        if (str_eq(sub->name, name))
+            return sub->update;
+    return NULL;
+}
+
 void strategy_update(const struct strategy *s, struct str sub, struct value *obj,
                      const struct value *old_obj)
 {
-    static const struct {
-        struct str sub;
-        void (*update)(const struct strategy *s, struct value *obj, const struct value *old_obj);
-    } paths[] = {
-        { STR("status"), update_status },
-        { STR("approval"), strategy__approval },
-        { STR("ephemeralcontainers"), strategy__ephemeral_containers },
-        { STR("resize"), strategy__resize },
-        { STR(""), update_all },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-        if (!str_eq(sub, paths[i].sub))
-            continue;
-        paths[i].update(s, obj, old_obj);
-        break;
+    if (str_eq(sub, STR("status"))) {
+        update_status(s, obj, old_obj);
+        return;
     }
-    if (!str_eq(sub, STR("status")))
-        strategy__count_generation(s, obj, old_obj);
+    strategy_update_fn *update = sub.n ? find_sub(s->resource, sub) : update_all;
+    if (update)
+        update(s, obj, old_obj);
+    strategy__count_generation(s, obj, old_obj);
 }
 
 /* ---- Deleting ---- */
 
 bool strategy_is_graceful(const struct kind_resource *r)
 {
-    return !r->group.n && str_eq(r->plural, STR("pods"));
+    return strategy_flags(r) & STRATEGY_GRACEFUL;
 }
 
 int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, const int64_t *asked)

@@ -22,6 +22,9 @@ enum strategy_flags {
     STRATEGY_GENERATION_LATE = 1 << 8, /* the generation is not set before the first change */
     STRATEGY_GENERATION_ONCE = 1 << 9, /* and here not changed after it was set */
     STRATEGY_STATUS_COUNTS = 1 << 12,  /* a status without a path of its own is like a spec */
+    STRATEGY_GRACEFUL = 1 << 13,       /* its objects are given time to end by themselves */
+    STRATEGY_CLAIMS = 1 << 14,         /* it has addresses and ports, given by service_claim.h */
+    STRATEGY_MAKES_NAMES = 1 << 15,    /* the server names what has no name and no generateName */
     /* What a PUT to /status leaves of the metadata that came with it; without a flag all. */
     STRATEGY_STATUS_LABELS = 1 << 10, /* labels are as they were */
     STRATEGY_STATUS_META = 1 << 11,   /* so are annotations, finalizers and owners */

@@ -200,7 +200,8 @@ static void update_request_status(const struct strategy *s, struct value *obj,
     fill_times(s, conditions, old_conditions);
 }
 
-void strategy__approval(const struct strategy *s, struct value *obj, const struct value *old_obj)
+static void update_approval(const struct strategy *s, struct value *obj,
+                            const struct value *old_obj)
 {
     const struct value *given = value_dig(obj, "status", "conditions");
     struct value conditions = given ? value_borrow(given) : value_null();
@@ -302,16 +303,24 @@ static void update_definition(const struct strategy *s, struct value *obj,
     note_stored_version(s, obj);
 }
 
+static const struct strategy_sub request_subs[] = {
+    { STR("approval"), update_approval },
+    { .name = { NULL, 0 } },
+};
+
 const struct strategy_rules strategy__cluster[] = {
-    { STR(""), STR("namespaces"), create_namespace, update_namespace, NULL },
-    { STR(""), STR("nodes"), create_node, update_node, update_node_status },
+    { STR(""), STR("namespaces"), .create = create_namespace, .update = update_namespace },
+    { STR(""), STR("nodes"), STRATEGY_KEEP_STATUS, create_node, update_node, update_node_status },
     { STR(""), STR("secrets"), .update = update_secret },
-    { STR(""), STR("serviceaccounts"), clean_account, update_account, NULL },
-    { STR("apiextensions.k8s.io"), STR("customresourcedefinitions"), note_stored_version,
-      update_definition, NULL },
-    { STR("apiregistration.k8s.io"), STR("apiservices"), .create = create_api_service },
-    { STR("certificates.k8s.io"), STR("certificatesigningrequests"), create_request, update_request,
-      update_request_status },
-    { STR("discovery.k8s.io"), STR("endpointslices"), create_slice, update_slice, NULL },
-    { .resource = { NULL, 0 } },
+    { STR(""), STR("serviceaccounts"), .create = clean_account, .update = update_account },
+    { STR("apiextensions.k8s.io"), STR("customresourcedefinitions"),
+      STRATEGY_GENERATION | STRATEGY_CONDITIONAL, .create = note_stored_version,
+      .update = update_definition },
+    { STR("apiregistration.k8s.io"), STR("apiservices"),
+      STRATEGY_CONDITIONAL | STRATEGY_STATUS_META, .create = create_api_service },
+    { STR("certificates.k8s.io"), STR("certificatesigningrequests"), 0, create_request,
+      update_request, update_request_status, request_subs },
+    { STR("discovery.k8s.io"), STR("endpointslices"), STRATEGY_GENERATION | STRATEGY_LABELS,
+      .create = create_slice, .update = update_slice },
+    { .group = { NULL, 0 } },
 };

@@ -3,25 +3,39 @@
 
 #include "server/registry/strategy.h"
 
-/* A kind's own part; any function may be NULL. The status was dropped or carried over already, and
- * the generation is counted afterwards. */
-struct strategy_rules {
-    struct str group, resource;
-    void (*create)(const struct strategy *s, struct value *obj);
-    void (*update)(const struct strategy *s, struct value *obj, const struct value *old_obj);
-    /* The status of `obj` is the new one, all else but the metadata is as it was. */
-    void (*update_status)(const struct strategy *s, struct value *obj, const struct value *old_obj);
+typedef void strategy_create_fn(const struct strategy *s, struct value *obj);
+typedef void strategy_update_fn(const struct strategy *s, struct value *obj,
+                                const struct value *old_obj);
+
+/* A path below an object, other than its status, that changes a part of it. */
+struct strategy_sub {
+    struct str name;
+    strategy_update_fn *update;
 };
 
-/* One table a file, ended by a row without a resource. */
-extern const struct strategy_rules strategy__cluster[], strategy__pod[], strategy__service[],
-    strategy__storage[], strategy__workload[];
+/* All that is special about a kind; what is not said is as usual. The functions run after the
+ * status was dropped or carried over, and before the generation is counted. */
+struct strategy_rules {
+    struct str group, resource; /* without a resource: all of the group that have no row */
+    unsigned flags;             /* enum strategy_flags */
+    strategy_create_fn *create;
+    strategy_update_fn *update;
+    /* The status of `obj` is the new one, all else but the metadata is as it was. */
+    strategy_update_fn *update_status;
+    const struct strategy_sub *subs; /* ended by one without a name; NULL: none */
+};
 
-/* PUT to pods/ephemeralcontainers and pods/resize, to certificatesigningrequests/approval. */
-void strategy__ephemeral_containers(const struct strategy *s, struct value *obj,
-                                    const struct value *old_obj);
-void strategy__resize(const struct strategy *s, struct value *obj, const struct value *old_obj);
-void strategy__approval(const struct strategy *s, struct value *obj, const struct value *old_obj);
+/* One table a file, named strategy__NAME and ended by a row without a group. A new file is a name
+ * in this list. */
+#define STRATEGY_TABLES(table) \
+    table(plain) table(cluster) table(pod) table(service) table(storage) table(workload)
+
+#define STRATEGY_DECLARE(name) extern const struct strategy_rules strategy__##name[];
+STRATEGY_TABLES(STRATEGY_DECLARE)
+#undef STRATEGY_DECLARE
+
+/* The row of the resource; one that says nothing if it has none. */
+const struct strategy_rules *strategy__rules(const struct kind_resource *r);
 
 /* Resources that a pod can ask for as a whole. */
 bool strategy__is_pod_level(struct str resource);

@@ -317,8 +317,8 @@ static void keep_all(struct arena *a, struct value *obj, const struct value *old
     strategy__keep_metadata(a, obj, old_obj);
 }
 
-void strategy__ephemeral_containers(const struct strategy *s, struct value *obj,
-                                    const struct value *old_obj)
+static void update_ephemeral_containers(const struct strategy *s, struct value *obj,
+                                        const struct value *old_obj)
 {
     struct arena *a = s->arena;
     const struct value *containers = value_dig(obj, "spec", "ephemeralContainers");
@@ -359,7 +359,7 @@ static void set_list(struct arena *a, struct value *spec, struct str field, stru
         value_drop(a, spec, field);
 }
 
-void strategy__resize(const struct strategy *s, struct value *obj, const struct value *old_obj)
+static void update_resize(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
     struct arena *a = s->arena;
     const struct value *spec = value_get(obj, STR("spec")),
@@ -385,7 +385,14 @@ void strategy__resize(const struct strategy *s, struct value *obj, const struct 
     strategy__drop_gated(a, s->resource->type, obj, old_obj);
 }
 
+static const struct strategy_sub pod_subs[] = {
+    { STR("ephemeralcontainers"), update_ephemeral_containers },
+    { STR("resize"), update_resize },
+    { .name = { NULL, 0 } },
+};
+
 const struct strategy_rules strategy__pod[] = {
-    { STR(""), STR("pods"), create_pod, update_pod, update_pod_status },
-    { .resource = { NULL, 0 } },
+    { STR(""), STR("pods"), STRATEGY_GENERATION | STRATEGY_GRACEFUL, create_pod, update_pod,
+      update_pod_status, pod_subs },
+    { .group = { NULL, 0 } },
 };

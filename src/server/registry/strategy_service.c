@@ -113,6 +113,7 @@ static void update_service(const struct strategy *s, struct value *obj, const st
 }
 
 const struct strategy_rules strategy__service[] = {
-    { STR(""), STR("services"), .create = create_service, .update = update_service },
-    { .resource = { NULL, 0 } },
+    { STR(""), STR("services"), STRATEGY_UPSERT | STRATEGY_CLAIMS, .create = create_service,
+      .update = update_service },
+    { .group = { NULL, 0 } },
 };

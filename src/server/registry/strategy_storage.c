@@ -83,5 +83,5 @@ const struct strategy_rules strategy__storage[] = {
     { STR(""), STR("persistentvolumes"), .create = create_volume,
       .update_status = update_volume_status },
     { STR(""), STR("persistentvolumeclaims"), .create = create_claim, .update = update_claim },
-    { .resource = { NULL, 0 } },
+    { .group = { NULL, 0 } },
 };

@@ -156,11 +156,15 @@ static void update_preset(const struct strategy *s, struct value *obj, const str
 }
 
 const struct strategy_rules strategy__workload[] = {
-    { STR("batch"), STR("jobs"), .create = create_job },
-    { STR("apps"), STR("daemonsets"), create_daemon_set, update_daemon_set,
+    { STR("batch"), STR("jobs"), STRATEGY_GENERATION | STRATEGY_ORPHAN, .create = create_job },
+    { STR("apps"), STR("daemonsets"), STRATEGY_GENERATION, create_daemon_set, update_daemon_set,
       update_daemon_set_status },
-    { STR("resource.k8s.io"), STR("resourceclaims"), .update_status = update_claim_status },
-    { STR("resource.k8s.io"), STR("devicetaintrules"), .update = update_taint_rule },
-    { STR("settings.k8s.io"), STR("podpresets"), .update = update_preset },
-    { .resource = { NULL, 0 } },
+    { STR("resource.k8s.io"), STR("resourceclaims"), STRATEGY_STATUS_META,
+      .update_status = update_claim_status },
+    { STR("resource.k8s.io"), STR("devicetaintrules"),
+      STRATEGY_GENERATION | STRATEGY_CONDITIONAL | STRATEGY_STATUS_META,
+      .update = update_taint_rule },
+    { STR("settings.k8s.io"), STR("podpresets"), STRATEGY_GENERATION | STRATEGY_GENERATION_ONCE,
+      .update = update_preset },
+    { .group = { NULL, 0 } },
 };
