@@ -28,7 +28,7 @@ struct value columns_conditions(struct arena *a, const struct kind_resource *r,
 /* The columnDefinitions of a Table: name, type, format, description, priority. */
 struct value columns_definitions(struct arena *a, const struct kind_resource *r);
 
-/* Two kinds are printed otherwise in a list than alone: FlowSchemas by their precedence, and of
+/* Some kinds are printed otherwise in a list than alone: FlowSchemas by their precedence, and of
  * StorageClasses the one in force is marked. For these, columns_list() puts `objs` into the order
  * of the rows and makes the cells of each. Of all others a list is streamed, row by row. */
 bool columns_need_whole_list(const struct kind_resource *r);

@@ -1,30 +1,32 @@
 /* columns_access.c - who may do what, what pods may ask for, and certificates. */
 #include "api/columns/columns_internal.h"
+#include "api/words.h"
 #include "base/clock.h"
 #include "base/banned.h"
 
 static void print_binding(struct row *row)
 {
+    enum { USER, GROUP, ACCOUNT, KIND_COUNT }; /* in the order of the columns */
+    static const struct str kinds[KIND_COUNT] = { STR("User"), STR("Group"),
+                                                  STR("ServiceAccount") };
     struct arena *a = row->arena;
-    struct texts users = { a }, groups = { a }, accounts = { a };
+    struct texts texts[KIND_COUNT] = { { a }, { a }, { a } };
     value_each_item (subject, row_at(row, "subjects")) {
         struct str kind = value_str(value_get(subject, STR("kind")));
         struct str name = value_str(value_get(subject, STR("name")));
         struct str namespace = value_str(value_get(subject, STR("namespace")));
-        if (str_eq(kind, STR("ServiceAccount")))
-            columns_texts_add(&accounts, columns_cat(a, namespace, STR("/"), name));
-        else if (str_eq(kind, STR("User")))
-            columns_texts_add(&users, name);
-        else if (str_eq(kind, STR("Group")))
-            columns_texts_add(&groups, name);
+        size_t i = words_find(kind, WORDS(kinds));
+        if (i == ACCOUNT)
+            columns_texts_add(&texts[i], columns_cat(a, namespace, STR("/"), name));
+        else if (i < KIND_COUNT)
+            columns_texts_add(&texts[i], name);
     }
     columns_row_add_name(row);
     columns_row_add(row, columns_cat(a, row_text(row, "roleRef", "kind"), STR("/"),
                                      row_text(row, "roleRef", "name")));
     columns_row_add_age(row);
-    columns_row_add(row, columns_texts_join(&users, STR(", ")));
-    columns_row_add(row, columns_texts_join(&groups, STR(", ")));
-    columns_row_add(row, columns_texts_join(&accounts, STR(", ")));
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        columns_row_add(row, columns_texts_join(&texts[i], STR(", ")));
 }
 
 static void print_pod_security(struct row *row)
@@ -78,11 +80,11 @@ static void print_trust_bundle(struct row *row)
 
 static void print_pod_certificate(struct row *row)
 {
+    static const struct str ends[] = { STR("Issued"), STR("Denied"), STR("Failed") };
     struct str state = STR("Pending");
     value_each_item (condition, row_at(row, "status", "conditions")) {
         struct str type = value_str(value_get(condition, STR("type")));
-        if (str_eq(type, STR("Issued")) || str_eq(type, STR("Denied")) ||
-            str_eq(type, STR("Failed")))
+        if (words_have(type, WORDS(ends)))
             state = type;
     }
     columns_row_add_name(row);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/columns/columns_internal.h"
+#include "api/words.h"
 #include "base/buf.h"
 #include "base/banned.h"
 
@@ -169,6 +170,17 @@ static void print_policy_binding(struct row *row)
 
 /* ---- Flow control ---- */
 
+static int compare_precedence(const void *a, const void *b)
+{
+    const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
+    int64_t p = columns_int(value_dig(x, "spec", "matchingPrecedence"));
+    int64_t q = columns_int(value_dig(y, "spec", "matchingPrecedence"));
+    return p < q   ? -1
+           : p > q ? 1
+                   : str_cmp(value_str(value_dig(x, "metadata", "name")),
+                             value_str(value_dig(y, "metadata", "name")));
+}
+
 static void print_flow_schema(struct row *row)
 {
     const struct value *method = row_at(row, "spec", "distinguisherMethod");
@@ -206,11 +218,11 @@ static void print_priority_level(struct row *row)
 
 static void print_storage_migration(struct row *row)
 {
+    static const struct str states[] = { STR("Running"), STR("Failed"), STR("Succeeded") };
     struct str status = STR("Unknown");
     value_each_item (c, row_at(row, "status", "conditions")) {
         struct str type = value_str(value_get(c, STR("type")));
-        if (columns_is_true(c) && (str_eq(type, STR("Running")) || str_eq(type, STR("Failed")) ||
-                                   str_eq(type, STR("Succeeded"))))
+        if (columns_is_true(c) && words_have(type, WORDS(states)))
             status = type;
     }
     columns_row_add_name(row);
@@ -232,7 +244,7 @@ const struct columns_rule columns_extension_rules[] = {
     { ADMISSION, STR("MutatingAdmissionPolicy"), print_mutating_policy },
     { ADMISSION, STR("ValidatingAdmissionPolicyBinding"), print_policy_binding },
     { ADMISSION, STR("MutatingAdmissionPolicyBinding"), print_policy_binding },
-    { FLOWS, STR("FlowSchema"), print_flow_schema },
+    { FLOWS, STR("FlowSchema"), print_flow_schema, .compare = compare_precedence },
     { FLOWS, STR("PriorityLevelConfiguration"), print_priority_level },
     { STR("storagemigration.k8s.io"), STR("StorageVersionMigration"), print_storage_migration },
     { .print = NULL },

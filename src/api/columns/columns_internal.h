@@ -14,16 +14,27 @@ struct row {
     struct value cells;
 };
 
-/* How the cells of one kind are made, of whatever version. */
+/* How one kind is shown, of whatever version; all but `print` may be NULL. */
 struct columns_rule {
     struct str group, kind;
-    void (*print)(struct row *row);
+    void (*print)(struct row *row); /* makes the cells */
+    /* Conditions of the row, an array or null. */
+    struct value (*conditions)(struct arena *a, const struct value *obj);
+    /* Of a list as a whole: the order of its objects, for qsort(), and what is changed in the cells
+     * of all. */
+    int (*compare)(const void *a, const void *b);
+    void (*mark)(struct arena *a, const struct value *const *objs, size_t n, struct value *cells);
 };
 
-/* One list per file, ended by a rule without `print`. */
-extern const struct columns_rule columns_pod_rules[], columns_workload_rules[],
-    columns_autoscaler_rules[], columns_network_rules[], columns_storage_rules[],
-    columns_core_rules[], columns_extension_rules[], columns_access_rules[];
+/* One list a file, named columns_NAME_rules and ended by a rule without `print`. A new file is a
+ * name here. */
+#define COLUMNS_RULE_LISTS(list)                                                     \
+    list(pod) list(workload) list(autoscaler) list(network) list(storage) list(core) \
+        list(extension) list(access)
+
+#define COLUMNS_DECLARE(name) extern const struct columns_rule columns_##name##_rules[];
+COLUMNS_RULE_LISTS(COLUMNS_DECLARE)
+#undef COLUMNS_DECLARE
 
 /* A sentence on the column, never empty. */
 struct str columns_help(struct str kind, struct str column);

@@ -227,8 +227,26 @@ static void print_pod_template(struct row *row)
     columns_row_add(row, columns_labels(row->arena, row_at(row, "template", "metadata", "labels")));
 }
 
+/* Tells a client that watches for it that the pod will not change any more. */
+static struct value end_conditions(struct arena *a, const struct value *obj)
+{
+    struct str phase = value_str(value_dig(obj, "status", "phase"));
+    bool succeeded = str_eq(phase, STR("Succeeded"));
+    if (!succeeded && !str_eq(phase, STR("Failed")))
+        return value_null();
+    struct value condition = value_object(), list = value_array();
+    value_add(a, &condition, STR("type"), value_string(STR("Completed")));
+    value_add(a, &condition, STR("status"), value_string(STR("True")));
+    value_add(a, &condition, STR("reason"), value_string(phase));
+    value_add(a, &condition, STR("message"),
+              value_string(succeeded ? STR("The pod has completed successfully.")
+                                     : STR("The pod failed.")));
+    value_push(a, &list, condition);
+    return list;
+}
+
 const struct columns_rule columns_pod_rules[] = {
-    { STR(""), STR("Pod"), print_pod },
+    { STR(""), STR("Pod"), print_pod, .conditions = end_conditions },
     { STR(""), STR("PodTemplate"), print_pod_template },
     { .print = NULL },
 };

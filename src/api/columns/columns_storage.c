@@ -85,6 +85,44 @@ static void print_claim(struct row *row)
     columns_row_add(row, set_or(row_at(row, "spec", "volumeMode"), STR("<unset>")));
 }
 
+static struct str class_name(const struct value *obj)
+{
+    return value_str(value_dig(obj, "metadata", "name"));
+}
+
+static bool says_default(const struct value *class)
+{
+    static const char *const annotations[] = { KEY_DEFAULT_CLASS, KEY_BETA_DEFAULT_CLASS };
+    for (size_t i = 0; i < 2; i++)
+        if (str_eq(value_str(value_dig(class, "metadata", "annotations", annotations[i])),
+                   STR("true")))
+            return true;
+    return false;
+}
+
+/* Of several, the youngest is in force, and of equally young ones the first by name. */
+static bool outranks(const struct value *class, const struct value *other)
+{
+    struct gotime t = { .sec = GOTIME_ZERO_SEC }, u = { .sec = GOTIME_ZERO_SEC };
+    (void)columns_time(value_dig(class, "metadata", "creationTimestamp"), &t);
+    (void)columns_time(value_dig(other, "metadata", "creationTimestamp"), &u);
+    int64_t younger = columns_between_ns(u, t);
+    return younger > 0 || (younger == 0 && str_cmp(class_name(class), class_name(other)) < 0);
+}
+
+static void mark_default_class(struct arena *a, const struct value *const *objs, size_t n,
+                               struct value *cells)
+{
+    size_t best = n;
+    for (size_t i = 0; i < n; i++)
+        if (says_default(objs[i]) && (best == n || outranks(objs[i], objs[best])))
+            best = i;
+    if (best == n || !class_name(objs[best]).n)
+        return;
+    struct value *name = value_edit_at(a, &cells[best], 0);
+    *name = value_string(columns_cat(a, class_name(objs[best]), STR(" (default)")));
+}
+
 static void print_storage_class(struct row *row)
 {
     columns_row_add_name(row);
@@ -139,7 +177,7 @@ static void print_csi_node(struct row *row)
 const struct columns_rule columns_storage_rules[] = {
     { STR(""), STR("PersistentVolume"), print_volume },
     { STR(""), STR("PersistentVolumeClaim"), print_claim },
-    { STR("storage.k8s.io"), STR("StorageClass"), print_storage_class },
+    { STR("storage.k8s.io"), STR("StorageClass"), print_storage_class, .mark = mark_default_class },
     { STR("storage.k8s.io"), STR("VolumeAttributesClass"), print_volume_attributes_class },
     { STR("storage.k8s.io"), STR("VolumeAttachment"), print_volume_attachment },
     { STR("storage.k8s.io"), STR("CSIDriver"), print_csi_driver },

@@ -5,6 +5,7 @@
 #include "api/columns/columns_internal.h"
 #include "api/label_syntax.h"
 #include "api/quantity.h"
+#include "api/words.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/idiom.h"
@@ -337,8 +338,8 @@ static bool values_text(struct arena *a, const struct value *values, bool wanted
 
 static bool expression_text(struct arena *a, const struct value *expression, struct str *ret)
 {
-    static const struct {
-        struct str name, before, after, end;
+    static const struct form {
+        struct str word, before, after, end;
         bool takes_values;
     } operators[] = {
         { STR("In"), STR(""), STR(" in ("), STR(")"), true },
@@ -347,19 +348,12 @@ static bool expression_text(struct arena *a, const struct value *expression, str
         { STR("DoesNotExist"), STR("!"), STR(""), STR(""), false },
     };
     struct str key = value_str(value_get(expression, STR("key"))), values;
-    struct str operator= value_str(value_get(expression, STR("operator")));
-    for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
-        if (!str_eq(operators[i].name, operator))
-            continue;
-        bool good =
-            label_key_check(key, NULL) && values_text(a, value_get(expression, STR("values")),
-                                                      operators[i].takes_values, &values);
-        if (good)
-            *ret = columns_cat(a, operators[i].before, key, operators[i].after, values,
-                               operators[i].end);
-        return good;
-    }
-    return false;
+    const struct form *row = words_row(value_text(expression, "operator"), operators);
+    if (!row || !label_key_check(key, NULL) ||
+        !values_text(a, value_get(expression, STR("values")), row->takes_values, &values))
+        return false;
+    *ret = columns_cat(a, row->before, key, row->after, values, row->end);
+    return true;
 }
 
 struct str columns_selector(struct arena *a, const struct value *selector, struct str when_empty,
