@@ -6,36 +6,9 @@
 #include "base/idiom.h"
 #include "base/banned.h"
 
-static const struct validate_rules *const tables[] = {
-    validate__core,
-    validate__admission,
-    validate__apiregistration,
-    validate__certificates,
-    validate__certificates_pod,
-    validate__coordination,
-    validate__pod,
-    validate__quota,
-    validate__policy,
-    validate__autoscaling,
-    validate__batch,
-    validate__stateful,
-    validate__apps,
-    validate__rbac,
-    validate__resource,
-    validate__review,
-    validate__persistent,
-    validate__storage,
-    validate__webhook,
-    validate__definition,
-    validate__endpoints,
-    validate__event,
-    validate__flowcontrol,
-    validate__ingress,
-    validate__network,
-    validate__node,
-    validate__service,
-    validate__dropped,
-};
+#define VALIDATE_LIST(name) validate__##name,
+static const struct validate_rules *const tables[] = { VALIDATE_TABLES(VALIDATE_LIST) };
+#undef VALIDATE_LIST
 
 static const struct validate_rules *find_row(struct str group, struct str version, struct str kind)
 {

@@ -14,32 +14,16 @@ struct validate_rules {
     struct str version; /* only for requests of that version; without: of any */
 };
 
-/* One table a file, ended by a row without a kind; all of them are listed in validate.c. */
-extern const struct validate_rules validate__core[];
-extern const struct validate_rules validate__admission[];
-extern const struct validate_rules validate__apiregistration[];
-extern const struct validate_rules validate__certificates[];
-extern const struct validate_rules validate__certificates_pod[];
-extern const struct validate_rules validate__coordination[];
-extern const struct validate_rules validate__dropped[];
-extern const struct validate_rules validate__pod[];
-extern const struct validate_rules validate__quota[];
-extern const struct validate_rules validate__policy[];
-extern const struct validate_rules validate__autoscaling[];
-extern const struct validate_rules validate__batch[];
-extern const struct validate_rules validate__stateful[];
-extern const struct validate_rules validate__apps[];
-extern const struct validate_rules validate__rbac[];
-extern const struct validate_rules validate__resource[];
-extern const struct validate_rules validate__review[];
-extern const struct validate_rules validate__persistent[];
-extern const struct validate_rules validate__storage[];
-extern const struct validate_rules validate__webhook[];
-extern const struct validate_rules validate__definition[];
-extern const struct validate_rules validate__endpoints[];
-extern const struct validate_rules validate__event[];
-extern const struct validate_rules validate__flowcontrol[];
-extern const struct validate_rules validate__ingress[];
-extern const struct validate_rules validate__network[];
-extern const struct validate_rules validate__node[];
-extern const struct validate_rules validate__service[];
+/* One table a file, named validate__NAME and ended by a row without a kind. A new file is a name in
+ * this list. */
+#define VALIDATE_TABLES(table)                                                                \
+    table(core) table(admission) table(apiregistration) table(certificates)                   \
+        table(certificates_pod) table(coordination) table(pod) table(quota) table(policy)     \
+            table(autoscaling) table(batch) table(stateful) table(apps) table(rbac)           \
+                table(resource) table(review) table(persistent) table(storage) table(webhook) \
+                    table(definition) table(endpoints) table(event) table(flowcontrol)        \
+                        table(ingress) table(network) table(node) table(service) table(dropped)
+
+#define VALIDATE_DECLARE(name) extern const struct validate_rules validate__##name[];
+VALIDATE_TABLES(VALIDATE_DECLARE)
+#undef VALIDATE_DECLARE
