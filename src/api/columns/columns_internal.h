@@ -28,9 +28,11 @@ struct columns_rule {
 
 /* One list a file, named columns_NAME_rules and ended by a rule without `print`. A new file is a
  * name here. */
+/* clang-format off */
 #define COLUMNS_RULE_LISTS(list)                                                     \
     list(pod) list(workload) list(autoscaler) list(network) list(storage) list(core) \
-        list(extension) list(access)
+    list(extension) list(access)
+/* clang-format on */
 
 #define COLUMNS_DECLARE(name) extern const struct columns_rule columns_##name##_rules[];
 COLUMNS_RULE_LISTS(COLUMNS_DECLARE)

@@ -58,6 +58,17 @@ void validate_update(struct field_errors *e, const struct kind_resource *r, cons
         field_errors_unique(e);
 }
 
+/* A path without rules of its own has those of the whole object. */
+static validate_update_fn *find_update(const struct validate_rules *v, struct str sub)
+{
+    if (str_eq(sub, STR("status")))
+        return v->update_status;
+    for (const struct validate_sub *s = v->subs; s && s->name.p; s++)
+        if (str_eq(s->name, sub))
+            return s->update;
+    return v->update;
+}
+
 void validate_update_sub(struct field_errors *e, const struct kind_resource *r, struct str sub,
                          const struct value *obj, const struct value *old_obj)
 {
@@ -66,8 +77,9 @@ void validate_update_sub(struct field_errors *e, const struct kind_resource *r, 
         return;
     }
     const struct validate_rules *v = find(r);
-    if (v && v->update_sub)
-        v->update_sub(e, sub, obj, old_obj);
+    validate_update_fn *update = v ? find_update(v, sub) : NULL;
+    if (update)
+        update(e, obj, old_obj);
     if (v && e->n)
         field_errors_unique(e);
 }

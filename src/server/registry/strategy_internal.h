@@ -27,8 +27,10 @@ struct strategy_rules {
 
 /* One table a file, named strategy__NAME and ended by a row without a group. A new file is a name
  * in this list. */
-#define STRATEGY_TABLES(table) \
+/* clang-format off */
+#define STRATEGY_TABLES(table)                                                           \
     table(plain) table(cluster) table(pod) table(service) table(storage) table(workload)
+/* clang-format on */
 
 #define STRATEGY_DECLARE(name) extern const struct strategy_rules strategy__##name[];
 STRATEGY_TABLES(STRATEGY_DECLARE)

@@ -697,20 +697,19 @@ static void update_definition(struct field_errors *e, const struct value *obj,
     check_preserves(e, obj, old_obj);
 }
 
-static void update_definition_status(struct field_errors *e, struct str sub,
-                                     const struct value *obj, const struct value *old_obj)
+static void update_definition_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
     (void)old_obj;
-    if (str_eq(sub, STR("status")))
-        check_names(e, path_at(path_root("status"), "acceptedNames"),
-                    value_dig(obj, "status", "acceptedNames"));
+    check_names(e, path_at(path_root("status"), "acceptedNames"),
+                value_dig(obj, "status", "acceptedNames"));
 }
 
 const struct validate_rules validate__definition[] = {
     { STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"), .create = create_definition,
-      .update = update_definition, .update_sub = update_definition_status },
+      .update = update_definition, .update_status = update_definition_status },
     { STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"), .create = create_old_definition,
-      .update = update_old_definition, .update_sub = update_definition_status,
+      .update = update_old_definition, .update_status = update_definition_status,
       .version = STR("v1beta1") },
     { .kind = { NULL, 0 } },
 };

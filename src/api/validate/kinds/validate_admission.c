@@ -290,8 +290,8 @@ static void update_validating(struct field_errors *e, const struct value *obj,
     check_validating(e, obj, old_obj);
 }
 
-static void update_validating_status(struct field_errors *e, struct str sub,
-                                     const struct value *obj, const struct value *old_obj)
+static void update_validating_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
     const struct value *status = value_get(obj, STR("status"));
     const struct field_path *path = path_root("status");
@@ -299,8 +299,6 @@ static void update_validating_status(struct field_errors *e, struct str sub,
         path_at(path_at(path, "typeChecking"), "expressionWarnings");
     size_t i = 0;
     (void)old_obj;
-    if (!str_eq(sub, STR("status")))
-        return;
     value_each_item (it, value_dig(status, "typeChecking", "expressionWarnings")) {
         const struct field_path *at = path_item(warnings, i++);
         validate_required(e, path_at(at, "warning"), value_text(it, "warning"));
@@ -458,7 +456,7 @@ static void update_mutating_binding(struct field_errors *e, const struct value *
 
 const struct validate_rules validate__admission[] = {
     { GROUP, STR("ValidatingAdmissionPolicy"), .create = create_validating,
-      .update = update_validating, .update_sub = update_validating_status,
+      .update = update_validating, .update_status = update_validating_status,
       .warn = validate_warn_static_name },
     { GROUP, STR("MutatingAdmissionPolicy"), .create = create_mutating, .update = update_mutating,
       .warn = validate_warn_static_name },

@@ -60,20 +60,20 @@ static void update_service(struct field_errors *e, const struct value *obj,
     create_service(e, obj);
 }
 
-static void update_service_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_service_status(struct field_errors *e, const struct value *obj,
                                   const struct value *old_obj)
 {
     static const struct str statuses[] = { STR("True"), STR("False"), STR("Unknown") };
     const struct field_path *path = path_at(path_root("status"), "conditions");
     size_t i = 0;
     (void)old_obj;
-    value_each_item (it, str_eq(sub, STR("status")) ? value_dig(obj, "status", "conditions") : NULL)
+    value_each_item (it, value_dig(obj, "status", "conditions"))
         validate_one_of(e, path_at(path_item(path, i++), "status"), value_text(it, "status"),
                         WORDS(statuses));
 }
 
 const struct validate_rules validate__apiregistration[] = {
     { STR("apiregistration.k8s.io"), STR("APIService"), .create = create_service,
-      .update = update_service, .update_sub = update_service_status },
+      .update = update_service, .update_status = update_service_status },
     { .kind = { NULL, 0 } },
 };

@@ -135,14 +135,10 @@ static void check_deployment_status(struct field_errors *e, const struct value *
     validate_not_decremented(e, STATUS, status, old_status, STR("collisionCount"));
 }
 
-static void update_deployment_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                  const struct value *old_obj)
+static void update_deployment_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
-    if (str_eq(sub, STR("status")))
-        check_deployment_status(e, validate_member(obj, "status"),
-                                validate_member(old_obj, "status"));
-    else
-        update_deployment(e, obj, old_obj);
+    check_deployment_status(e, validate_member(obj, "status"), validate_member(old_obj, "status"));
 }
 
 static void warn_named(struct validate_warnings *w, const struct value *obj,
@@ -193,17 +189,15 @@ static void check_replicas_status(struct field_errors *e, const struct value *st
                      "readyReplicas");
 }
 
-static void update_replica_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                   const struct value *old_obj)
+static void update_replica_set_status(struct field_errors *e, const struct value *obj,
+                                      const struct value *old_obj)
 {
     static const struct str counts[] = {
         STR("replicas"),          STR("fullyLabeledReplicas"), STR("readyReplicas"),
         STR("availableReplicas"), STR("observedGeneration"),   STR("terminatingReplicas"),
     };
-    if (str_eq(sub, STR("status")))
-        check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
-    else
-        update_replica_set(e, obj, old_obj);
+    (void)old_obj;
+    check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
 }
 
 /* ---- ReplicationController ---- */
@@ -260,16 +254,14 @@ static void create_controller(struct field_errors *e, const struct value *obj)
     check_controller(e, obj, NULL);
 }
 
-static void update_controller_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                  const struct value *old_obj)
+static void update_controller_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
     static const struct str counts[] = { STR("replicas"), STR("fullyLabeledReplicas"),
                                          STR("readyReplicas"), STR("availableReplicas"),
                                          STR("observedGeneration") };
-    if (str_eq(sub, STR("status")))
-        check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
-    else
-        check_controller(e, obj, old_obj);
+    (void)old_obj;
+    check_replicas_status(e, validate_member(obj, "status"), WORDS(counts));
 }
 
 /* ---- DaemonSet ---- */
@@ -349,8 +341,8 @@ static void update_old_daemon_set(struct field_errors *e, const struct value *ob
     check_daemon_set(e, spec_of(obj), spec_of(old_obj));
 }
 
-static void update_daemon_set_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                  const struct value *old_obj)
+static void update_daemon_set_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
     static const struct str counts[] = {
         STR("currentNumberScheduled"), STR("numberMisscheduled"),
@@ -359,10 +351,6 @@ static void update_daemon_set_sub(struct field_errors *e, struct str sub, const 
         STR("numberAvailable"),        STR("numberUnavailable"),
         STR("collisionCount"),
     };
-    if (!str_eq(sub, STR("status"))) {
-        update_daemon_set(e, obj, old_obj);
-        return;
-    }
     validate_counts(e, STATUS, validate_member(obj, "status"), WORDS(counts));
     validate_not_decremented(e, STATUS, validate_member(obj, "status"),
                              validate_member(old_obj, "status"), STR("collisionCount"));
@@ -400,22 +388,22 @@ static void update_revision(struct field_errors *e, const struct value *obj,
 }
 
 const struct validate_rules validate__apps[] = {
-    { STR("apps"), STR("Deployment"), create_deployment, update_deployment, update_deployment_sub,
-      warn_named },
+    { STR("apps"), STR("Deployment"), create_deployment, update_deployment,
+      update_deployment_status, warn_named },
     { STR("apps"), STR("ReplicaSet"), create_replica_set, update_replica_set,
-      update_replica_set_sub, warn_named },
+      update_replica_set_status, warn_named },
     { STR(""), STR("ReplicationController"), create_controller, check_controller,
-      update_controller_sub, warn_named },
-    { STR("apps"), STR("DaemonSet"), create_daemon_set, update_daemon_set, update_daemon_set_sub,
+      update_controller_status, warn_named },
+    { STR("apps"), STR("DaemonSet"), create_daemon_set, update_daemon_set, update_daemon_set_status,
       warn_unnamed },
     { STR("apps"), STR("ControllerRevision"), create_revision, update_revision, NULL, NULL },
     { STR("apps"), STR("Deployment"), create_deployment, update_old_deployment,
-      update_deployment_sub, warn_named, STR("v1beta1") },
+      update_deployment_status, warn_named, STR("v1beta1") },
     { STR("extensions"), STR("Deployment"), create_deployment, update_old_deployment,
-      update_deployment_sub, warn_named },
+      update_deployment_status, warn_named },
     { STR("extensions"), STR("ReplicaSet"), create_replica_set, update_old_replica_set,
-      update_replica_set_sub, warn_named },
+      update_replica_set_status, warn_named },
     { STR("extensions"), STR("DaemonSet"), create_daemon_set, update_old_daemon_set,
-      update_daemon_set_sub, warn_unnamed },
+      update_daemon_set_status, warn_unnamed },
     { .kind = { NULL, 0 } },
 };

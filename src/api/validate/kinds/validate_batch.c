@@ -255,15 +255,6 @@ static void update_job_rules(struct field_errors *e, const struct value *obj,
     check_declared(e, SPEC, validate_member(obj, "spec"));
 }
 
-static void update_job_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                           const struct value *old_obj)
-{
-    if (str_eq(sub, STR("status")))
-        validate_job_status(e, obj, old_obj);
-    else
-        update_job_rules(e, obj, old_obj);
-}
-
 /* ---- CronJob ---- */
 
 static bool contains_zone(struct str schedule)
@@ -400,13 +391,6 @@ static void update_cron_job(struct field_errors *e, const struct value *obj,
     check_cron_declared(e, validate_member(obj, "spec"));
 }
 
-static void update_cron_job_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                const struct value *old_obj)
-{
-    if (!str_eq(sub, STR("status")))
-        update_cron_job(e, obj, old_obj);
-}
-
 /* ---- Warnings ---- */
 
 static bool is_newer(const struct value *obj, const struct value *old_obj)
@@ -449,8 +433,7 @@ static void warn_cron_job(struct validate_warnings *w, const struct value *obj,
 }
 
 const struct validate_rules validate__batch[] = {
-    { STR("batch"), STR("Job"), create_job_rules, update_job_rules, update_job_sub, warn_job },
-    { STR("batch"), STR("CronJob"), create_cron_job, update_cron_job, update_cron_job_sub,
-      warn_cron_job },
+    { STR("batch"), STR("Job"), create_job_rules, update_job_rules, validate_job_status, warn_job },
+    { STR("batch"), STR("CronJob"), create_cron_job, update_cron_job, NULL, warn_cron_job },
     { .kind = { NULL, 0 } },
 };

@@ -294,14 +294,25 @@ static void update_csr(struct field_errors *e, const struct value *obj, const st
     check_csr_update(e, obj, old_obj, &rules);
 }
 
-static void update_csr_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                           const struct value *old_obj)
+static void approve_csr(struct field_errors *e, const struct value *obj,
+                        const struct value *old_obj)
 {
     struct csr_rules rules = csr_rules_of(e->arena, obj, old_obj);
-    rules.may_approve = str_eq(sub, STR("approval"));
-    rules.may_issue = str_eq(sub, STR("status"));
+    rules.may_approve = true;
     check_csr_update(e, obj, old_obj, &rules);
 }
+
+static void issue_csr(struct field_errors *e, const struct value *obj, const struct value *old_obj)
+{
+    struct csr_rules rules = csr_rules_of(e->arena, obj, old_obj);
+    rules.may_issue = true;
+    check_csr_update(e, obj, old_obj, &rules);
+}
+
+static const struct validate_sub csr_subs[] = {
+    { STR("approval"), approve_csr },
+    { .name = { NULL, 0 } },
+};
 
 /* What was allowed before there were rules, and is through the version of that time. */
 static struct csr_rules csr_old_rules(struct csr_rules rules)
@@ -323,20 +334,33 @@ static void create_old_csr(struct field_errors *e, const struct value *obj)
     check_csr_verdict(e, value_dig(obj, "status", "conditions"), &rules);
 }
 
-static void update_old_csr_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                               const struct value *old_obj)
-{
-    struct csr_rules rules = csr_old_rules(csr_rules_of(e->arena, obj, old_obj));
-    rules.may_approve = str_eq(sub, STR("approval"));
-    rules.may_issue = str_eq(sub, STR("status"));
-    check_csr_update(e, obj, old_obj, &rules);
-}
-
 static void update_old_csr(struct field_errors *e, const struct value *obj,
                            const struct value *old_obj)
 {
-    update_old_csr_sub(e, STR(""), obj, old_obj);
+    struct csr_rules rules = csr_old_rules(csr_rules_of(e->arena, obj, old_obj));
+    check_csr_update(e, obj, old_obj, &rules);
 }
+
+static void approve_old_csr(struct field_errors *e, const struct value *obj,
+                            const struct value *old_obj)
+{
+    struct csr_rules rules = csr_old_rules(csr_rules_of(e->arena, obj, old_obj));
+    rules.may_approve = true;
+    check_csr_update(e, obj, old_obj, &rules);
+}
+
+static void issue_old_csr(struct field_errors *e, const struct value *obj,
+                          const struct value *old_obj)
+{
+    struct csr_rules rules = csr_old_rules(csr_rules_of(e->arena, obj, old_obj));
+    rules.may_issue = true;
+    check_csr_update(e, obj, old_obj, &rules);
+}
+
+static const struct validate_sub old_csr_subs[] = {
+    { STR("approval"), approve_old_csr },
+    { .name = { NULL, 0 } },
+};
 
 /* ---- ClusterTrustBundle ---- */
 
@@ -438,9 +462,9 @@ static void update_bundle(struct field_errors *e, const struct value *obj,
 
 const struct validate_rules validate__certificates[] = {
     { GROUP, STR("CertificateSigningRequest"), .create = create_csr, .update = update_csr,
-      .update_sub = update_csr_sub },
+      .update_status = issue_csr, .subs = csr_subs },
     { GROUP, STR("CertificateSigningRequest"), .create = create_old_csr, .update = update_old_csr,
-      .update_sub = update_old_csr_sub, .version = STR("v1beta1") },
+      .update_status = issue_old_csr, .subs = old_csr_subs, .version = STR("v1beta1") },
     { GROUP, STR("ClusterTrustBundle"), .create = create_bundle, .update = update_bundle },
     { .kind = { NULL, 0 } },
 };

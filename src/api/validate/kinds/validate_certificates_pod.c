@@ -300,14 +300,14 @@ static bool has_only_conditions(const struct value *status)
     return true;
 }
 
-static void update_pod_request_status(struct field_errors *e, struct str sub,
-                                      const struct value *obj, const struct value *old_obj)
+static void update_pod_request_status(struct field_errors *e, const struct value *obj,
+                                      const struct value *old_obj)
 {
     const struct value *status = value_get(obj, STR("status"));
     const struct value *old = value_get(old_obj, STR("status"));
     const struct value *conditions = value_get(status, STR("conditions"));
     const struct field_path *path = path_root("status");
-    if (!str_eq(sub, STR("status")) || e->n)
+    if (e->n)
         return; /* metadata that are at fault are all that upstream tells of */
     check_pod_conditions(e, conditions);
     if (e->n)
@@ -332,6 +332,6 @@ static void update_pod_request_status(struct field_errors *e, struct str sub,
 
 const struct validate_rules validate__certificates_pod[] = {
     { STR("certificates.k8s.io"), STR("PodCertificateRequest"), .create = create_pod_request,
-      .update = update_pod_request, .update_sub = update_pod_request_status },
+      .update = update_pod_request, .update_status = update_pod_request_status },
     { .kind = { NULL, 0 } },
 };

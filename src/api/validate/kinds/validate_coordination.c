@@ -67,7 +67,7 @@ static bool is_revision(struct str text)
     return str_to_u64(text, &n) && n > 0 && text.p[0] != '0';
 }
 
-static void update_migration_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_migration_status(struct field_errors *e, const struct value *obj,
                                     const struct value *old_obj)
 {
     const struct value *status = value_get(obj, STR("status"));
@@ -77,8 +77,6 @@ static void update_migration_status(struct field_errors *e, struct str sub, cons
     const struct field_path *path = path_root("status");
     struct str revision = value_text(status, "resourceVersion");
     struct str old_revision = value_text(old, "resourceVersion");
-    if (!str_eq(sub, STR("status")))
-        return;
     if (revision.n && !is_revision(revision))
         fault_text(e, path_at(path, "resourceVersion"), revision,
                    "resource version is not well formed: " STR_FMT, STR_ARG(revision));
@@ -101,6 +99,6 @@ static void update_migration_status(struct field_errors *e, struct str sub, cons
 const struct validate_rules validate__coordination[] = {
     { STR("coordination.k8s.io"), STR("Lease"), .create = create_lease, .update = update_lease },
     { STR("storagemigration.k8s.io"), STR("StorageVersionMigration"), .create = create_migration,
-      .update = update_migration, .update_sub = update_migration_status },
+      .update = update_migration, .update_status = update_migration_status },
     { .kind = { NULL, 0 } },
 };

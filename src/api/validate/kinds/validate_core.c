@@ -45,17 +45,27 @@ static void check_phase(struct field_errors *e, const struct value *obj)
         fault_text(e, path, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty");
 }
 
-static void update_namespace_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                 const struct value *old_obj)
+static void update_namespace_status(struct field_errors *e, const struct value *obj,
+                                    const struct value *old_obj)
+{
+    (void)old_obj;
+    check_phase(e, obj);
+}
+
+static void finalize_namespace(struct field_errors *e, const struct value *obj,
+                               const struct value *old_obj)
 {
     const struct field_path *path = path_at(path_root("spec"), "finalizers");
     size_t i = 0;
     (void)old_obj;
-    if (str_eq(sub, STR("status")))
-        check_phase(e, obj);
-    value_each_item (it, str_eq(sub, STR("finalize")) ? value_dig(obj, "spec", "finalizers") : NULL)
+    value_each_item (it, value_dig(obj, "spec", "finalizers"))
         check_namespace_finalizer(e, path_item(path, i++), value_str(it));
 }
+
+static const struct validate_sub namespace_subs[] = {
+    { STR("finalize"), finalize_namespace },
+    { .name = { NULL, 0 } },
+};
 
 /* ---- ConfigMap ---- */
 
@@ -239,7 +249,7 @@ static void warn_of_account(struct validate_warnings *w, const struct value *obj
 
 const struct validate_rules validate__core[] = {
     { STR(""), STR("Namespace"), .create = create_namespace, .update = update_namespace,
-      .update_sub = update_namespace_sub },
+      .update_status = update_namespace_status, .subs = namespace_subs },
     { STR(""), STR("ConfigMap"), .create = create_config_map, .update = update_config_map },
     { STR(""), STR("Secret"), .create = create_secret, .update = update_secret,
       .warn = warn_of_secret },

@@ -305,12 +305,11 @@ static void update_schema(struct field_errors *e, const struct value *obj,
     create_schema(e, obj);
 }
 
-static void update_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_status(struct field_errors *e, const struct value *obj,
                           const struct value *old_obj)
 {
     (void)old_obj;
-    if (str_eq(sub, STR("status")))
-        check_status_conditions(e, obj);
+    check_status_conditions(e, obj);
 }
 
 /* ---- PriorityLevelConfiguration ---- */
@@ -455,8 +454,8 @@ static void update_level(struct field_errors *e, const struct value *obj,
 
 const struct validate_rules validate__flowcontrol[] = {
     { GROUP, STR("FlowSchema"), .create = create_schema, .update = update_schema,
-      .update_sub = update_status },
+      .update_status = update_status },
     { GROUP, STR("PriorityLevelConfiguration"), .create = create_level, .update = update_level,
-      .update_sub = update_status },
+      .update_status = update_status },
     { .kind = { NULL, 0 } },
 };

@@ -238,13 +238,12 @@ static void update_old_ingress(struct field_errors *e, const struct value *obj,
     check_ingress(e, obj, &old_rules);
 }
 
-static void update_ingress_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_ingress_status(struct field_errors *e, const struct value *obj,
                                   const struct value *old_obj)
 {
-    if (str_eq(sub, STR("status")))
-        validate_load_balancer(e, path_at(path_root("status"), "loadBalancer"),
-                               value_dig(obj, "status", "loadBalancer"),
-                               value_dig(old_obj, "status", "loadBalancer"), false);
+    validate_load_balancer(e, path_at(path_root("status"), "loadBalancer"),
+                           value_dig(obj, "status", "loadBalancer"),
+                           value_dig(old_obj, "status", "loadBalancer"), false);
 }
 
 static void warn_of_ingress(struct validate_warnings *w, const struct value *obj,
@@ -325,11 +324,11 @@ static void update_class(struct field_errors *e, const struct value *obj,
 
 const struct validate_rules validate__ingress[] = {
     { GROUP, STR("Ingress"), .create = create_ingress, .update = update_ingress,
-      .update_sub = update_ingress_status, .warn = warn_of_ingress },
+      .update_status = update_ingress_status, .warn = warn_of_ingress },
     { GROUP, STR("Ingress"), .create = create_old_ingress, .update = update_old_ingress,
-      .update_sub = update_ingress_status, .warn = warn_of_ingress, .version = STR("v1beta1") },
+      .update_status = update_ingress_status, .warn = warn_of_ingress, .version = STR("v1beta1") },
     { STR("extensions"), STR("Ingress"), .create = create_old_ingress, .update = update_old_ingress,
-      .update_sub = update_ingress_status, .warn = warn_of_ingress },
+      .update_status = update_ingress_status, .warn = warn_of_ingress },
     { GROUP, STR("IngressClass"), .create = create_class, .update = update_class },
     { .kind = { NULL, 0 } },
 };

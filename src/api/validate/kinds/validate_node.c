@@ -246,13 +246,6 @@ static void update_node(struct field_errors *e, const struct value *obj,
         fault_forbidden(e, path_at(path, "externalID"), "may not be updated");
 }
 
-static void update_node_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                            const struct value *old_obj)
-{
-    (void)sub;
-    update_node(e, obj, old_obj);
-}
-
 static void warn_of_node(struct validate_warnings *w, const struct value *obj,
                          const struct value *old_obj)
 {
@@ -271,6 +264,6 @@ static void warn_of_node(struct validate_warnings *w, const struct value *obj,
 
 const struct validate_rules validate__node[] = {
     { STR(""), STR("Node"), .create = create_node, .update = update_node,
-      .update_sub = update_node_sub, .warn = warn_of_node },
+      .update_status = update_node, .warn = warn_of_node },
     { .kind = { NULL, 0 } },
 };

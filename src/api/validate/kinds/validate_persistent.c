@@ -316,7 +316,7 @@ static void check_claim_amounts(struct field_errors *e, const struct field_path 
     }
 }
 
-static void update_claim_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_claim_status(struct field_errors *e, const struct value *obj,
                                 const struct value *old_obj)
 {
     static const struct str states[] = {
@@ -327,8 +327,6 @@ static void update_claim_status(struct field_errors *e, struct str sub, const st
     const struct value *status = value_get(obj, STR("status"));
     const struct field_path *path = path_root("status");
     (void)old_obj;
-    if (!str_eq(sub, STR("status")))
-        return;
     if (!validate_count(value_get(obj, STR("spec")), "accessModes"))
         fault_required(e, path_at(path_root("Spec"), "accessModes"), "");
     check_claim_amounts(e, path_at(path, "capacity"), value_get(status, STR("capacity")), false);
@@ -373,6 +371,6 @@ const struct validate_rules validate__persistent[] = {
     { STR(""), STR("PersistentVolume"), .create = create_volume, .update = update_volume,
       .warn = warn_of_volume },
     { STR(""), STR("PersistentVolumeClaim"), .create = create_claim, .update = update_claim,
-      .update_sub = update_claim_status, .warn = warn_of_claim },
+      .update_status = update_claim_status, .warn = warn_of_claim },
     { .kind = { NULL, 0 } },
 };

@@ -52,17 +52,14 @@ static void update_budget(struct field_errors *e, const struct value *obj,
                  validate_is_label_selector(selector, 0) ? 0 : SELECTOR_ANY_VALUES);
 }
 
-static void update_budget_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                              const struct value *old_obj)
+static void update_budget_status(struct field_errors *e, const struct value *obj,
+                                 const struct value *old_obj)
 {
     static const struct str counts[] = { STR("disruptionsAllowed"), STR("currentHealthy"),
                                          STR("desiredHealthy"), STR("expectedPods") };
     const struct value *status = validate_member(obj, "status");
     const struct field_path *path = path_root("status");
-    if (!str_eq(sub, STR("status"))) {
-        update_budget(e, obj, old_obj);
-        return;
-    }
+    (void)old_obj;
     (void)validate_conditions(e, path_at(path, "conditions"), value_get(status, STR("conditions")));
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
         struct field_path at = field_child(path, counts[i]);
@@ -71,14 +68,12 @@ static void update_budget_sub(struct field_errors *e, struct str sub, const stru
 }
 
 /* Old controllers counted without a floor. */
-static void update_old_budget_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                  const struct value *old_obj)
+static void update_old_budget_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
-    if (str_eq(sub, STR("status")))
-        (void)validate_conditions(e, path_at(path_root("status"), "conditions"),
-                                  value_dig(obj, "status", "conditions"));
-    else
-        update_budget(e, obj, old_obj);
+    (void)old_obj;
+    (void)validate_conditions(e, path_at(path_root("status"), "conditions"),
+                              value_dig(obj, "status", "conditions"));
 }
 
 /* ---- PriorityClass ---- */
@@ -197,10 +192,10 @@ static void warn_runtime(struct validate_warnings *w, const struct value *obj,
 }
 
 const struct validate_rules validate__policy[] = {
-    { STR("policy"), STR("PodDisruptionBudget"), create_budget, update_budget, update_budget_sub,
+    { STR("policy"), STR("PodDisruptionBudget"), create_budget, update_budget, update_budget_status,
       NULL },
     { STR("policy"), STR("PodDisruptionBudget"), create_budget, update_budget,
-      update_old_budget_sub, NULL, STR("v1beta1") },
+      update_old_budget_status, NULL, STR("v1beta1") },
     { STR("scheduling.k8s.io"), STR("PriorityClass"), create_priority, update_priority, NULL,
       NULL },
     { STR("node.k8s.io"), STR("RuntimeClass"), create_runtime, update_runtime, NULL, warn_runtime },

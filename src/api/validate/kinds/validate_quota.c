@@ -381,13 +381,11 @@ static void update_quota(struct field_errors *e, const struct value *obj,
         fault_value(e, path_at(SPEC, "scopes"), scopes, "field is immutable");
 }
 
-static void update_quota_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                             const struct value *old_obj)
+static void update_quota_status(struct field_errors *e, const struct value *obj,
+                                const struct value *old_obj)
 {
-    if (str_eq(sub, STR("status")))
-        check_quota_status(e, validate_member(obj, "status"));
-    else
-        update_quota(e, obj, old_obj);
+    (void)old_obj;
+    check_quota_status(e, validate_member(obj, "status"));
 }
 
 static void warn_quota(struct validate_warnings *w, const struct value *obj,
@@ -418,6 +416,6 @@ static void warn_quota(struct validate_warnings *w, const struct value *obj,
 
 const struct validate_rules validate__quota[] = {
     { STR(""), STR("LimitRange"), create_limits, update_limits, NULL, NULL },
-    { STR(""), STR("ResourceQuota"), create_quota, update_quota, update_quota_sub, warn_quota },
+    { STR(""), STR("ResourceQuota"), create_quota, update_quota, update_quota_status, warn_quota },
     { .kind = { NULL, 0 } },
 };

@@ -416,14 +416,12 @@ static bool has_new_consumer(const struct value *status, const struct value *old
     return false;
 }
 
-static void update_claim_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_claim_status(struct field_errors *e, const struct value *obj,
                                 const struct value *old_obj)
 {
     const struct value *status = value_get(obj, STR("status"));
     const struct value *old = value_get(old_obj, STR("status"));
     const struct field_path *path = path_root("status");
-    if (!str_eq(sub, STR("status")))
-        return;
     check_consumers(e, path_at(path, "reservedFor"), value_get(status, STR("reservedFor")));
     size_t i = 0;
     value_each_item (it, value_get(status, STR("devices")))
@@ -522,15 +520,13 @@ static void update_taint_rule(struct field_errors *e, const struct value *obj,
     declared_check(e, NULL, &validate__taint_rule, obj, old_obj);
 }
 
-static void update_taint_rule_status(struct field_errors *e, struct str sub,
-                                     const struct value *obj, const struct value *old_obj)
+static void update_taint_rule_status(struct field_errors *e, const struct value *obj,
+                                     const struct value *old_obj)
 {
     enum { CONDITIONS_MAX = 8 };
     const struct value *conditions = value_dig(obj, "status", "conditions");
     const struct field_path *path = path_at(path_root("status"), "conditions");
     (void)old_obj;
-    if (!str_eq(sub, STR("status")))
-        return;
     validate_conditions(e, path, conditions);
     if (validate__count(conditions) > CONDITIONS_MAX)
         fault_too_many(e, path, validate__count(conditions), CONDITIONS_MAX);
@@ -538,12 +534,12 @@ static void update_taint_rule_status(struct field_errors *e, struct str sub,
 
 const struct validate_rules validate__resource[] = {
     { GROUP, STR("ResourceClaim"), .create = create_claim, .update = update_claim,
-      .update_sub = update_claim_status },
+      .update_status = update_claim_status },
     { GROUP, STR("ResourceClaimTemplate"), .create = create_claim_template,
       .update = update_claim_template },
     { GROUP, STR("DeviceClass"), .create = create_class, .update = update_class },
     { GROUP, STR("DeviceTaintRule"), .create = create_taint_rule, .update = update_taint_rule,
-      .update_sub = update_taint_rule_status },
+      .update_status = update_taint_rule_status },
     { GROUP, STR("ResourceSlice"), .create = validate__create_slice,
       .update = validate__update_slice },
     { .kind = { NULL, 0 } },

@@ -509,13 +509,11 @@ static void update_service(struct field_errors *e, const struct value *obj,
     check_service(e, obj, old_obj);
 }
 
-static void update_service_status(struct field_errors *e, struct str sub, const struct value *obj,
+static void update_service_status(struct field_errors *e, const struct value *obj,
                                   const struct value *old_obj)
 {
     const struct value *status = value_dig(obj, "status", "loadBalancer");
     const struct field_path *path = path_at(path_root("status"), "loadBalancer");
-    if (!str_eq(sub, STR("status")))
-        return;
     if (validate_count(status, "ingress") && !has_type(value_get(obj, STR("spec")), "LoadBalancer"))
         fault_forbidden(e, path_at(path, "ingress"),
                         "may only be used when `spec.type` is 'LoadBalancer'");
@@ -580,6 +578,6 @@ static void warn_of_service(struct validate_warnings *w, const struct value *obj
 
 const struct validate_rules validate__service[] = {
     { STR(""), STR("Service"), .create = create_service, .update = update_service,
-      .update_sub = update_service_status, .warn = warn_of_service },
+      .update_status = update_service_status, .warn = warn_of_service },
     { .kind = { NULL, 0 } },
 };

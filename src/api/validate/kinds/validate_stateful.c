@@ -202,8 +202,8 @@ static void update(struct field_errors *e, const struct value *obj, const struct
         fault_text(e, path_at(SPEC, "podManagementPolicy"), management, "field is immutable");
 }
 
-static void update_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                       const struct value *old_obj)
+static void update_status(struct field_errors *e, const struct value *obj,
+                          const struct value *old_obj)
 {
     static const struct str counts[] = {
         STR("replicas"),        STR("readyReplicas"),     STR("currentReplicas"),
@@ -213,10 +213,6 @@ static void update_sub(struct field_errors *e, struct str sub, const struct valu
     static const struct str parts[] = { STR("readyReplicas"), STR("currentReplicas"),
                                         STR("updatedReplicas"), STR("availableReplicas") };
     const struct value *status = validate_member(obj, "status");
-    if (!str_eq(sub, STR("status"))) {
-        update(e, obj, old_obj);
-        return;
-    }
     validate_counts(e, STATUS, status, WORDS(counts));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         validate_at_most(e, STATUS, status, parts[i], STR("replicas"), "status.replicas");
@@ -259,6 +255,6 @@ static void warn(struct validate_warnings *w, const struct value *obj, const str
 }
 
 const struct validate_rules validate__stateful[] = {
-    { STR("apps"), STR("StatefulSet"), create, update, update_sub, warn },
+    { STR("apps"), STR("StatefulSet"), create, update, update_status, warn },
     { .kind = { NULL, 0 } },
 };

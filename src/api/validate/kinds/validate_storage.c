@@ -260,13 +260,6 @@ static void create_old_attachment(struct field_errors *e, const struct value *ob
                       value_str(value_dig(obj, "spec", "attacher")));
 }
 
-static void update_attachment_sub(struct field_errors *e, struct str sub, const struct value *obj,
-                                  const struct value *old_obj)
-{
-    (void)sub;
-    update_attachment(e, obj, old_obj);
-}
-
 /* ---- CSINode ---- */
 
 static void check_topology_keys(struct field_errors *e, const struct field_path *path,
@@ -461,9 +454,9 @@ const struct validate_rules validate__storage[] = {
     { GROUP, STR("VolumeAttributesClass"), .create = create_attributes_class,
       .update = update_attributes_class },
     { GROUP, STR("VolumeAttachment"), .create = create_attachment, .update = update_attachment,
-      .update_sub = update_attachment_sub },
+      .update_status = update_attachment },
     { GROUP, STR("VolumeAttachment"), .create = create_old_attachment, .update = update_attachment,
-      .update_sub = update_attachment_sub, .version = STR("v1beta1") },
+      .update_status = update_attachment, .version = STR("v1beta1") },
     { GROUP, STR("CSINode"), .create = create_csi_node, .update = update_csi_node },
     { GROUP, STR("CSIDriver"), .create = create_csi_driver, .update = update_csi_driver,
       .warn = warn_of_csi_driver },

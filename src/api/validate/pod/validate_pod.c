@@ -88,7 +88,8 @@ static void warn_template(struct validate_warnings *w, const struct value *obj,
 }
 
 const struct validate_rules validate__pod[] = {
-    { STR(""), STR("Pod"), create_pod, validate_pod_update, validate_pod_update_sub, warn_pod },
+    { STR(""), STR("Pod"), create_pod, validate_pod_update, validate_pod_update_status, warn_pod,
+      .subs = validate_pod_subs },
     { STR(""), STR("PodTemplate"), create_template, update_template, NULL, warn_template },
     { .kind = { NULL, 0 } },
 };

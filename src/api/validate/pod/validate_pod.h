@@ -137,8 +137,9 @@ void validate_pod_resources(struct field_errors *e, const struct field_path *pat
 
 void validate_pod_update(struct field_errors *e, const struct value *pod,
                          const struct value *old_pod);
-void validate_pod_update_sub(struct field_errors *e, struct str sub, const struct value *pod,
-                             const struct value *old_pod);
+void validate_pod_update_status(struct field_errors *e, const struct value *pod,
+                                const struct value *old_pod);
+extern const struct validate_sub validate_pod_subs[]; /* the paths that change a running pod */
 void validate_pod_status(struct field_errors *e, const struct value *pod,
                          const struct value *old_pod, const struct pod_rules *rules);
 void validate_pod_resize(struct field_errors *e, const struct value *pod,

@@ -466,18 +466,37 @@ void validate_pod_resize(struct field_errors *e, const struct value *pod,
         fault_forbidden(e, SPEC, "only cpu and memory resources are mutable");
 }
 
-void validate_pod_update_sub(struct field_errors *e, struct str sub, const struct value *pod,
-                             const struct value *old_pod)
+static struct pod_rules rules_of_old(const struct value *old_pod)
 {
     struct pod_rules rules = validate_pod_rules_of(validate_member(old_pod, "spec"),
                                                    validate_member(old_pod, "metadata"));
     rules.is_pod = true;
-    if (str_eq(sub, STR("status")))
-        validate_pod_status(e, pod, old_pod, &rules);
-    else if (str_eq(sub, STR("ephemeralcontainers")))
-        update_ephemeral(e, pod, old_pod, &rules);
-    else if (str_eq(sub, STR("resize")))
-        validate_pod_resize(e, pod, old_pod, &rules);
-    else
-        validate_pod_update(e, pod, old_pod);
+    return rules;
 }
+
+void validate_pod_update_status(struct field_errors *e, const struct value *pod,
+                                const struct value *old_pod)
+{
+    struct pod_rules rules = rules_of_old(old_pod);
+    validate_pod_status(e, pod, old_pod, &rules);
+}
+
+static void update_ephemeral_containers(struct field_errors *e, const struct value *pod,
+                                        const struct value *old_pod)
+{
+    struct pod_rules rules = rules_of_old(old_pod);
+    update_ephemeral(e, pod, old_pod, &rules);
+}
+
+static void update_resize(struct field_errors *e, const struct value *pod,
+                          const struct value *old_pod)
+{
+    struct pod_rules rules = rules_of_old(old_pod);
+    validate_pod_resize(e, pod, old_pod, &rules);
+}
+
+const struct validate_sub validate_pod_subs[] = {
+    { STR("ephemeralcontainers"), update_ephemeral_containers },
+    { STR("resize"), update_resize },
+    { .name = { NULL, 0 } },
+};
