@@ -8,6 +8,8 @@
 #include <sys/random.h>
 
 #include "api/go/quote.h"
+#include "api/keys.h"
+#include "api/words.h"
 #include "base/idiom.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -16,9 +18,6 @@
 enum { MANAGER_MAX = 128, SUBRESOURCE_MAX = 256 };
 
 static const struct field_path metadata = { .name = STR("metadata") };
-
-#define FINALIZER_ORPHAN     STR("orphan")
-#define FINALIZER_FOREGROUND STR("foregroundDeletion")
 
 struct meta_rules meta_rules_of(struct str group, struct str resource, bool namespaced)
 {
@@ -258,12 +257,19 @@ static void check_finalizers(struct field_errors *e, const struct value *meta)
     bool orphan = false, foreground = false;
     value_each_item (it, finalizers) {
         check_text(e, &path, NAME_QUALIFIED, value_str(it));
-        orphan = orphan || str_eq(value_str(it), FINALIZER_ORPHAN);
-        foreground = foreground || str_eq(value_str(it), FINALIZER_FOREGROUND);
+        orphan = orphan || str_eq(value_str(it), STR(FINALIZER_ORPHAN));
+        foreground = foreground || str_eq(value_str(it), STR(FINALIZER_FOREGROUND));
     }
     if (orphan && foreground)
         field_error(e, FIELD_INVALID, &path, field_json(e, finalizers),
                     "finalizer orphan and foregroundDeletion cannot be both set");
+}
+
+bool meta_is_finalizer(struct str name)
+{
+    static const struct str plain[] = { STR(FINALIZER_KUBERNETES), STR(FINALIZER_ORPHAN),
+                                        STR(FINALIZER_FOREGROUND) };
+    return words_have(name, WORDS(plain)) || str_find(name, '/') >= 0;
 }
 
 static void check_old_finalizers(struct field_errors *e, const struct value *meta)
@@ -273,9 +279,7 @@ static void check_old_finalizers(struct field_errors *e, const struct value *met
     value_each_item (it, value_get(meta, STR("finalizers"))) {
         struct field_path at = field_index(&path, i++);
         struct str name = value_str(it);
-        bool known = str_eq(name, STR("kubernetes")) || str_eq(name, FINALIZER_ORPHAN) ||
-                     str_eq(name, FINALIZER_FOREGROUND);
-        if (!known && str_find(name, '/') < 0)
+        if (!meta_is_finalizer(name))
             field_error(e, FIELD_INVALID, &at, field_quoted(e, name), "%s",
                         "name is neither a standard finalizer name nor is it fully qualified");
     }

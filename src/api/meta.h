@@ -32,4 +32,7 @@ void meta_check_labels(struct field_errors *e, const struct field_path *path,
 void meta_check_annotations(struct field_errors *e, const struct field_path *path,
                             const struct value *annotations);
 
+/* Whether it is DOMAIN/NAME or one of the three old ones. */
+bool meta_is_finalizer(struct str name);
+
 struct str meta_new_uid(struct arena *a); /* a random UUID */

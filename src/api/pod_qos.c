@@ -1,6 +1,7 @@
 #include "api/pod_qos.h"
 
 #include "api/quantity.h"
+#include "api/resource_name.h"
 #include "base/banned.h"
 
 enum qos { QOS_BEST_EFFORT, QOS_BURSTABLE, QOS_GUARANTEED };
@@ -32,8 +33,7 @@ static bool asks_for_something(const struct value *resources)
     static const struct str lists[] = { STR("requests"), STR("limits") };
     for (size_t i = 0; i < 2; i++)
         value_each_field (f, value_get(resources, lists[i]))
-            if (str_eq(f->key, STR("cpu")) || str_eq(f->key, STR("memory")) ||
-                str_starts(f->key, STR("hugepages-")))
+            if (resource_is_pod_level(f->key))
                 return true;
     return false;
 }

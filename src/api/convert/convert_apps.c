@@ -8,7 +8,7 @@
 #include "api/go/quote.h"
 #include "base/banned.h"
 
-#define ROLLBACK_TO         STR("deprecated.deployment.rollback.to")
+#define ROLLBACK_TO         STR(KEY_ROLLBACK_TO)
 #define TEMPLATE_GENERATION STR(KEY_TEMPLATE_GENERATION)
 
 /* ---- Numbers in annotations ---- */

@@ -3,6 +3,7 @@
 #include "api/defaults/defaults_rules.h"
 
 #include "api/keys.h"
+#include "api/words.h"
 #include "base/banned.h"
 
 /* ---- Networking ---- */
@@ -78,18 +79,32 @@ static void stamp_device(struct arena *a, struct value *device, struct str now)
         stamp_taint(a, value_edit_at(a, taints, i), now);
 }
 
-void defaults_stamp(struct arena *a, const struct kind_type *t, struct value *obj, struct str now)
+static void stamp_taint_rule(struct arena *a, struct value *spec, struct str now)
 {
-    if (!str_eq(t->group, STR("resource.k8s.io")))
-        return;
-    struct value *spec = value_edit(a, obj, STR("spec"));
-    if (str_eq(t->name, STR("DeviceTaintRule")))
-        stamp_taint(a, value_edit(a, spec, STR("taint")), now);
-    if (!str_eq(t->name, STR("ResourceSlice")))
-        return;
+    stamp_taint(a, value_edit(a, spec, STR("taint")), now);
+}
+
+static void stamp_slice(struct arena *a, struct value *spec, struct str now)
+{
     struct value *devices = value_edit(a, spec, STR("devices"));
     for (size_t i = 0; value_is(devices, VALUE_ARRAY) && i < devices->n; i++)
         stamp_device(a, value_edit_at(a, devices, i), now);
+}
+
+void defaults_stamp(struct arena *a, const struct kind_type *t, struct value *obj, struct str now)
+{
+    static const struct stamp {
+        struct str word; /* the kind */
+        void (*stamp)(struct arena *a, struct value *spec, struct str now);
+    } stamps[] = {
+        { STR("DeviceTaintRule"), stamp_taint_rule },
+        { STR("ResourceSlice"), stamp_slice },
+    };
+    if (!str_eq(t->group, STR("resource.k8s.io")))
+        return;
+    const struct stamp *row = words_row(t->name, stamps);
+    if (row)
+        row->stamp(a, value_edit(a, obj, STR("spec")), now);
 }
 
 /* ---- Flow control ---- */

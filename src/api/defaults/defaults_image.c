@@ -3,6 +3,7 @@
  * reference means nothing, which is not `latest` either. */
 #include "api/defaults/defaults_rules.h"
 
+#include "api/words.h"
 #include "base/banned.h"
 
 enum { PATH_BYTES_MAX = 255, SHA256_DIGITS = 64, SHA384_DIGITS = 96, SHA512_DIGITS = 128 };
@@ -27,12 +28,17 @@ static bool is_lower_hex(struct str s, size_t n)
 
 static bool is_digest(struct str s)
 {
-    struct str digits = s, algorithm = str_cut(&digits, ':');
-    if (str_eq(algorithm, STR("sha256")))
-        return is_lower_hex(digits, SHA256_DIGITS);
-    if (str_eq(algorithm, STR("sha384")))
-        return is_lower_hex(digits, SHA384_DIGITS);
-    return str_eq(algorithm, STR("sha512")) && is_lower_hex(digits, SHA512_DIGITS);
+    static const struct algorithm {
+        struct str word;
+        size_t digits;
+    } algorithms[] = {
+        { STR("sha256"), SHA256_DIGITS },
+        { STR("sha384"), SHA384_DIGITS },
+        { STR("sha512"), SHA512_DIGITS },
+    };
+    struct str digits = s, name = str_cut(&digits, ':');
+    const struct algorithm *algorithm = words_row(name, algorithms);
+    return algorithm && is_lower_hex(digits, algorithm->digits);
 }
 
 /* How many bytes at `s` separate two words of a path: . _ __ or any number of dashes. */

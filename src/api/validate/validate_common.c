@@ -264,6 +264,12 @@ bool validate_wildcard_domain(struct field_errors *e, const struct field_path *p
     return e->n == before;
 }
 
+bool validate_is_in_domain(struct str name, const char *domain)
+{
+    struct str d = str_of(domain);
+    return str_ends(name, d) && (name.n == d.n || name.p[name.n - d.n - 1] == '.');
+}
+
 bool validate_no_backsteps(struct field_errors *e, const struct field_path *path, struct str text)
 {
     struct str rest = text;
@@ -376,22 +382,31 @@ bool validate_annotations(struct field_errors *e, const struct field_path *path,
     return e->n == before;
 }
 
-enum expression_operator { OPERATOR_WITH_VALUES, OPERATOR_WITHOUT, OPERATOR_UNKNOWN };
-
-static enum expression_operator operator_of(const struct value *expression)
+enum selector_operator validate_operator_of(struct str text)
 {
-    static const struct str with[] = { STR("In"), STR("NotIn") };
-    static const struct str without[] = { STR("Exists"), STR("DoesNotExist") };
-    struct str text = value_text(expression, "operator");
-    if (words_have(text, WORDS(with)))
-        return OPERATOR_WITH_VALUES;
-    return words_have(text, WORDS(without)) ? OPERATOR_WITHOUT : OPERATOR_UNKNOWN;
+    static const struct operator_row {
+        struct str word;
+        enum selector_operator is;
+    } operators[] = {
+        { STR("In"), OPERATOR_WITH_VALUES }, { STR("NotIn"), OPERATOR_WITH_VALUES },
+        { STR("Exists"), OPERATOR_WITHOUT }, { STR("DoesNotExist"), OPERATOR_WITHOUT },
+        { STR("Gt"), OPERATOR_WITH_NUMBER }, { STR("Lt"), OPERATOR_WITH_NUMBER },
+    };
+    const struct operator_row *row = words_row(text, operators);
+    return row ? row->is : OPERATOR_UNKNOWN;
+}
+
+/* Labels are not compared by size. */
+static enum selector_operator operator_of(const struct value *expression)
+{
+    enum selector_operator op = validate_operator_of(value_text(expression, "operator"));
+    return op == OPERATOR_WITH_NUMBER ? OPERATOR_UNKNOWN : op;
 }
 
 static void check_expression(struct field_errors *e, const struct field_path *path,
                              const struct value *expression, unsigned flags)
 {
-    enum expression_operator op = operator_of(expression);
+    enum selector_operator op = operator_of(expression);
     const struct field_path *values = path_at(path, "values");
     if (op == OPERATOR_WITH_VALUES && !validate_count(expression, "values"))
         fault_required(e, values, "must be specified when `operator` is 'In' or 'NotIn'");
@@ -437,7 +452,7 @@ static bool has_good_values(const struct value *expression)
 static bool is_expression(const struct value *expression, unsigned flags)
 {
     size_t n = validate_count(expression, "values");
-    enum expression_operator op = operator_of(expression);
+    enum selector_operator op = operator_of(expression);
     return (op == OPERATOR_WITH_VALUES ? n > 0 : op == OPERATOR_WITHOUT && n == 0) &&
            is_name(NAME_QUALIFIED, value_text(expression, "key")) &&
            ((flags & SELECTOR_ANY_VALUES) || has_good_values(expression));

@@ -85,6 +85,8 @@ bool validate_signer_name(struct field_errors *e, const struct field_path *path,
 bool validate_domain_name(struct field_errors *e, const struct field_path *path, struct str text);
 bool validate_wildcard_domain(struct field_errors *e, const struct field_path *path,
                               struct str text);
+/* Whether the name is the domain or ends with a dot and the domain. */
+bool validate_is_in_domain(struct str name, const char *domain);
 /* A path below something: relative, and never up. */
 bool validate_descending_path(struct field_errors *e, const struct field_path *path,
                               struct str text);
@@ -119,6 +121,15 @@ bool validate_selector_has_bad_value(const struct value *selector);
  * are not valid select nothing. */
 bool validate_selector_matches(const struct value *selector, const struct value *labels);
 bool validate_selector_is_empty(const struct value *selector); /* there, but asks for nothing */
+
+/* What the operator of a selector says of its values. */
+enum selector_operator {
+    OPERATOR_WITH_VALUES, /* In, NotIn */
+    OPERATOR_WITHOUT,     /* Exists, DoesNotExist */
+    OPERATOR_WITH_NUMBER, /* Gt, Lt */
+    OPERATOR_UNKNOWN,
+};
+enum selector_operator validate_operator_of(struct str text);
 
 /* ---- Quantities ---- */
 

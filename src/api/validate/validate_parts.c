@@ -10,29 +10,28 @@
 
 /* ---- Node selectors ---- */
 
-static bool is_in(struct str op)
-{
-    return str_eq(op, STR("In")) || str_eq(op, STR("NotIn"));
-}
-
 static void check_label_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq, bool any_values)
 {
     struct str op = value_text(rq, "operator");
     size_t n = validate_count(rq, "values");
-    if (is_in(op)) {
+    switch (validate_operator_of(op)) {
+    case OPERATOR_WITH_VALUES:
         if (n == 0)
             fault_required(e, path_at(path, "values"),
                            "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (str_eq(op, STR("Exists")) || str_eq(op, STR("DoesNotExist"))) {
+        break;
+    case OPERATOR_WITHOUT:
         if (n > 0)
             fault_forbidden(e, path_at(path, "values"),
                             "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    } else if (str_eq(op, STR("Gt")) || str_eq(op, STR("Lt"))) {
+        break;
+    case OPERATOR_WITH_NUMBER:
         if (n != 1)
             fault_required(e, path_at(path, "values"),
                            "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    } else {
+        break;
+    case OPERATOR_UNKNOWN:
         fault_text(e, path_at(path, "operator"), op, "not a valid selector operator");
     }
     validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(rq, "key"));
@@ -47,7 +46,7 @@ static void check_field_requirement(struct field_errors *e, const struct field_p
                                     const struct value *rq)
 {
     struct str op = value_text(rq, "operator"), key = value_text(rq, "key");
-    if (!is_in(op))
+    if (validate_operator_of(op) != OPERATOR_WITH_VALUES)
         fault_text(e, path_at(path, "operator"), op, "not a valid selector operator");
     else if (validate_count(rq, "values") != 1)
         fault_required(e, path_at(path, "values"),

@@ -7,8 +7,7 @@
 #include "base/buf.h"
 #include "base/banned.h"
 
-#define HUGEPAGES STR("hugepages-")
-#define REQUESTS  STR("requests.")
+#define REQUESTS STR("requests.")
 
 static bool has_slash(struct str name)
 {
@@ -18,16 +17,6 @@ static bool has_slash(struct str name)
 static bool contains(struct str text, struct str part)
 {
     return text.n >= part.n && memmem(text.p, text.n, part.p, part.n);
-}
-
-static bool is_cpu_or_memory(struct str name)
-{
-    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory"));
-}
-
-bool validate_resource_is_hugepages(struct str name)
-{
-    return str_starts(name, HUGEPAGES);
 }
 
 bool validate_resource_is_native(struct str name)
@@ -69,7 +58,7 @@ static bool is_standard(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return words_have(name, WORDS(names)) || validate_resource_is_hugepages(name) ||
+    return words_have(name, WORDS(names)) || resource_is_huge_page(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -105,7 +94,7 @@ bool validate_container_resource(struct field_errors *e, const struct field_path
         return true;
     bool good = validate_resource_name(e, path, name);
     if (!has_slash(name))
-        return validate_resource_is_hugepages(name)
+        return resource_is_huge_page(name)
                    ? good
                    : fault_text(e, path, name, "must be a standard resource for containers");
     if (!validate_resource_is_native(name) && !validate_resource_is_extended(name))
@@ -117,25 +106,26 @@ static bool check_pod_resource(struct field_errors *e, const struct field_path *
                                struct str name)
 {
     static const struct str supported[] = { STR("cpu"), STR("hugepages-"), STR("memory") };
-    if (is_cpu_or_memory(name))
+    if (resource_is_cpu_or_memory(name))
         return true;
     if (!validate_resource_name(e, path, name))
         return false;
-    return validate_resource_is_hugepages(name) || validate_one_of(e, path, name, WORDS(supported));
+    return resource_is_huge_page(name) || validate_one_of(e, path, name, WORDS(supported));
 }
 
 bool validate_resource_quantity(struct field_errors *e, const struct field_path *path,
                                 struct str name, struct str quantity)
 {
     bool good = validate_nonnegative_quantity(e, path, quantity);
-    if (!is_cpu_or_memory(name) && is_counted(name) && quantity.n && !quantity_is_whole(quantity))
+    if (!resource_is_cpu_or_memory(name) && is_counted(name) && quantity.n &&
+        !quantity_is_whole(quantity))
         return fault_text(e, path, quantity, "must be an integer");
     return good;
 }
 
 bool validate_resource_is_divisible(struct str name, struct str quantity)
 {
-    struct str page = str_skip(name, HUGEPAGES.n), canonical;
+    struct str page = str_skip(name, RESOURCE_HUGE_PAGES.n), canonical;
     struct arena none = { 0 };
     arena_init(&none);
     bool good = quantity_canonical(&none, page, &canonical, NULL) == 0;
@@ -162,14 +152,14 @@ static void check_entry(struct field_errors *e, const struct field_path *path,
     else
         (void)validate_container_resource(e, path, name);
     (void)validate_resource_quantity(e, path, name, quantity);
-    r->base = r->base || is_cpu_or_memory(name);
-    r->huge = r->huge || validate_resource_is_hugepages(name);
+    r->base = r->base || resource_is_cpu_or_memory(name);
+    r->huge = r->huge || resource_is_huge_page(name);
 }
 
 static void check_hugepages(struct field_errors *e, const struct field_path *path, unsigned flags,
                             struct str name, struct str quantity)
 {
-    if (validate_resource_is_hugepages(name) && !(flags & RESOURCES_ANY_HUGEPAGES) &&
+    if (resource_is_huge_page(name) && !(flags & RESOURCES_ANY_HUGEPAGES) &&
         !validate_resource_is_divisible(name, quantity))
         fault_text(e, path, quantity, STR_FMT " is not positive integer multiple of " STR_FMT,
                    STR_ARG(quantity), STR_ARG(name));
@@ -184,7 +174,7 @@ static int compare(struct str a, struct str b)
 static void check_pair(struct field_errors *e, const struct requirements *r, struct str name,
                        struct str request)
 {
-    bool overcommits = validate_resource_is_native(name) && !validate_resource_is_hugepages(name);
+    bool overcommits = validate_resource_is_native(name) && !resource_is_huge_page(name);
     const struct value *limit = validate_map_member(r->limits, name);
     if (!limit) {
         if (!overcommits)

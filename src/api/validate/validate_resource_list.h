@@ -2,9 +2,9 @@
  * quantities with them. For pods, quotas, limits and classes. */
 #pragma once
 
+#include "api/resource_name.h"
 #include "api/validate/validate_common.h"
 
-bool validate_resource_is_hugepages(struct str name);
 bool validate_resource_is_native(struct str name); /* unqualified, or of kubernetes.io */
 bool validate_resource_is_extended(struct str name);
 /* Whether a huge page quantity is a multiple of the page that its name tells. */

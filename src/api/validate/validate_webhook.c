@@ -248,15 +248,16 @@ struct hook_rules {
     unsigned selector_flags;
 };
 
-static bool is_accepted(struct str version)
+bool validate_is_review_version(struct str version)
 {
-    return str_eq(version, STR("v1")) || str_eq(version, STR("v1beta1"));
+    static const struct str known[] = { STR("v1"), STR("v1beta1") };
+    return words_have(version, WORDS(known));
 }
 
 static bool has_accepted_version(const struct value *hook)
 {
     value_each_item (it, value_get(hook, STR("admissionReviewVersions")))
-        if (is_accepted(value_str(it)))
+        if (validate_is_review_version(value_str(it)))
             return true;
     return false;
 }
@@ -383,6 +384,7 @@ static bool has_same_conditions(const struct value *hooks, const struct value *o
 
 static struct hook_rules rules_of(const struct value *obj, const struct value *old_obj)
 {
+    static const struct str harmless[] = { STR("None"), STR("NoneOnDryRun") };
     const struct value *old = value_get(old_obj, STR("webhooks"));
     struct hook_rules rules = {
         .keeps_conditions = has_same_conditions(value_get(obj, STR("webhooks")), old),
@@ -391,7 +393,7 @@ static struct hook_rules rules_of(const struct value *obj, const struct value *o
     text_set_init(&names);
     value_each_item (hook, old) {
         struct str effects = value_text(hook, "sideEffects");
-        if (!str_eq(effects, STR("None")) && !str_eq(effects, STR("NoneOnDryRun")))
+        if (!words_have(effects, WORDS(harmless)))
             rules.keeps_side_effects = true;
         if (validate_count(hook, "admissionReviewVersions") && !has_accepted_version(hook))
             rules.keeps_versions = true;

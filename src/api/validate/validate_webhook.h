@@ -24,6 +24,9 @@ void validate_hook_name(struct field_errors *e, const struct field_path *path, s
 void validate_match_conditions(struct field_errors *e, const struct field_path *path,
                                const struct value *conditions);
 
+/* Whether the server speaks that version of reviews. */
+bool validate_is_review_version(struct str version);
+
 extern const struct str failure_policies[2], match_policies[2], reinvocation_policies[2];
 
 /* Names that end in ".static.k8s.io" are not for the API. */

@@ -1,7 +1,8 @@
 /* Deleting: conditions, grace, finalizers; what is not held by anything goes at once. */
 #include "api/go/gotime.h"
 #include "api/errors.h"
-#include "base/idiom.h"
+#include "api/keys.h"
+#include "api/words.h"
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 #include "server/registry/strategy.h"
@@ -72,7 +73,7 @@ static bool has(const struct value *finalizers, struct str name)
 /* The finalizers that the propagation policy asks for, beside those that are no business of it. */
 static void set_finalizers(struct call *c, const struct delete_options *o, struct value *obj)
 {
-    static const struct str orphan = { "orphan", 6 }, foreground = { "foregroundDeletion", 18 };
+    static const struct str orphan = STR(FINALIZER_ORPHAN), foreground = STR(FINALIZER_FOREGROUND);
     unsigned flags = strategy_flags(c->stored);
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     const struct value *was = value_get(meta, STR("finalizers"));
@@ -191,11 +192,9 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
 static int check_may_go(struct call *c, struct str name, struct err *err)
 {
     static const struct str stay[] = { STR("default"), STR("kube-system"), STR("kube-public") };
-    for (size_t i = 0; is_namespace(c) && i < ARRAY_LEN(stay); i++)
-        if (str_eq(name, stay[i]))
-            return error_forbidden(err, c->req.resource, name,
-                                   STR("this namespace may not be deleted"));
-    return 0;
+    if (!is_namespace(c) || !words_have(name, WORDS(stay)))
+        return 0;
+    return error_forbidden(err, c->req.resource, name, STR("this namespace may not be deleted"));
 }
 
 /* What cannot be read goes as it is: nobody can know what holds it, or whether it is the one that

@@ -1,6 +1,7 @@
 #include "server/registry/strategy.h"
 
 #include "api/defaults/defaults.h"
+#include "api/words.h"
 #include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -179,8 +180,8 @@ void strategy_create(const struct strategy *s, struct value *obj)
 
 static bool part_of_spec(struct str field, bool status_counts)
 {
-    return !str_eq(field, STR("metadata")) && (status_counts || !str_eq(field, STR("status"))) &&
-           !str_eq(field, STR("kind")) && !str_eq(field, STR("apiVersion"));
+    static const struct str others[] = { STR("metadata"), STR("kind"), STR("apiVersion") };
+    return !words_have(field, WORDS(others)) && (status_counts || !str_eq(field, STR("status")));
 }
 
 static bool same_spec_in(const struct value *obj, const struct value *other, bool status_counts)

@@ -14,7 +14,7 @@ static void create_namespace(const struct strategy *s, struct value *obj)
     struct value *status = value_set(s->arena, obj, STR("status"), value_object());
     value_put(s->arena, status, STR("phase"), value_string(STR("Active")));
     strategy__add_item(s->arena, value_ensure(s->arena, obj, STR("spec")), STR("finalizers"),
-                       STR("kubernetes"));
+                       STR(FINALIZER_KUBERNETES));
 }
 
 static void update_namespace(const struct strategy *s, struct value *obj,

@@ -39,8 +39,6 @@ STRATEGY_TABLES(STRATEGY_DECLARE)
 /* The row of the resource; one that says nothing if it has none. */
 const struct strategy_rules *strategy__rules(const struct kind_resource *r);
 
-/* Resources that a pod can ask for as a whole. */
-bool strategy__is_pod_level(struct str resource);
 /* spec.resources of a pod, where it is there at all: what its containers say in sum. */
 void strategy__fill_pod_resources(struct arena *a, struct value *spec);
 

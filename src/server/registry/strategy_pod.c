@@ -1,6 +1,8 @@
 /* Pods: what they start with, what of them an update may change, and the two paths that change a
  * running one. */
+#include "api/keys.h"
 #include "api/pod_qos.h"
+#include "api/profile_note.h"
 #include "base/idiom.h"
 #include "base/map.h"
 #include "server/registry/strategy_internal.h"
@@ -134,23 +136,17 @@ static bool is_absolute_profile(struct str name)
 static struct value apparmor_field(struct arena *a, struct str annotation)
 {
     struct value profile = value_object();
-    struct str localhost = STR("localhost/");
-    if (str_eq(annotation, STR("unconfined"))) {
-        value_put_new(a, &profile, STR("type"), value_string(STR("Unconfined")));
-    } else if (str_eq(annotation, STR("runtime/default"))) {
-        value_put_new(a, &profile, STR("type"), value_string(STR("RuntimeDefault")));
-    } else if (str_starts(annotation, localhost) &&
-               is_absolute_profile(str_skip(annotation, localhost.n))) {
-        value_put_new(a, &profile, STR("type"), value_string(STR("Localhost")));
-        value_put_new(a, &profile, STR("localhostProfile"),
-                      value_string(str_skip(annotation, localhost.n)));
-    } else {
+    struct str local, type = profile_note_type(annotation, &local);
+    bool is_local = str_eq(type, STR("Localhost"));
+    if (!type.n || (is_local && !is_absolute_profile(local)))
         return value_null();
-    }
+    value_put_new(a, &profile, STR("type"), value_string(type));
+    if (is_local)
+        value_put_new(a, &profile, STR("localhostProfile"), value_string(local));
     return profile;
 }
 
-static const struct str apparmor_prefix = STR("container.apparmor.security.beta.kubernetes.io/");
+static const struct str apparmor_prefix = STR(KEY_BETA_APPARMOR_CONTAINER);
 
 /* `profiles` has the annotations by the name of the container they are for. */
 static void sync_apparmor(const struct strategy *s, const struct map *profiles,

@@ -2,6 +2,7 @@
  * containers ask for in sum. Init containers run one after the other, so the largest of them
  * counts; those that restart stay beside all that come later. */
 #include "api/quantity.h"
+#include "api/resource_name.h"
 #include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -9,22 +10,11 @@
 /* Processor, memory, and the few sizes that pages have. Whoever names more is not served. */
 enum { RESOURCES_MAX = 64 };
 
-static bool is_huge_page(struct str resource)
-{
-    return str_starts(resource, STR("hugepages-"));
-}
-
-bool strategy__is_pod_level(struct str resource)
-{
-    return str_eq(resource, STR("cpu")) || str_eq(resource, STR("memory")) ||
-           is_huge_page(resource);
-}
-
 static void add_list(struct arena *a, struct value *sum, const struct value *list)
 {
     value_each_field (f, list) {
         struct str was = value_str(value_get(sum, f->key)), more = value_str(&f->val);
-        if (more.n && strategy__is_pod_level(f->key) && (was.n || sum->n < RESOURCES_MAX))
+        if (more.n && resource_is_pod_level(f->key) && (was.n || sum->n < RESOURCES_MAX))
             value_put(a, sum, f->key, value_string(was.n ? quantity_add(a, was, more) : more));
     }
 }
@@ -83,12 +73,12 @@ static void put(struct arena *a, struct value *resources, struct str what, struc
 static void fill_requests(struct arena *a, struct value *resources, const struct value *sums)
 {
     value_each_field (f, sums)
-        if (strategy__is_pod_level(f->key) && !is_huge_page(f->key))
+        if (resource_is_pod_level(f->key) && !resource_is_huge_page(f->key))
             put(a, resources, STR("requests"), f->key, value_str(&f->val));
     const struct value *limits = value_get(resources, STR("limits"));
     struct value given = limits ? value_borrow(limits) : value_null();
     value_each_field (f, &given)
-        if (strategy__is_pod_level(f->key))
+        if (resource_is_pod_level(f->key))
             put(a, resources, STR("requests"), f->key, value_str(&f->val));
 }
 
@@ -99,7 +89,7 @@ static void fill_limits(struct arena *a, struct value *resources, const struct v
     struct value given = requests ? value_borrow(requests) : value_null();
     value_each_field (f, &given) {
         struct str sum = value_str(value_get(sums, f->key)), request = value_str(&f->val);
-        if (!strategy__is_pod_level(f->key) || !sum.n || !every_container_limits(spec, f->key))
+        if (!resource_is_pod_level(f->key) || !sum.n || !every_container_limits(spec, f->key))
             continue;
         put(a, resources, STR("limits"), f->key,
             request.n && quantity_cmp(request, sum) > 0 ? request : sum);
@@ -121,7 +111,8 @@ void strategy__fill_pod_resources(struct arena *a, struct value *spec)
                  limits = aggregate(a, spec, STR("limits"));
     struct value *resources = value_edit(a, spec, STR("resources"));
     value_each_field (f, &limits)
-        if (is_huge_page(f->key) && !value_get(value_get(resources, STR("requests")), f->key))
+        if (resource_is_huge_page(f->key) &&
+            !value_get(value_get(resources, STR("requests")), f->key))
             put(a, resources, STR("limits"), f->key, value_str(&f->val));
     fill_requests(a, resources, &requests);
     fill_limits(a, resources, spec, &limits);

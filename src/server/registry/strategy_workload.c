@@ -25,8 +25,8 @@ static bool has_template_labels(const struct value *obj)
 
 static void create_job(const struct strategy *s, struct value *obj)
 {
-    static const struct str name_keys[] = { STR("job-name"), STR(KEY_JOB_NAME) };
-    static const struct str uid_keys[] = { STR("controller-uid"), STR(KEY_CONTROLLER_UID) };
+    static const struct str name_keys[] = { STR(KEY_OLD_JOB_NAME), STR(KEY_JOB_NAME) };
+    static const struct str uid_keys[] = { STR(KEY_OLD_CONTROLLER_UID), STR(KEY_CONTROLLER_UID) };
     struct arena *a = s->arena;
     struct str name = value_str(value_dig(obj, "metadata", "name")),
                uid = value_str(value_dig(obj, "metadata", "uid"));

@@ -2,6 +2,7 @@
  * earlier revision. What is stored is the wish; the controller of Deployments grants it, and takes
  * it away again. Today's version has no field for it, but an annotation. */
 #include "api/field_errors.h"
+#include "api/keys.h"
 #include "api/meta.h"
 #include "server/http/decode.h"
 #include "server/registry/managers.h"
@@ -50,7 +51,7 @@ static int set_wish(struct registry_update *u, const struct registry_entry *now,
         value_ensure(a, value_ensure(a, ret, STR("metadata")), STR("annotations"));
     value_each_field (f, value_get(&rb->wish, STR("updatedAnnotations")))
         value_put(a, annotations, f->key, value_borrow(&f->val));
-    value_put(a, annotations, STR("deprecated.deployment.rollback.to"),
+    value_put(a, annotations, STR(KEY_ROLLBACK_TO),
               value_string(arena_printf(a, "%lld", (long long)revision_of(&rb->wish))));
     int r = registry_settle(rb->deployments, ret, err);
     if (r == 0)

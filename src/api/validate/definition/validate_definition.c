@@ -193,6 +193,7 @@ static void check_selectable(struct field_errors *e, const struct field_path *pa
                              const struct value *field, const struct value *schema,
                              struct text_set *seen)
 {
+    static const struct str types[] = { STR("string"), STR("boolean"), STR("integer") };
     struct str text = value_text(field, "jsonPath"), fault = STR("");
     if (!validate_required(e, path, text))
         return;
@@ -204,8 +205,7 @@ static void check_selectable(struct field_errors *e, const struct field_path *pa
     }
     if (str_starts(text, STR(".metadata.")) || str_eq(text, STR(".metadata")))
         fault_text(e, path, text, "must not point to fields in metadata");
-    if (!str_eq(type, STR("string")) && !str_eq(type, STR("boolean")) &&
-        !str_eq(type, STR("integer")))
+    if (!words_have(type, WORDS(types)))
         fault_text(e, path, text,
                    "must point to a field of type string, boolean or integer. Enum string fields "
                    "and strings with formats are allowed.");
@@ -313,15 +313,10 @@ static void check_version_list(struct field_errors *e, const struct value *versi
 
 /* ---- Conversion ---- */
 
-static bool is_accepted(struct str version)
-{
-    return str_eq(version, STR("v1")) || str_eq(version, STR("v1beta1"));
-}
-
 static bool has_accepted(const struct value *versions)
 {
     value_each_item (it, versions)
-        if (is_accepted(value_str(it)))
+        if (validate_is_review_version(value_str(it)))
             return true;
     return false;
 }
@@ -555,8 +550,8 @@ static void check_approval(struct field_errors *e, const struct value *obj,
     const struct field_path *path =
         path_key(path_at(path_root("metadata"), "annotations"), APPROVED);
     const struct value *noted = value_get(value_dig(obj, "metadata", "annotations"), APPROVED);
-    bool ours = str_eq(group, STR("k8s.io")) || str_ends(group, STR(".k8s.io")) ||
-                str_eq(group, STR("kubernetes.io")) || str_ends(group, STR(".kubernetes.io"));
+    bool ours =
+        validate_is_in_domain(group, "k8s.io") || validate_is_in_domain(group, "kubernetes.io");
     enum approval approval = approval_of(e->arena, obj);
     if (!ours || (old_obj && approval_of(e->arena, old_obj) == approval))
         return;

@@ -397,8 +397,8 @@ static void check_property(struct field_errors *e, const struct field_path *path
                            const struct schema_place *place)
 {
     struct schema_place below = *place;
-    bool meta = str_eq(f->key, STR("metadata")) || str_eq(f->key, STR("kind")) ||
-                str_eq(f->key, STR("apiVersion"));
+    static const struct str of_all[] = { STR("metadata"), STR("kind"), STR("apiVersion") };
+    bool meta = words_have(f->key, WORDS(of_all));
     below.is_root = false;
     below.depth++;
     if (meta && (place->is_root || SCHEMA_EMBEDDED(s)))

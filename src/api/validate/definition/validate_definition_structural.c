@@ -87,15 +87,16 @@ enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 static void check_metadata(struct field_errors *e, const struct field_path *path,
                            const struct value *metadata, bool checked, bool root)
 {
+    static const struct str names[] = { STR("name"), STR("generateName") };
+    static const struct str keys[] = { STR("type"), STR("properties"), STR("default") };
     if (checked && !validate_schema_has_type(metadata, "object"))
         fault_text(e, path_at(path, "type"), value_text(metadata, "type"), "must be object");
     const struct value *properties = value_get(metadata, STR("properties"));
     bool plain = true;
     value_each_field (f, properties)
-        plain = plain && (str_eq(f->key, STR("name")) || str_eq(f->key, STR("generateName")));
+        plain = plain && words_have(f->key, WORDS(names));
     value_each_field (f, metadata)
-        plain = plain && (str_eq(f->key, STR("type")) || str_eq(f->key, STR("properties")) ||
-                          str_eq(f->key, STR("default")) || validate_schema_is_unset(&f->val));
+        plain = plain && (words_have(f->key, WORDS(keys)) || validate_schema_is_unset(&f->val));
     if (root && !plain)
         fault_forbidden(e, path,
                         "must not specify anything other than name and generateName, but metadata "

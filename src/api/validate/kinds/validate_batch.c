@@ -33,8 +33,8 @@ static bool is_generated(const struct value *selector, struct str uid, struct st
     struct value_field fields[] = {
         { CONTROLLER_UID, value_string(uid) },
         { JOB_NAME, value_string(name) },
-        { STR("controller-uid"), value_string(uid) },
-        { STR("job-name"), value_string(name) },
+        { STR(KEY_OLD_CONTROLLER_UID), value_string(uid) },
+        { STR(KEY_OLD_JOB_NAME), value_string(name) },
     };
     struct value labels = value_object();
     labels.n = ARRAY_LEN(fields);
@@ -53,8 +53,8 @@ static void check_generated(struct field_errors *e, const struct value *obj)
         return;
     if (!uid.n)
         fault_required(e, path_at(path_root("metadata"), "uid"), "");
-    check_has_label(e, labels, STR("controller-uid"), uid);
-    check_has_label(e, labels, STR("job-name"), name);
+    check_has_label(e, labels, STR(KEY_OLD_CONTROLLER_UID), uid);
+    check_has_label(e, labels, STR(KEY_OLD_JOB_NAME), name);
     check_has_label(e, labels, CONTROLLER_UID, uid);
     check_has_label(e, labels, JOB_NAME, name);
     if (validate_is_label_selector(selector, 0) && !is_generated(selector, uid, name))

@@ -44,7 +44,7 @@ static bool check_lifetime(struct field_errors *e, const struct value *spec)
     enum { HOUR = 3600, OTHERS_MAX = 91 * 24 * HOUR, OURS_MAX = 24 * HOUR };
     const struct field_path *path = path_at(path_root("spec"), "maxExpirationSeconds");
     struct str rest = value_text(spec, "signerName"), domain = str_cut(&rest, '/');
-    bool ours = str_eq(domain, STR("kubernetes.io")) || str_ends(domain, STR(".kubernetes.io"));
+    bool ours = validate_is_in_domain(domain, "kubernetes.io");
     int64_t seconds = validate_int(spec, "maxExpirationSeconds"),
             max = ours ? OURS_MAX : OTHERS_MAX;
     if (!validate_member(spec, "maxExpirationSeconds"))
@@ -64,13 +64,12 @@ static void fault_omitted(struct field_errors *e, const struct field_path *path,
 static void check_pod_key(struct field_errors *e, const struct field_path *path,
                           const struct certificate *of, const char *curves)
 {
-    bool good_curve = str_eq(of->curve, STR("P-256")) || str_eq(of->curve, STR("P-384")) ||
-                      str_eq(of->curve, STR("P-521"));
+    static const struct str good_curves[] = { STR("P-256"), STR("P-384"), STR("P-521") };
     struct str bits = arena_printf(e->arena, "%u-bit modulus", of->rsa_bits);
     if (of->key_type == KEY_UNKNOWN)
         fault_omitted(e, path,
                       "unknown public key type; supported types are Ed25519, ECDSA, and RSA");
-    else if (of->key_type == KEY_EC && !good_curve)
+    else if (of->key_type == KEY_EC && !words_have(of->curve, WORDS(good_curves)))
         fault_text(e, path, arena_printf(e->arena, "curve " STR_FMT, STR_ARG(of->curve)),
                    "elliptic public keys must use curve %s", curves);
     else if (of->key_type == KEY_RSA && of->rsa_bits != 3072 && of->rsa_bits != 4096)

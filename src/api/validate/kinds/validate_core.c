@@ -1,11 +1,14 @@
 /* The small kinds of the core group: Namespace, ConfigMap, Secret, ServiceAccount. */
 #include "api/certificate.h"
+#include "api/meta.h"
 #include "api/validate/validate_parts.h"
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "base/banned.h"
+
+#define SECRET_TLS "kubernetes.io/tls"
 
 enum { DATA_BYTES_MAX = 1 << 20 };
 
@@ -15,8 +18,7 @@ static void check_namespace_finalizer(struct field_errors *e, const struct field
                                       struct str name)
 {
     validate_name(e, path, NAME_QUALIFIED, name);
-    if (str_find(name, '/') < 0 && !str_eq(name, STR("kubernetes")) &&
-        !str_eq(name, STR("orphan")) && !str_eq(name, STR("foregroundDeletion")))
+    if (!meta_is_finalizer(name))
         fault_text(e, path, name,
                    "name is neither a standard finalizer name nor is it fully qualified");
 }
@@ -154,31 +156,74 @@ static void check_docker_config(struct field_errors *e, const struct value *data
                    STR_ARG(fault));
 }
 
+static void check_account_token(struct field_errors *e, const struct value *obj,
+                                const struct value *data)
+{
+    static const struct str account = STR("kubernetes.io/service-account.name");
+    const struct value *noted = value_get(value_dig(obj, "metadata", "annotations"), account);
+    const struct field_path *notes = path_at(path_root("metadata"), "annotations");
+    (void)data;
+    validate_required(e, path_key(notes, account), value_str(noted));
+}
+
+static void check_dockercfg(struct field_errors *e, const struct value *obj,
+                            const struct value *data)
+{
+    (void)obj;
+    check_docker_config(e, data, STR(".dockercfg"));
+}
+
+static void check_dockerconfigjson(struct field_errors *e, const struct value *obj,
+                                   const struct value *data)
+{
+    (void)obj;
+    check_docker_config(e, data, STR(".dockerconfigjson"));
+}
+
+static void check_basic_auth(struct field_errors *e, const struct value *obj,
+                             const struct value *data)
+{
+    (void)obj;
+    if (value_get(data, STR("username")) || value_get(data, STR("password")))
+        return;
+    (void)check_data_key(e, data, STR("username"));
+    (void)check_data_key(e, data, STR("password"));
+}
+
+static void check_ssh_auth(struct field_errors *e, const struct value *obj,
+                           const struct value *data)
+{
+    (void)obj;
+    validate_required(e, path_key(path_root("data"), STR("ssh-privatekey")),
+                      value_text(data, "ssh-privatekey"));
+}
+
+static void check_tls(struct field_errors *e, const struct value *obj, const struct value *data)
+{
+    (void)obj;
+    (void)check_data_key(e, data, STR("tls.crt"));
+    (void)check_data_key(e, data, STR("tls.key"));
+}
+
+/* What the data of a Secret must have, by its type. */
+static const struct secret_type {
+    struct str word;
+    void (*check)(struct field_errors *e, const struct value *obj, const struct value *data);
+} secret_types[] = {
+    { STR("kubernetes.io/service-account-token"), check_account_token },
+    { STR("kubernetes.io/dockercfg"), check_dockercfg },
+    { STR("kubernetes.io/dockerconfigjson"), check_dockerconfigjson },
+    { STR("kubernetes.io/basic-auth"), check_basic_auth },
+    { STR("kubernetes.io/ssh-auth"), check_ssh_auth },
+    { STR(SECRET_TLS), check_tls },
+};
+
 static void check_secret_type(struct field_errors *e, const struct value *obj,
                               const struct value *data)
 {
-    static const struct str account = STR("kubernetes.io/service-account.name");
-    struct str type = value_text(obj, "type");
-    const struct field_path *notes = path_at(path_root("metadata"), "annotations");
-    if (str_eq(type, STR("kubernetes.io/service-account-token"))) {
-        const struct value *noted = value_get(value_dig(obj, "metadata", "annotations"), account);
-        validate_required(e, path_key(notes, account), value_str(noted));
-    } else if (str_eq(type, STR("kubernetes.io/dockercfg"))) {
-        check_docker_config(e, data, STR(".dockercfg"));
-    } else if (str_eq(type, STR("kubernetes.io/dockerconfigjson"))) {
-        check_docker_config(e, data, STR(".dockerconfigjson"));
-    } else if (str_eq(type, STR("kubernetes.io/basic-auth"))) {
-        if (!value_get(data, STR("username")) && !value_get(data, STR("password"))) {
-            (void)check_data_key(e, data, STR("username"));
-            (void)check_data_key(e, data, STR("password"));
-        }
-    } else if (str_eq(type, STR("kubernetes.io/ssh-auth"))) {
-        validate_required(e, path_key(path_root("data"), STR("ssh-privatekey")),
-                          value_text(data, "ssh-privatekey"));
-    } else if (str_eq(type, STR("kubernetes.io/tls"))) {
-        (void)check_data_key(e, data, STR("tls.crt"));
-        (void)check_data_key(e, data, STR("tls.key"));
-    }
+    const struct secret_type *type = words_row(value_text(obj, "type"), secret_types);
+    if (type)
+        type->check(e, obj, data);
 }
 
 static void create_secret(struct field_errors *e, const struct value *obj)
@@ -218,7 +263,7 @@ static void warn_of_secret(struct validate_warnings *w, const struct value *obj,
         const char *name;
     } parts[] = { { STR("tls.crt"), "certificate" }, { STR("tls.key"), "key" } };
     (void)old_obj;
-    if (!str_eq(value_text(obj, "type"), STR("kubernetes.io/tls")))
+    if (!str_eq(value_text(obj, "type"), STR(SECRET_TLS)))
         return;
     for (size_t i = 0; i < 2; i++) {
         autobuf text = { 0 };

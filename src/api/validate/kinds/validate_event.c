@@ -92,13 +92,14 @@ static void check_unset(struct field_errors *e, const struct field_path *path, b
 
 static void create_event(struct field_errors *e, const struct value *obj)
 {
+    static const struct str types[] = { STR("Normal"), STR("Warning") };
     struct str type = value_text(obj, "type");
     const struct value *source = either(obj, STR("source"), STR("deprecatedSource"));
     check_event(e, obj, path_root("reportingController"));
     check_series(e, validate_member(obj, "series"));
     if (!validate_member(obj, "eventTime"))
         fault_required(e, path_root("eventTime"), "");
-    if (!str_eq(type, STR("Normal")) && !str_eq(type, STR("Warning")))
+    if (!words_have(type, WORDS(types)))
         fault_text(e, path_root("type"), STR(""), "has invalid value: " STR_FMT, STR_ARG(type));
     check_unset(e, path_root("firstTimestamp"),
                 either(obj, STR("firstTimestamp"), STR("deprecatedFirstTimestamp")));

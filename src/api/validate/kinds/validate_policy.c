@@ -86,15 +86,20 @@ enum { PRIORITY_USER_MAX = 1000000000, PRIORITY_SYSTEM = 2 * PRIORITY_USER_MAX }
 static void check_system_class(struct field_errors *e, const struct value *obj, struct str name)
 {
     const struct field_path *path = path_at(path_root("metadata"), "name");
-    int64_t wanted = str_eq(name, STR("system-node-critical"))      ? PRIORITY_SYSTEM + 1000
-                     : str_eq(name, STR("system-cluster-critical")) ? PRIORITY_SYSTEM
-                                                                    : 0;
-    if (!wanted)
+    static const struct system_class {
+        struct str word;
+        int64_t priority;
+    } classes[] = {
+        { STR("system-node-critical"), PRIORITY_SYSTEM + 1000 },
+        { STR("system-cluster-critical"), PRIORITY_SYSTEM },
+    };
+    const struct system_class *class = words_row(name, classes);
+    if (!class)
         fault_forbidden(e, path, RESERVED STR_FMT " is not a known system priority class",
                         STR_ARG(name));
-    else if (validate_int(obj, "value") != wanted)
+    else if (validate_int(obj, "value") != class->priority)
         fault_forbidden(e, path, RESERVED "value of " STR_FMT " PriorityClass must be %ld",
-                        STR_ARG(name), (long)wanted);
+                        STR_ARG(name), (long)class->priority);
     else if (value_is_true(value_get(obj, STR("globalDefault"))))
         fault_forbidden(e, path,
                         RESERVED "globalDefault of " STR_FMT " PriorityClass must be false",

@@ -93,8 +93,7 @@ static void check_amounts(struct field_errors *e, const struct field_path *path,
         fault_text(e, def, a->max, "default value " STR_FMT " is greater than max value " STR_FMT,
                    STR_ARG(a->def), STR_ARG(a->max));
     check_ratio(e, path, a);
-    bool overcommits =
-        validate_resource_is_native(a->name) && !validate_resource_is_hugepages(a->name);
+    bool overcommits = validate_resource_is_native(a->name) && !resource_is_huge_page(a->name);
     if (!overcommits && a->def.n && a->request.n && quantity_cmp(a->def, a->request) != 0)
         fault_text(e, path_key(path_at(path, "defaultRequest"), a->name), a->request,
                    "default value " STR_FMT " must equal to defaultRequest value " STR_FMT
@@ -206,7 +205,7 @@ static bool is_quota_resource(struct str name)
         STR("services.nodeports"),
         STR("services.loadbalancers"),
     };
-    return words_have(name, WORDS(names)) || validate_resource_is_hugepages(name) ||
+    return words_have(name, WORDS(names)) || resource_is_huge_page(name) ||
            str_starts(name, STR("requests.hugepages-"));
 }
 
@@ -222,14 +221,22 @@ static void check_hard(struct field_errors *e, const struct field_path *path,
     }
 }
 
+enum scope_bits { TERMINATING = 1, NOT_TERMINATING = 2, BEST_EFFORT = 4, NOT_BEST_EFFORT = 8 };
+
+static const struct scope {
+    struct str word;
+    unsigned bit;      /* of scopes that exclude each other */
+    bool takes_values; /* else it can only be asked whether it exists */
+} known_scopes[] = {
+    { STR("Terminating"), TERMINATING, false }, { STR("NotTerminating"), NOT_TERMINATING, false },
+    { STR("BestEffort"), BEST_EFFORT, false },  { STR("NotBestEffort"), NOT_BEST_EFFORT, false },
+    { STR("PriorityClass"), 0, true },          { STR("CrossNamespacePodAffinity"), 0, false },
+    { STR("VolumeAttributesClass"), 0, true },
+};
+
 static bool is_scope(struct str scope)
 {
-    static const struct str scopes[] = {
-        STR("Terminating"),           STR("NotTerminating"), STR("BestEffort"),
-        STR("NotBestEffort"),         STR("PriorityClass"),  STR("CrossNamespacePodAffinity"),
-        STR("VolumeAttributesClass"),
-    };
-    return words_have(scope, WORDS(scopes));
+    return words_row(scope, known_scopes);
 }
 
 static bool scope_counts(struct str scope, struct str resource)
@@ -237,11 +244,11 @@ static bool scope_counts(struct str scope, struct str resource)
     static const struct str compute[] = { STR("cpu"),          STR("memory"),
                                           STR("limits.cpu"),   STR("limits.memory"),
                                           STR("requests.cpu"), STR("requests.memory") };
+    static const struct str storage[] = { STR("persistentvolumeclaims"), STR("requests.storage") };
     if (!is_scope(scope))
         return true;
     if (str_eq(scope, STR("VolumeAttributesClass")))
-        return str_eq(resource, STR("persistentvolumeclaims")) ||
-               str_eq(resource, STR("requests.storage"));
+        return words_have(resource, WORDS(storage));
     if (str_eq(resource, STR("pods")))
         return true;
     return !str_eq(scope, STR("BestEffort")) && words_have(resource, WORDS(compute));
@@ -256,40 +263,35 @@ static size_t count_misfits(const struct value *spec, struct str scope)
     return n;
 }
 
-struct scopes {
-    bool best_effort, not_best_effort, terminating, not_terminating;
-};
-
-static void remember(struct scopes *s, struct str scope)
+static unsigned scope_bit(struct str scope)
 {
-    s->best_effort = s->best_effort || str_eq(scope, STR("BestEffort"));
-    s->not_best_effort = s->not_best_effort || str_eq(scope, STR("NotBestEffort"));
-    s->terminating = s->terminating || str_eq(scope, STR("Terminating"));
-    s->not_terminating = s->not_terminating || str_eq(scope, STR("NotTerminating"));
+    const struct scope *row = words_row(scope, known_scopes);
+    return row ? row->bit : 0;
 }
 
-static void check_conflicts(struct field_errors *e, const struct field_path *path,
-                            const struct scopes *s, const struct value *shown)
+static void check_conflicts(struct field_errors *e, const struct field_path *path, unsigned seen,
+                            const struct value *shown)
 {
-    if (s->best_effort && s->not_best_effort)
-        fault_value(e, path, shown, "conflicting scopes");
-    if (s->terminating && s->not_terminating)
-        fault_value(e, path, shown, "conflicting scopes");
+    static const unsigned pairs[] = { BEST_EFFORT | NOT_BEST_EFFORT,
+                                      TERMINATING | NOT_TERMINATING };
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+        if ((seen & pairs[i]) == pairs[i])
+            fault_value(e, path, shown, "conflicting scopes");
 }
 
 static void check_scopes(struct field_errors *e, const struct value *spec)
 {
     const struct value *list = validate_member(spec, "scopes");
     const struct field_path *path = path_at(SPEC, "scopes");
-    struct scopes seen = { 0 };
+    unsigned seen = 0;
     value_each_item (it, list) {
         if (!is_scope(value_str(it)))
             fault_value(e, path, list, "unsupported scope");
         for (size_t n = count_misfits(spec, value_str(it)); n; n--)
             fault_value(e, path, list, "unsupported scope applied to resource");
-        remember(&seen, value_str(it));
+        seen |= scope_bit(value_str(it));
     }
-    check_conflicts(e, path, &seen, list);
+    check_conflicts(e, path, seen, list);
 }
 
 static void check_scope_values(struct field_errors *e, const struct field_path *path,
@@ -297,20 +299,20 @@ static void check_scope_values(struct field_errors *e, const struct field_path *
 {
     struct str scope = value_text(rq, "scopeName"), operator_ = value_text(rq, "operator");
     const struct value *values = validate_member(rq, "values");
-    bool alone = is_scope(scope) && !str_eq(scope, STR("PriorityClass")) &&
-                 !str_eq(scope, STR("VolumeAttributesClass"));
-    if (alone && !str_eq(operator_, STR("Exists")))
+    const struct scope *row = words_row(scope, known_scopes);
+    if (row && !row->takes_values && !str_eq(operator_, STR("Exists")))
         fault_text(e, path_at(path, "operator"), operator_,
                    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
                    "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
                    "ResourceQuotaScopeNotBestEffort or "
                    "ResourceQuotaScopeCrossNamespacePodAffinity");
-    if (str_eq(operator_, STR("In")) || str_eq(operator_, STR("NotIn"))) {
+    enum selector_operator op = validate_operator_of(operator_);
+    if (op == OPERATOR_WITH_VALUES) {
         if (!validate__count(values))
             fault_required(e, path_at(path, "values"),
                            "must be at least one value when `operator` is 'In' or 'NotIn' for "
                            "scope selector");
-    } else if (str_eq(operator_, STR("Exists")) || str_eq(operator_, STR("DoesNotExist"))) {
+    } else if (op == OPERATOR_WITHOUT) {
         if (validate__count(values))
             fault_value(e, path_at(path, "values"), values,
                         "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope "
@@ -324,7 +326,7 @@ static void check_scope_selector(struct field_errors *e, const struct value *spe
 {
     const struct value *selector = validate_member(spec, "scopeSelector");
     const struct field_path *path = path_at(path_at(SPEC, "scopeSelector"), "matchExpressions");
-    struct scopes seen = { 0 };
+    unsigned seen = 0;
     value_each_item (it, value_get(selector, STR("matchExpressions"))) {
         struct str scope = value_text(it, "scopeName");
         if (!is_scope(scope))
@@ -334,9 +336,9 @@ static void check_scope_selector(struct field_errors *e, const struct value *spe
                         inner_json(e, STR("v1"), STR("ScopeSelector"), selector),
                         "unsupported scope applied to resource");
         check_scope_values(e, path, it);
-        remember(&seen, scope);
+        seen |= scope_bit(scope);
     }
-    check_conflicts(e, path, &seen, validate_member(spec, "scopes"));
+    check_conflicts(e, path, seen, validate_member(spec, "scopes"));
 }
 
 static void check_quota(struct field_errors *e, const struct value *spec)

@@ -8,38 +8,33 @@
 
 /* ---- Reviews of access ---- */
 
+/* Operators that are not known are left to the authorizer. */
+static void check_values(struct field_errors *e, const struct field_path *path,
+                         const struct value *rq)
+{
+    enum selector_operator op = validate_operator_of(value_text(rq, "operator"));
+    size_t n = validate_count(rq, "values");
+    if (op == OPERATOR_WITH_VALUES && !n)
+        fault_required(e, path_at(path, "values"),
+                       "must be specified when `operator` is 'In' or 'NotIn'");
+    if (op == OPERATOR_WITHOUT && n)
+        fault_forbidden(e, path_at(path, "values"),
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+}
+
 static void check_field_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq)
 {
-    struct str op = value_text(rq, "operator");
-    size_t n = validate_count(rq, "values");
     if (!value_text(rq, "key").n)
         fault_required(e, path_at(path, "key"), "must be specified");
-    if (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) {
-        if (n == 0)
-            fault_required(e, path_at(path, "values"),
-                           "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (str_eq(op, STR("Exists")) || str_eq(op, STR("DoesNotExist"))) {
-        if (n)
-            fault_forbidden(e, path_at(path, "values"),
-                            "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    }
+    check_values(e, path, rq);
 }
 
 static void check_label_requirement(struct field_errors *e, const struct field_path *path,
                                     const struct value *rq)
 {
-    struct str op = value_text(rq, "operator");
-    size_t n = validate_count(rq, "values"), i = 0;
-    if (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) {
-        if (n == 0)
-            fault_required(e, path_at(path, "values"),
-                           "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (str_eq(op, STR("Exists")) || str_eq(op, STR("DoesNotExist"))) {
-        if (n)
-            fault_forbidden(e, path_at(path, "values"),
-                            "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    }
+    size_t i = 0;
+    check_values(e, path, rq);
     validate_name(e, path_at(path, "key"), NAME_QUALIFIED, value_text(rq, "key"));
     value_each_item (it, value_get(rq, STR("values")))
         validate_name(e, path_item(path_at(path, "values"), i++), NAME_LABEL_VALUE, value_str(it));

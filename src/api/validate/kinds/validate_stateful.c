@@ -31,16 +31,17 @@ static void check_strategy(struct field_errors *e, const struct value *strategy)
 {
     const struct field_path *path = path_at(SPEC, "updateStrategy");
     const struct value *rolling = validate_member(strategy, "rollingUpdate");
+    static const struct str types[] = { STR("RollingUpdate"), STR("OnDelete") };
     struct str type = value_text(strategy, "type");
     if (!type.n)
         fault_required(e, path, "");
-    else if (str_eq(type, STR("OnDelete")) && rolling)
+    else if (str_eq(type, types[1]) && rolling)
         field_error(e, FIELD_INVALID, path_at(path, "rollingUpdate"),
                     inner_json(e, STR("apps/v1"), STR("RollingUpdateStatefulSetStrategy"), rolling),
                     "only allowed for updateStrategy 'RollingUpdate'");
-    else if (str_eq(type, STR("RollingUpdate")) && rolling)
+    else if (str_eq(type, types[0]) && rolling)
         check_rolling(e, path_at(path, "rollingUpdate"), rolling);
-    else if (!str_eq(type, STR("OnDelete")) && !str_eq(type, STR("RollingUpdate")))
+    else if (!words_have(type, WORDS(types)))
         field_error(e, FIELD_INVALID, path,
                     inner_json(e, STR("apps/v1"), STR("StatefulSetUpdateStrategy"), strategy),
                     "must be 'RollingUpdate' or 'OnDelete'");
@@ -48,12 +49,13 @@ static void check_strategy(struct field_errors *e, const struct value *strategy)
 
 static void check_policies(struct field_errors *e, const struct value *spec)
 {
+    static const struct str managements[] = { STR("OrderedReady"), STR("Parallel") };
     static const struct str retention[] = { STR("Retain"), STR("Delete") };
     struct str management = value_text(spec, "podManagementPolicy");
     const struct field_path *path = path_at(SPEC, "podManagementPolicy");
     if (!management.n)
         fault_required(e, path, "");
-    else if (!str_eq(management, STR("OrderedReady")) && !str_eq(management, STR("Parallel")))
+    else if (!words_have(management, WORDS(managements)))
         fault_text(e, path, management, "must be 'OrderedReady' or 'Parallel'");
     check_strategy(e, validate_member(spec, "updateStrategy"));
     const struct value *policy = validate_member(spec, "persistentVolumeClaimRetentionPolicy");

@@ -1,5 +1,6 @@
 /* Annotations of pods and templates that mean something: older ways to say what fields say now. */
 #include "api/keys.h"
+#include "api/profile_note.h"
 #include "api/validate/pod/validate_pod.h"
 #include "base/json.h"
 #include "base/json_fault.h"
@@ -8,8 +9,8 @@
 #define TOLERATIONS   STR("scheduler.alpha.kubernetes.io/tolerations")
 #define DELETION_COST STR("controller.kubernetes.io/pod-deletion-cost")
 #define SECCOMP_POD   STR(KEY_ALPHA_SECCOMP_POD)
-#define SECCOMP       STR("container.seccomp.security.alpha.kubernetes.io/")
-#define APPARMOR      STR("container.apparmor.security.beta.kubernetes.io/")
+#define SECCOMP       STR(KEY_ALPHA_SECCOMP_CONTAINER)
+#define APPARMOR      STR(KEY_BETA_APPARMOR_CONTAINER)
 #define LOCALHOST     STR("localhost/")
 
 /* ---- Values ---- */
@@ -151,21 +152,18 @@ void validate_pod_annotations_kept(struct field_errors *e, const struct value *p
 static void check_match(struct field_errors *e, const struct field_path *path, struct str note,
                         const struct value *profile, struct str other_default, const char *what)
 {
-    struct str type = value_text(profile, "type");
+    static const struct str types[] = { STR("Unconfined"), STR("RuntimeDefault"),
+                                        STR("Localhost") };
+    struct str type = value_text(profile, "type"), noted_local,
+               noted = profile_note_type(note, &noted_local);
     const struct value *local = validate_member(profile, "localhostProfile");
-    bool same = true;
-    if (str_eq(type, STR("Unconfined")))
-        same = str_eq(note, STR("unconfined"));
-    else if (str_eq(type, STR("RuntimeDefault")))
-        same = str_eq(note, STR("runtime/default")) ||
-               (other_default.n && str_eq(note, other_default));
-    else if (str_eq(type, STR("Localhost")))
-        same = str_starts(note, LOCALHOST);
+    bool is_other_default =
+        str_eq(type, types[1]) && other_default.n && str_eq(note, other_default);
+    bool same = !words_have(type, WORDS(types)) || str_eq(type, noted) || is_other_default;
     if (!same)
         fault_forbidden(e, path_at(path, "type"), "%s type in annotation and field must match",
                         what);
-    else if (str_eq(type, STR("Localhost")) &&
-             (!local || !str_eq(str_skip(note, LOCALHOST.n), value_str(local))))
+    else if (str_eq(type, types[2]) && (!local || !str_eq(noted_local, value_str(local))))
         fault_forbidden(e, path_at(path, "localhostProfile"),
                         "%s profile in annotation and field must match", what);
 }

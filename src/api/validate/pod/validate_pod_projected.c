@@ -126,7 +126,7 @@ static void check_expiration(struct projection *p, const struct field_path *path
         return;
     int64_t seconds = validate__int(expiration);
     struct str rest = value_text(v, "signerName"), domain = str_cut(&rest, '/');
-    bool ours = str_eq(domain, STR("kubernetes.io")) || str_ends(domain, STR(".kubernetes.io"));
+    bool ours = validate_is_in_domain(domain, "kubernetes.io");
     int max = ours ? OURS_MAX : OTHERS_MAX;
     if (seconds < HOUR)
         fault_int(p->e, path, seconds, "if provided, maxExpirationSeconds must be >= 3600");

@@ -93,7 +93,7 @@ void validate_pod_resources(struct field_errors *e, const struct field_path *pat
     value_each_field (f, value_get(resources, STR("requests")))
         check_aggregate(e, path_at(path, "requests"), spec, STR("requests"), f, "requests");
     value_each_field (f, limits)
-        if (validate_resource_is_hugepages(f->key))
+        if (resource_is_huge_page(f->key))
             check_aggregate(e, path_at(path, "limits"), spec, STR("limits"), f, "limits");
     check_container_limits(e, path, spec, limits);
 }

@@ -6,7 +6,7 @@
 static bool has_odd_hugepages(const struct value *amounts)
 {
     value_each_field (f, amounts)
-        if (validate_resource_is_hugepages(f->key) &&
+        if (resource_is_huge_page(f->key) &&
             !validate_resource_is_divisible(f->key, value_str(&f->val)))
             return true;
     return false;
@@ -114,8 +114,7 @@ static void look_at_scheduling(struct pod_rules *r, const struct value *spec)
             r->keeps_spread_keys = true;
     }
     value_each_item (it, value_get(spec, STR("tolerations")))
-        if (str_eq(value_text(it, "operator"), STR("Lt")) ||
-            str_eq(value_text(it, "operator"), STR("Gt")))
+        if (validate_operator_of(value_text(it, "operator")) == OPERATOR_WITH_NUMBER)
             r->keeps_toleration_order = true;
 }
 

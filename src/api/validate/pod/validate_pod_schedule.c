@@ -174,27 +174,29 @@ static bool check_decimal(struct field_errors *e, const struct field_path *path,
 static void check_toleration_value(struct field_errors *e, const struct field_path *path,
                                    const struct value *t, bool with_order)
 {
-    static const struct str all[] = { STR("Equal"), STR("Exists"), STR("Lt"), STR("Gt") };
+    enum { EQUAL, EXISTS, LESS, GREATER, OPERATORS };
+    static const struct str all[OPERATORS] = { STR("Equal"), STR("Exists"), STR("Lt"), STR("Gt") };
     struct str operator_ = value_text(t, "operator"), text = value_text(t, "value");
     const struct field_path *at = path_at(path, "operator");
     struct name_faults f = { 0 };
-    if (!operator_.n || str_eq(operator_, all[0])) {
+    size_t is = operator_.n ? words_find(operator_, WORDS(all)) : EQUAL;
+    if (is == EQUAL) {
         if (name_check(NAME_LABEL_VALUE, text, &f))
             return;
         autobuf why = { 0 };
         for (size_t i = 0; i < f.n; i++)
             buf_printf(&why, "%s%s", i ? ";" : "", f.list[i].why);
         fault_text(e, at, text, STR_FMT, STR_ARG(buf_str(&why)));
-    } else if (str_eq(operator_, all[1])) {
+    } else if (is == EXISTS) {
         if (text.n)
             fault_text(e, at, text, "value must be empty when `operator` is 'Exists'");
-    } else if (!str_eq(operator_, all[2]) && !str_eq(operator_, all[3])) {
-        (void)validate_one_of(e, at, operator_, all, 2);
+    } else if (is == OPERATORS) {
+        (void)validate_one_of(e, at, operator_, all, LESS);
     } else if (with_order) {
         (void)check_decimal(e, path_at(path, "value"), text);
     } else {
         struct value shown = value_string(operator_);
-        field_not_supported(e, at, field_json(e, &shown), all, 4);
+        field_not_supported(e, at, field_json(e, &shown), WORDS(all));
     }
 }
 

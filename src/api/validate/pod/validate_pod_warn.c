@@ -1,5 +1,6 @@
 /* What is no fault of a pod or a template, but deserves a word. */
 #include "api/keys.h"
+#include "api/profile_note.h"
 #include "api/quantity.h"
 #include "api/go/quote.h"
 #include "api/validate/validate_parts.h"
@@ -127,13 +128,10 @@ static void warn_of_profile(struct validate_warnings *w, const struct field_path
 
 static bool says_the_same(const struct value *profile, struct str note)
 {
-    struct str type = value_text(profile, "type"), local = value_text(profile, "localhostProfile");
-    if (str_eq(note, STR("unconfined")))
-        return str_eq(type, STR("Unconfined"));
-    if (str_eq(note, STR("runtime/default")))
-        return str_eq(type, STR("RuntimeDefault"));
-    return str_starts(note, STR("localhost/")) && str_eq(type, STR("Localhost")) &&
-           str_eq(str_skip(note, 10), local);
+    struct str local, type = profile_note_type(note, &local);
+    return type.n && str_eq(type, value_text(profile, "type")) &&
+           (!str_eq(type, STR("Localhost")) ||
+            str_eq(local, value_text(profile, "localhostProfile")));
 }
 
 static void warn_of_profiles(struct validate_warnings *w, const struct field_path *meta_path,
@@ -148,12 +146,9 @@ static void warn_of_profiles(struct validate_warnings *w, const struct field_pat
     struct str name = value_text(container, "name");
     if (!validate_member(sc, "seccompProfile"))
         warn_of_profile(w, meta_path, annotations,
-                        arena_printf(w->arena,
-                                     "container.seccomp.security.alpha.kubernetes.io/" STR_FMT,
-                                     STR_ARG(name)),
+                        arena_printf(w->arena, KEY_ALPHA_SECCOMP_CONTAINER STR_FMT, STR_ARG(name)),
                         "non-functional in v1.27+; use the \"seccompProfile\" field instead");
-    struct str key = arena_printf(
-        w->arena, "container.apparmor.security.beta.kubernetes.io/" STR_FMT, STR_ARG(name));
+    struct str key = arena_printf(w->arena, KEY_BETA_APPARMOR_CONTAINER STR_FMT, STR_ARG(name));
     const struct value *note = validate_map_member(annotations, key);
     if (is_template && !validate_member(sc, "appArmorProfile") && note &&
         !(of_pod && says_the_same(of_pod, value_str(note))))
