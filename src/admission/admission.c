@@ -27,20 +27,24 @@ static bool is_for(const struct admission_plugin *p, struct admission_request *r
 
 int admission_mutate(struct admission_request *req, struct value *obj, struct err *err)
 {
-    int r = 0;
-    for (size_t i = 0; i < ARRAY_LEN(plugins) && r == 0; i++)
-        if (plugins[i]->mutate && is_for(plugins[i], req))
-            r = plugins[i]->mutate(req, obj, err);
-    return r;
+    for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
+        bool is_asked = plugins[i]->mutate && is_for(plugins[i], req);
+        int r = is_asked ? plugins[i]->mutate(req, obj, err) : 0;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int admission_validate(struct admission_request *req, const struct value *obj, struct err *err)
 {
-    int r = 0;
-    for (size_t i = 0; i < ARRAY_LEN(plugins) && r == 0; i++)
-        if (plugins[i]->validate && is_for(plugins[i], req))
-            r = plugins[i]->validate(req, obj, err);
-    return r;
+    for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
+        bool is_asked = plugins[i]->validate && is_for(plugins[i], req);
+        int r = is_asked ? plugins[i]->validate(req, obj, err) : 0;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int admission_forbid(struct admission_request *req, const struct value *obj, struct str why,

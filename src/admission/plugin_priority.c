@@ -58,15 +58,16 @@ static int find_priority(struct admission_request *req, const struct value *pod,
     }
     int r = admission_read(req, STR("scheduling.k8s.io"), STR("priorityclasses"), STR(""), name,
                            &class, err);
+    if (r < 0)
+        return r;
     if (r == 0)
         return admission_forbid(req, pod,
                                 arena_printf(req->arena,
                                              "no PriorityClass with name " STR_FMT " was found",
                                              STR_ARG(name)),
                                 err);
-    if (r == 1)
-        take_class(&class, ret);
-    return r < 0 ? r : 0;
+    take_class(&class, ret);
+    return 0;
 }
 
 static int set_priority(struct admission_request *req, struct value *pod, struct err *err)

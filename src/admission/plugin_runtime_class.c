@@ -1,7 +1,7 @@
 /* RuntimeClass: what a pod's class brings with it, an overhead and where such pods can run. */
 #include "api/quantity.h"
+#include "api/text_set.h"
 #include "base/limits.h"
-#include "base/map.h"
 #include "admission/plugins.h"
 #include "base/banned.h"
 
@@ -76,36 +76,41 @@ static int validate(struct admission_request *req, const struct value *pod, stru
 
 /* ---- Where such pods can run ---- */
 
+static int refuse_selector(struct admission_request *req, const struct value *pod,
+                           const struct value_field *wanted, struct str its, struct err *err)
+{
+    return admission_forbid(req, pod,
+                            arena_printf(req->arena,
+                                         "conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
+                                         "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT
+                                         "] = " STR_FMT,
+                                         STR_ARG(wanted->key), STR_ARG(value_str(&wanted->val)),
+                                         STR_ARG(wanted->key), STR_ARG(its)),
+                            err);
+}
+
 static int merge_selector(struct admission_request *req, struct value *pod,
                           const struct value *more, struct err *err)
 {
     struct arena *a = req->arena;
-    struct map given = { 0 };
+    autoset given;
+    text_set_init(&given);
     struct value *spec = value_ensure(a, pod, STR("spec"));
     struct value merged = value_object();
-    int r = 0;
     value_each_field (f, value_get(spec, STR("nodeSelector"))) {
-        (void)map_set(&given, f->key, (void *)(uintptr_t)&f->val);
+        (void)text_set_add(&given, f->key, &f->val);
         value_put_new(a, &merged, f->key, value_borrow(&f->val));
     }
     value_each_field (f, more) {
-        const struct value *its = map_get(&given, f->key);
+        const struct value *its = text_set_get(&given, f->key);
+        if (its && !str_eq(value_str(its), value_str(&f->val)))
+            return refuse_selector(req, pod, f, value_str(its), err);
         if (!its)
             value_put_new(a, &merged, f->key, value_borrow(&f->val));
-        else if (!str_eq(value_str(its), value_str(&f->val)) && r == 0)
-            r = admission_forbid(
-                req, pod,
-                arena_printf(a,
-                             "conflict: runtimeClass.scheduling.nodeSelector[" STR_FMT
-                             "] = " STR_FMT "; pod.spec.nodeSelector[" STR_FMT "] = " STR_FMT,
-                             STR_ARG(f->key), STR_ARG(value_str(&f->val)), STR_ARG(f->key),
-                             STR_ARG(value_str(its))),
-                err);
     }
-    if (r == 0 && merged.n)
+    if (merged.n)
         value_put(a, spec, STR("nodeSelector"), merged);
-    map_done(&given);
-    return r;
+    return 0;
 }
 
 /* Whether whatever `t` tolerates is tolerated by `wide` too. */
@@ -170,9 +175,10 @@ static int mutate(struct admission_request *req, struct value *pod, struct err *
     if (r < 0 || !value_is(scheduling, VALUE_OBJECT))
         return r;
     r = merge_selector(req, pod, value_get(scheduling, STR("nodeSelector")), err);
-    if (r == 0)
-        merge_tolerations(req->arena, pod, value_get(scheduling, STR("tolerations")));
-    return r;
+    if (r < 0)
+        return r;
+    merge_tolerations(req->arena, pod, value_get(scheduling, STR("tolerations")));
+    return 0;
 }
 
 static const struct admission_target targets[] = {

@@ -178,7 +178,8 @@ int convert_object(struct arena *a, const struct kind_type *from, const struct k
         return to->custom->convert(a, from, to, in, ret, err);
     struct value obj = value_share(in);
     int r = from == to ? settle(a, to, &obj, err) : between(a, from, to, &obj, err);
-    if (r == 0)
-        *ret = obj;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = obj;
+    return 0;
 }

@@ -60,11 +60,13 @@ int convert__deployment_settle(struct arena *a, struct value *obj, struct err *e
 {
     int64_t revision = 0;
     int r = rollback_revision(obj, &revision, err);
+    if (r < 0)
+        return r;
     if (r == 1)
         note_number(a, obj, ROLLBACK_TO, revision);
-    else if (r == 0)
+    else
         convert__note_drop(a, obj, ROLLBACK_TO);
-    return r < 0 ? r : 0;
+    return 0;
 }
 
 int convert__deployment_in(struct arena *a, struct value *obj, struct err *err)
@@ -106,9 +108,11 @@ int convert__daemon_set_settle(struct arena *a, struct value *obj, struct err *e
 {
     int64_t generation = 0;
     int r = template_generation(obj, &generation, err);
-    if (r == 0 && convert__note(obj, TEMPLATE_GENERATION))
+    if (r < 0)
+        return r;
+    if (convert__note(obj, TEMPLATE_GENERATION))
         note_number(a, obj, TEMPLATE_GENERATION, generation);
-    return r;
+    return 0;
 }
 
 int convert__daemon_set_in(struct arena *a, struct value *obj, struct err *err)

@@ -322,10 +322,10 @@ static int send_back(struct arena *a, const struct kind_type *old, const struct 
 {
     struct value stored = value_borrow(live), read, filled;
     int r = convert_object(a, hub, old, &stored, &read, err);
-    if (r == 0) {
-        defaults_apply(a, old, &read);
-        r = typed_read(a, old, &read, NULL, &filled, err);
-    }
+    if (r < 0)
+        return r;
+    defaults_apply(a, old, &read);
+    r = typed_read(a, old, &read, NULL, &filled, err);
     return r < 0 ? r : convert_object(a, old, hub, &filled, ret, err);
 }
 

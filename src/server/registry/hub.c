@@ -13,12 +13,14 @@ int hub_take(struct call *c, struct value *obj, const struct value *live, struct
         return r;
     if (live)
         r = convert_keep(c->arena, sent, live, ret, err);
+    if (r < 0)
+        return r;
     /* Today's rules ask for what today's defaults fill in. Of a version that is still served
      * upstream, the rules are made for what it can say. */
     const struct kind_version *v = kind_version_find(sent->group, sent->version);
-    if (r == 0 && v && v->is_old)
+    if (v && v->is_old)
         defaults_apply(c->arena, hub, ret);
-    return r;
+    return 0;
 }
 
 int hub_show(struct call *c, const struct value *obj, struct value *ret, struct err *err)

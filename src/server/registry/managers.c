@@ -239,7 +239,9 @@ int managers_own(struct call *c, const struct managed_request *req,
 {
     struct value live = value_null(), shown;
     int r = hub_show(c, obj, &shown, err);
-    if (r == 0 && now)
+    if (r < 0)
+        return r;
+    if (now)
         r = hub_show(c, &now->obj, &live, err);
     if (r < 0)
         return r;

@@ -82,9 +82,10 @@ int registry_settle(struct call *c, struct value *obj, struct err *err)
 {
     struct value settled;
     int r = typed_read(c->arena, c->stored->type, obj, NULL, &settled, err);
-    if (r == 0)
-        *obj = settled;
-    return r;
+    if (r < 0)
+        return r;
+    *obj = settled;
+    return 0;
 }
 
 int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_empty,
@@ -92,9 +93,10 @@ int registry__settle_unchecked(struct call *c, struct value *obj, bool *ret_has_
 {
     struct value settled;
     int r = typed_read_checked(c->arena, c->stored->type, obj, ret_has_empty, &settled, err);
-    if (r == 0)
-        *obj = settled;
-    return r;
+    if (r < 0)
+        return r;
+    *obj = settled;
+    return 0;
 }
 
 struct str registry_now(struct call *c)
@@ -261,9 +263,10 @@ static int validate_new(struct call *c, const struct value *obj, struct err *err
     expression_check(&e, c->stored, obj, NULL);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                             value_str(value_dig(obj, "metadata", "name")), err);
-    if (r == 0)
-        registry__warn(c, obj, NULL);
-    return r;
+    if (r < 0)
+        return r;
+    registry__warn(c, obj, NULL);
+    return 0;
 }
 
 static int check_absent(struct call *c, const struct value *obj, struct err *err)
@@ -370,8 +373,9 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     autobuf bytes = { 0 };
     struct store_op definition;
     int r = check_definition(c, name, &definition, err);
-    if (r == 0)
-        r = registry__bytes(c, obj, &bytes, err);
+    if (r < 0)
+        return r;
+    r = registry__bytes(c, obj, &bytes, err);
     if (r < 0)
         return r;
     struct store_op *ops = arena_array(c->arena, struct store_op, MAX + extra->n);
@@ -392,13 +396,13 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
         ops[n_ops++] = extra->ops[i];
     struct store_txn txn = { .ops = ops, .n_ops = n_ops };
     r = store_commit(c->api->store, &txn, err);
+    if (r < 0 && r != -ERR_CONFLICT)
+        return r;
     if (r == 0) {
         registry__set_revision(c->arena, obj, txn.rev);
         registry__written(c, name, false);
         return registry_settle(c, obj, err);
     }
-    if (r != -ERR_CONFLICT)
-        return r;
     err_clear(err);
     n->lost_to = ops[txn.failed_op].key;
     if (txn.failed_op == OBJECT)
@@ -415,10 +419,35 @@ static int try_dry(const struct creation *n, struct value *obj, struct err *err)
 {
     struct arena *a = n->call->arena;
     int r = check_absent(n->call, obj, err);
-    if (r == 0 && n->sent_rev.n)
+    if (r < 0)
+        return r;
+    if (n->sent_rev.n)
         value_put(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
                   value_string(n->sent_rev));
-    return r;
+    return 0;
+}
+
+/* Makes the object what will be stored, and looks whether that is allowed. */
+static int make_new(struct call *c, bool dry_run, struct value *obj, struct registry_extra *extra,
+                    struct err *err)
+{
+    bool has_empty = false;
+    int r = set_meta(c, obj, err);
+    if (r < 0)
+        return r;
+    r = registry__admit(c, obj, NULL, err);
+    if (r < 0)
+        return r;
+    r = prepare(c, dry_run, obj, extra, &has_empty, err);
+    if (r < 0)
+        return r;
+    r = validate_new(c, obj, err);
+    if (r < 0)
+        return r;
+    r = registry__admit_check(c, obj, NULL, err);
+    if (r < 0)
+        return r;
+    return has_empty ? registry_settle(c, obj, err) : 0;
 }
 
 /* 0; 1 to begin again; or an error. */
@@ -427,29 +456,18 @@ static int try_create(struct creation *n, struct value *obj, struct err *err)
     struct call *c = n->call;
     struct store_op ns_check = { 0 };
     struct registry_extra extra = { 0 };
-    bool has_empty = false;
+    uint64_t rev = 0;
     int r = 0;
     if (c->stored->namespaced)
         r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
-    if (r == 0)
-        r = set_meta(c, obj, err);
-    if (r == 0)
-        r = registry__admit(c, obj, NULL, err);
-    if (r == 0)
-        r = prepare(c, n->dry_run, obj, &extra, &has_empty, err);
-    if (r == 0)
-        r = validate_new(c, obj, err);
-    if (r == 0)
-        r = registry__admit_check(c, obj, NULL, err);
-    if (r == 0 && has_empty)
-        r = registry_settle(c, obj, err);
-    uint64_t rev = 0;
-    if (r == 0 && !n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
-        r = err_set(err, ERR_UNKNOWN,
-                    "resourceVersion should not be set on objects to be "
-                    "created");
     if (r < 0)
         return r;
+    r = make_new(c, n->dry_run, obj, &extra, err);
+    if (r < 0)
+        return r;
+    if (!n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
+        return err_set(err, ERR_UNKNOWN,
+                       "resourceVersion should not be set on objects to be created");
     return n->dry_run ? try_dry(n, obj, err) : put_new(n, obj, &ns_check, &extra, err);
 }
 

@@ -44,8 +44,9 @@ static int read_each(void *arg, struct str group, struct str plural, struct str 
         if (!memmem(e.value.p, e.value.n, mark.p, mark.n))
             continue;
         r = stored_read(c->arena, resource->type, &e, &obj, err);
-        if (r == 0)
-            r = take(to, &obj);
+        if (r < 0)
+            break;
+        r = take(to, &obj);
         if (r < 0)
             break;
     }

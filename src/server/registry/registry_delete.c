@@ -183,9 +183,10 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
         return r;
     (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &marked.rev);
     r = registry__remove(c, name, &marked, &rev, err);
-    if (r == 0)
-        registry__set_revision(c->arena, obj, rev);
-    return r;
+    if (r != 0)
+        return r;
+    registry__set_revision(c->arena, obj, rev);
+    return 0;
 }
 
 /* Three namespaces are part of every cluster. */
@@ -212,9 +213,10 @@ static int remove_unreadable(struct call *c, struct str name, const struct delet
     *ret = value_null();
     *ret_gone = true;
     int r = o->dry_run ? 0 : store_commit(c->api->store, &t, err);
-    if (r == 0)
-        registry__written(c, name, true);
-    return r;
+    if (r < 0)
+        return r;
+    registry__written(c, name, true);
+    return 0;
 }
 
 /* 0; 1 if somebody was faster; or an error. */
@@ -224,12 +226,14 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     struct registry_entry now;
     struct registry_extra none = { 0 };
     int r = check_may_go(c, name, err);
-    if (r == 0)
-        r = registry_get(c, name, &now, err);
+    if (r < 0)
+        return r;
+    r = registry_get(c, name, &now, err);
     if (r == -ERR_DAMAGED && o->ignore_read_error)
         return remove_unreadable(c, name, o, ret, ret_gone, err);
-    if (r == 0)
-        r = registry_check_preconditions(c, name, o, &now, err);
+    if (r < 0)
+        return r;
+    r = registry_check_preconditions(c, name, o, &now, err);
     if (r < 0)
         return r;
     *ret = value_share(&now.obj);

@@ -51,11 +51,10 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
             .is_ending = value_dig(obj, "metadata", "deletionTimestamp"),
         };
         r = commit(c, op, extra, &rev, err);
-        if (r == 0)
-            registry__written(c, name, false);
+        if (r != 0)
+            return r;
+        registry__written(c, name, false);
     }
-    if (r != 0)
-        return r;
     registry__set_revision(c->arena, obj, rev);
     return registry_settle(c, obj, err);
 }
@@ -72,9 +71,10 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
     if (service_claim_wanted(c->stored))
         service_claim_release(c, &was->obj, &extra);
     int r = commit(c, op, &extra, ret_rev, err);
-    if (r == 0)
-        registry__written(c, name, true);
-    return r;
+    if (r != 0)
+        return r;
+    registry__written(c, name, true);
+    return 0;
 }
 
 bool registry__is_finished(const struct value *obj)
@@ -144,11 +144,14 @@ static int apply_strategy(struct call *c, const struct registry_update *u, struc
 {
     struct strategy strategy = registry__strategy(c);
     int r = u->sub.n ? 0 : registry__admit(c, obj, old_obj, err);
-    if (r == 0 && !u->sub.n && service_claim_wanted(c->stored))
+    if (r < 0)
+        return r;
+    if (!u->sub.n && service_claim_wanted(c->stored))
         r = service_claim_update(c, u->dry_run, obj, old_obj, ret_extra, err);
-    if (r == 0)
-        strategy_update(&strategy, u->sub, obj, old_obj);
-    return r;
+    if (r < 0)
+        return r;
+    strategy_update(&strategy, u->sub, obj, old_obj);
+    return 0;
 }
 
 static int prepare(struct call *c, const struct registry_update *u, struct value *obj,
@@ -170,11 +173,13 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     registry__set_revision(c->arena, obj, now->rev);
     if (!u->as_is)
         r = apply_strategy(c, u, obj, &now->obj, ret_extra, err);
-    if (r == 0)
-        r = registry__settle_unchecked(c, obj, ret_has_empty, err);
-    if (r == 0)
-        managers_keep_times(c->arena, obj, &now->obj);
-    return r;
+    if (r < 0)
+        return r;
+    r = registry__settle_unchecked(c, obj, ret_has_empty, err);
+    if (r < 0)
+        return r;
+    managers_keep_times(c->arena, obj, &now->obj);
+    return 0;
 }
 
 static int check_changed(struct call *c, struct str sub, const struct value *obj,
@@ -200,9 +205,10 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
         call_warn(c, forgiven.texts[i]);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                             value_str(value_dig(obj, "metadata", "name")), err);
-    if (r == 0)
-        registry__warn(c, obj, old_obj);
-    return r < 0 || sub.n ? r : registry__admit_check(c, obj, old_obj, err);
+    if (r < 0)
+        return r;
+    registry__warn(c, obj, old_obj);
+    return sub.n ? 0 : registry__admit_check(c, obj, old_obj, err);
 }
 
 /* 0; 1 if somebody was faster; or an error. */
@@ -213,13 +219,19 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
     bool exact = false, has_empty = false;
     uint64_t rev;
     int r = u->change(u, now, ret, err);
-    if (r == 0)
-        r = check_conditions(c, u, name, ret, now, &exact, err);
-    if (r == 0)
-        r = prepare(c, u, ret, now, &extra, &has_empty, err);
-    if (r == 0 && !u->as_is)
+    if (r < 0)
+        return r;
+    r = check_conditions(c, u, name, ret, now, &exact, err);
+    if (r < 0)
+        return r;
+    r = prepare(c, u, ret, now, &extra, &has_empty, err);
+    if (r < 0)
+        return r;
+    if (!u->as_is)
         r = check_changed(c, u->sub, ret, &now->obj, err);
-    if (r == 0 && has_empty)
+    if (r < 0)
+        return r;
+    if (has_empty)
         r = registry_settle(c, ret, err);
     if (r < 0 || u->dry_run)
         return r;
@@ -242,8 +254,9 @@ int registry_update(struct call *c, struct str name, struct registry_update *u, 
         if (i > 0)
             turn_lost(&turn, key);
         r = registry_get(c, name, &now, err);
-        if (r == 0)
-            r = try_update(c, name, u, &now, ret, err);
+        if (r < 0)
+            break;
+        r = try_update(c, name, u, &now, ret, err);
     }
     turn_end(&turn);
     return r > 0 ? error_modified(err, c->req.resource, name) : r;

@@ -166,11 +166,13 @@ int service_claim__address(struct claim *cl, const struct service_range *range, 
         return 0;
     }
     int r = cl->dry_run ? 0 : is_taken(cl, ip_key(cl->call, canonical));
+    if (r < 0)
+        return r;
     if (r == 1)
         *ret_why = STR("provided IP is already allocated");
-    else if (r == 0)
+    else
         claim_address(cl, canonical, is_v6);
-    return r < 0 ? r : 0;
+    return 0;
 }
 
 /* ---- Ports ---- */
@@ -227,11 +229,13 @@ int service_claim__port(struct claim *cl, int64_t port, struct str *ret_why)
         return 0;
     }
     int r = is_taken(cl, port_key(cl->call, port));
+    if (r < 0)
+        return r;
     if (r == 1)
         *ret_why = STR("provided port is already allocated");
-    else if (r == 0)
+    else
         claim_port(cl, port);
-    return r < 0 ? r : 0;
+    return 0;
 }
 
 /* ---- Giving back ---- */
@@ -275,6 +279,12 @@ void service_claim_release(struct call *c, const struct value *obj, struct regis
 
 /* ---- Doing it ---- */
 
+static int assign(struct claim *cl)
+{
+    int r = service_claim__addresses(cl);
+    return r < 0 ? r : service_claim__ports(cl);
+}
+
 static int with_snapshot(struct claim *cl, struct value *obj)
 {
     int r = store_snap_begin(cl->call->api->store, 0, &cl->snap, cl->err);
@@ -282,15 +292,15 @@ static int with_snapshot(struct claim *cl, struct value *obj)
         return r;
     cl->name = value_str(value_dig(obj, "metadata", "name"));
     cl->spec = value_ensure(cl->call->arena, obj, STR("spec"));
-    r = service_claim__addresses(cl);
-    if (r == 0)
-        r = service_claim__ports(cl);
+    r = assign(cl);
     store_snap_end(cl->snap);
-    if (r == 0 && cl->extra->n > LIMIT_SERVICE_CLAIMS)
+    if (r < 0)
+        return r;
+    if (cl->extra->n > LIMIT_SERVICE_CLAIMS)
         return err_set(cl->err, ERR_TOO_LARGE,
                        "this changes %zu addresses and node ports; %u at once can be changed",
                        cl->extra->n, LIMIT_SERVICE_CLAIMS);
-    return r;
+    return 0;
 }
 
 int service_claim_create(struct call *c, bool dry_run, struct value *obj,

@@ -259,10 +259,12 @@ static int allocate_addresses(struct claim *cl)
 {
     if (is_type(cl->spec, "ExternalName") || str_eq(nth(cl->spec, "clusterIPs", 0), STR("None")))
         return 0;
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < count(cl->spec, "ipFamilies"); i++)
-        r = allocate_address(cl, i);
-    return r;
+    for (size_t i = 0; i < count(cl->spec, "ipFamilies"); i++) {
+        int r = allocate_address(cl, i);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 static int update_addresses(struct claim *cl)
@@ -462,9 +464,10 @@ static int create_port(struct claim *cl, struct value *ports, size_t i)
         r = service_claim__any_port(cl, &node_port);
     else if (node_port != earlier)
         r = claim_port(cl, i, node_port);
-    if (r == 0)
-        value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
-    return r;
+    if (r < 0)
+        return r;
+    value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
+    return 0;
 }
 
 static int update_port(struct claim *cl, struct value *ports, size_t i)
@@ -482,18 +485,21 @@ static int update_port(struct claim *cl, struct value *ports, size_t i)
                    ? 0
                    : claim_port(cl, i, node_port);
     int r = service_claim__any_port(cl, &node_port);
-    if (r == 0)
-        value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
-    return r;
+    if (r < 0)
+        return r;
+    value_put(cl->call->arena, port, STR("nodePort"), value_int(node_port));
+    return 0;
 }
 
 static int assign_ports(struct claim *cl)
 {
     struct value *ports = value_edit(cl->call->arena, cl->spec, STR("ports"));
-    int r = 0;
-    for (size_t i = 0; r == 0 && value_is(ports, VALUE_ARRAY) && i < ports->n; i++)
-        r = cl->old_spec ? update_port(cl, ports, i) : create_port(cl, ports, i);
-    return r;
+    for (size_t i = 0; value_is(ports, VALUE_ARRAY) && i < ports->n; i++) {
+        int r = cl->old_spec ? update_port(cl, ports, i) : create_port(cl, ports, i);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Node ports that no port has any more. */
@@ -521,22 +527,26 @@ static int assign_health_port(struct claim *cl)
         return 0;
     bool asked = port != 0;
     int r = asked ? service_claim__port(cl, port, &why) : service_claim__any_port(cl, &port);
-    if (r == 0 && why.n)
+    if (r < 0)
+        return r;
+    if (why.n)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate requested HealthCheck NodePort "
                        "%lld: " STR_FMT,
                        (long long)port, STR_ARG(why));
-    if (r == 0)
-        value_put(cl->call->arena, cl->spec, STR("healthCheckNodePort"), value_int(port));
-    return r;
+    value_put(cl->call->arena, cl->spec, STR("healthCheckNodePort"), value_int(port));
+    return 0;
 }
 
 int service_claim__ports(struct claim *cl)
 {
     int r = has_node_ports(cl->spec) ? assign_ports(cl) : 0;
-    if (r == 0)
-        r = assign_health_port(cl);
-    if (r == 0 && cl->old_spec)
+    if (r < 0)
+        return r;
+    r = assign_health_port(cl);
+    if (r < 0)
+        return r;
+    if (cl->old_spec)
         release_ports(cl);
-    return r;
+    return 0;
 }

@@ -31,9 +31,11 @@ static int read_document(struct apply *ap, struct str body, struct err *err)
     struct yaml_stream *s = yaml_stream_new(a, body, NULL);
     int r = yaml_stream_next(s, &ap->config, err);
     yaml_stream_free(s);
-    if (r == 0)
+    if (r < 0)
+        return r;
+    if (r == 0) /* no document at all */
         ap->config = value_null();
-    return r < 0 ? r : 0;
+    return 0;
 }
 
 static const char *json_type(const struct value *v)
@@ -152,11 +154,16 @@ int apply_object(struct apply *ap, const struct kind_type *type, const struct va
     if (ap->unread.n)
         return err_set(err, ERR_BAD_REQUEST, "error decoding patch: " STR_FMT, STR_ARG(ap->unread));
     int r = check_type(ap, type, err);
-    if (r == 0)
-        r = managed_check(a, ap->managers, &ap->config, err);
-    if (r == 0)
-        r = managed_apply(a, ap->managers, live, &ap->config, ap->force, &made, err);
-    if (r == 0)
-        r = settle(ap, type, &made, ret, err);
-    return r < 0 ? r : heed_duplicates(ap, err);
+    if (r < 0)
+        return r;
+    r = managed_check(a, ap->managers, &ap->config, err);
+    if (r < 0)
+        return r;
+    r = managed_apply(a, ap->managers, live, &ap->config, ap->force, &made, err);
+    if (r < 0)
+        return r;
+    r = settle(ap, type, &made, ret, err);
+    if (r < 0)
+        return r;
+    return heed_duplicates(ap, err);
 }

@@ -99,6 +99,18 @@ static const struct kind_type *type_of(const struct encoder *e)
     return kind_type_find(STR(""), STR("v1"), STR("ComponentStatusList"));
 }
 
+/* 1, 0, or an error. */
+static int is_selected(struct call *c, struct encoder *e, struct selection_subject *subject,
+                       struct err *err)
+{
+    struct selection sel;
+    int r = selection_read(c->arena, &c->req, false, &sel, err);
+    if (r < 0)
+        return r;
+    r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e->include, err);
+    return r < 0 ? r : selection_matches(&sel, subject, err);
+}
+
 void verb_component_statuses(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
@@ -108,16 +120,11 @@ void verb_component_statuses(struct call *c)
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
     };
-    struct selection sel;
     struct selection_subject subject = {
         .arena = c->arena, .encoder = &e, .has_meta = true, .has_tree = true
     };
     subject.meta = subject.tree = store_status(c);
-    int r = selection_read(c->arena, &c->req, false, &sel, &err);
-    if (r == 0)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &e.include, &err);
-    if (r == 0)
-        r = selection_matches(&sel, &subject, &err);
+    int r = is_selected(c, &e, &subject, &err);
     if (r < 0) {
         call_fail(c, &err);
         return;

@@ -21,18 +21,20 @@ static int create(struct call *c, struct value *ret, struct err *err)
     struct write_options options;
     struct value sent;
     int r = options_read(c, "CreateOptions", &options, err);
-    if (r == 0)
-        r = decode_body(c, type, options.validation, &sent, err);
+    if (r < 0)
+        return r;
+    r = decode_body(c, type, options.validation, &sent, err);
     if (r < 0)
         return r;
     wipe(c, &sent);
     defaults_apply(c->arena, type, &sent);
     r = hub_take(c, &sent, NULL, ret, err);
-    if (r == 0)
-        r = managers_own(c, managers_request(c, &options, type), NULL, &sent, ret, err);
-    if (r == 0)
-        r = registry_create(c, options.dry_run, ret, err);
-    return r;
+    if (r < 0)
+        return r;
+    r = managers_own(c, managers_request(c, &options, type), NULL, &sent, ret, err);
+    if (r < 0)
+        return r;
+    return registry_create(c, options.dry_run, ret, err);
 }
 
 void verb_create(struct call *c)

@@ -3,16 +3,19 @@
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
 
+static int delete_one(struct call *c, struct value *ret, bool *ret_gone, struct err *err)
+{
+    struct delete_options options;
+    int r = options_read_delete(c, &options, err);
+    return r < 0 ? r : registry_delete(c, c->req.name, &options, ret, ret_gone, err);
+}
+
 void verb_delete(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
-    struct delete_options options;
     struct value obj;
     bool gone = false;
-    int r = options_read_delete(c, &options, &err);
-    if (r == 0)
-        r = registry_delete(c, c->req.name, &options, &obj, &gone, &err);
-    if (r < 0)
+    if (delete_one(c, &obj, &gone, &err) < 0)
         call_fail(c, &err);
     else if (value_is(&obj, VALUE_NULL))
         call_deleted_unread(c, c->req.name);

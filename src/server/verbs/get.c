@@ -82,6 +82,17 @@ static int read_object(struct got *g, struct buf *out, struct err *err)
     return r == 0 ? error_not_found(err, c->req.resource, c->req.name) : r;
 }
 
+/* The same, in the form that the request asks for. */
+static int read_shown(struct got *g, struct buf *out, struct err *err)
+{
+    struct call *c = g->call;
+    int r = 0;
+    if (c->format.as == FORMAT_TABLE)
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
+                                 err);
+    return r < 0 ? r : read_object(g, out, err);
+}
+
 static void send(struct call *c, int r, struct buf *bytes, struct err *err)
 {
     if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
@@ -126,13 +137,8 @@ static void answer(struct call *c)
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
     };
-    int r = 0;
-    if (c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
-                                 &err);
     g->is_on_worker = !loop_is_mine(http_loop(c->x));
-    if (r == 0)
-        r = read_object(g, &bytes, &err);
+    int r = read_shown(g, &bytes, &err);
     if (r <= 0)
         send(c, r, &bytes, &err);
     else

@@ -115,8 +115,9 @@ int patch_read(struct call *c, struct patch *ret, struct err *err)
     const struct kind_type *type = c->req.sub ? c->req.sub->type : c->req.resource->type;
     *ret = (struct patch){ .call = c, .type = type };
     int r = read_kind(c, &ret->kind, err);
-    if (r == 0)
-        r = options_read_patch(c, ret->kind == PATCH_APPLY, &ret->options, err);
+    if (r < 0)
+        return r;
+    r = options_read_patch(c, ret->kind == PATCH_APPLY, &ret->options, err);
     if (r < 0)
         return r;
     ret->managers = managers_request(c, &ret->options, type);
@@ -320,9 +321,12 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
         return apply_object(&p->apply, type, doc, ret, err);
     struct value patched = value_borrow(doc);
     int r = check_body(p, err);
-    if (r == 0)
-        r = edit(p, &patched, err);
-    if (r == 0 && p->kind != PATCH_STRATEGIC) /* which is no document and cannot change these */
+    if (r < 0)
+        return r;
+    r = edit(p, &patched, err);
+    if (r < 0)
+        return r;
+    if (p->kind != PATCH_STRATEGIC) /* which is no document and cannot change these */
         r = check_type(p, type, &patched, err);
     if (r < 0)
         return r;
@@ -372,9 +376,12 @@ static int change(struct registry_update *u, const struct registry_entry *now, s
     struct call *c = p->call;
     struct value stored = value_borrow(&now->obj), doc, patched;
     int r = convert_object(c->arena, c->stored->type, p->type, &stored, &doc, err);
-    if (r == 0)
-        r = patch_object(p, &doc, &patched, err);
-    return r < 0 ? r : to_storage(p, now, &patched, ret, err);
+    if (r < 0)
+        return r;
+    r = patch_object(p, &doc, &patched, err);
+    if (r < 0)
+        return r;
+    return to_storage(p, now, &patched, ret, err);
 }
 
 /* What is applied and not there is created. */

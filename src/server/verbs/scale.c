@@ -75,21 +75,28 @@ static struct value make(struct call *c, const struct value *obj, const struct s
     return scale;
 }
 
+static int read_scale(struct call *c, const struct value *obj, bool needs_replicas,
+                      struct value *ret, struct err *err)
+{
+    struct scale_parts parts;
+    int r = read_parts(c, obj, &parts, err);
+    if (r < 0)
+        return r;
+    if (needs_replicas && !parts.has_replicas)
+        return custom_scale_refuse(&schema_kind_of(c->req.resource->type)->scale, err);
+    *ret = make(c, obj, &parts);
+    return 0;
+}
+
 /* The answer, if `r` says that there is an object. */
 static void show(struct call *c, int r, const struct value *obj, bool needs_replicas,
                  struct err *err)
 {
-    struct scale_parts parts;
-    if (r == 0)
-        r = read_parts(c, obj, &parts, err);
-    if (r == 0 && needs_replicas && !parts.has_replicas)
-        r = custom_scale_refuse(&schema_kind_of(c->req.resource->type)->scale, err);
-    if (r < 0) {
+    struct value scale;
+    if (r < 0 || read_scale(c, obj, needs_replicas, &scale, err) < 0)
         call_fail(c, err);
-        return;
-    }
-    struct value scale = make(c, obj, &parts);
-    call_object(c, 200, c->req.sub->type, &scale);
+    else
+        call_object(c, 200, c->req.sub->type, &scale);
 }
 
 void verb_scale_get(struct call *c)
@@ -129,10 +136,11 @@ static int put_replicas(struct call *c, const struct value *scale, struct value 
     if (type->custom)
         return custom_scale_write(c->arena, &schema_kind_of(type)->scale, replicas, obj, err);
     int r = validate(c, scale, replicas, err);
-    if (r == 0)
-        value_put(c->arena, value_ensure(c->arena, obj, STR("spec")), STR("replicas"),
-                  value_int(replicas));
-    return r;
+    if (r < 0)
+        return r;
+    value_put(c->arena, value_ensure(c->arena, obj, STR("spec")), STR("replicas"),
+              value_int(replicas));
+    return 0;
 }
 
 /* A patch of another object's Scale. A PUT of one is refused by the store, and the Scales of custom
@@ -160,8 +168,9 @@ static int set_replicas(struct scaling *s, const struct value *scale,
     struct arena *a = s->call->arena;
     *ret = value_borrow(&now->obj);
     int r = put_replicas(s->call, scale, ret, err);
-    if (r == 0)
-        r = check_uid(s, scale, &now->obj, err);
+    if (r < 0)
+        return r;
+    r = check_uid(s, scale, &now->obj, err);
     if (r < 0)
         return r;
     const struct value *uid = value_dig(scale, "metadata", "uid"),
@@ -190,8 +199,9 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
     managed_to_scale(s->call->arena, s->parent, &now->obj, &live);
     if (s->patch) {
         r = patch_object(s->patch, &live, &scale, err);
-        if (r == 0)
-            r = verb_update_check_name(s->call, &scale, err);
+        if (r < 0)
+            return r;
+        r = verb_update_check_name(s->call, &scale, err);
         if (r < 0)
             return r;
     } else {
@@ -225,10 +235,12 @@ static int update(struct call *c, struct value *ret, struct err *err)
     struct write_options options;
     struct scaling scaling = { .call = c };
     int r = options_read(c, "UpdateOptions", &options, err);
-    if (r == 0)
-        r = decode_body(c, c->req.sub->type, options.validation, &scaling.sent, err);
-    if (r == 0)
-        r = verb_update_check_name(c, &scaling.sent, err);
+    if (r < 0)
+        return r;
+    r = decode_body(c, c->req.sub->type, options.validation, &scaling.sent, err);
+    if (r < 0)
+        return r;
+    r = verb_update_check_name(c, &scaling.sent, err);
     if (r < 0)
         return r;
     scaling.parent = managers_request(c, &options, c->req.resource->type);

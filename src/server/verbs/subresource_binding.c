@@ -142,10 +142,12 @@ static int create(struct call *c, struct binding *b, struct err *err)
     struct value pod;
     const struct kind_type *type = kind_type_find(STR(""), STR("v1"), STR("Binding"));
     int r = options_read(c, "CreateOptions", &options, err);
-    if (r == 0)
-        r = decode_body(c, type, options.validation, &b->obj, err);
-    if (r == 0)
-        r = subresource_check_namespace(c, &b->obj, err);
+    if (r < 0)
+        return r;
+    r = decode_body(c, type, options.validation, &b->obj, err);
+    if (r < 0)
+        return r;
+    r = subresource_check_namespace(c, &b->obj, err);
     if (r < 0)
         return r;
     b->name = value_str(value_dig(&b->obj, "metadata", "name"));
@@ -153,14 +155,18 @@ static int create(struct call *c, struct binding *b, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
     if (str_eq(value_str(value_dig(&b->obj, "target", "kind")), STR("Node")))
         r = registry_admit_binding(c, &b->obj, err);
-    if (r == 0)
-        r = check_target(&b->obj, err);
-    if (r == 0)
-        r = check_pod_name(b->name, err);
+    if (r < 0)
+        return r;
+    r = check_target(&b->obj, err);
+    if (r < 0)
+        return r;
+    r = check_pod_name(b->name, err);
+    if (r < 0)
+        return r;
     struct registry_update u = {
         .change = bind, .arg = b, .as_is = true, .dry_run = options.dry_run
     };
-    return r < 0 ? r : registry_update(b->call, b->name, &u, &pod, err);
+    return registry_update(b->call, b->name, &u, &pod, err);
 }
 
 void verb_binding(struct call *c)

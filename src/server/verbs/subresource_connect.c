@@ -112,26 +112,35 @@ static int check_container(struct call *c, const struct value *pod, struct err *
                    inits.n ? "]" : "");
 }
 
-void verb_log(struct call *c)
+/* Nothing, if all is right: a pod that runs nowhere has said nothing. */
+static int read_log(struct call *c, struct err *err)
 {
     struct log_number numbers[LOG_NUMBERS] = {
         [TAIL_LINES] = { "tailLines", "must be greater than or equal to 0", 0, false, 0 },
         [LIMIT_BYTES] = { "limitBytes", "must be greater than 0", 1, false, 0 },
         [SINCE_SECONDS] = { "sinceSeconds", "must be greater than 0", 1, false, 0 },
     };
-    struct err err = ERR_INIT(c->arena);
     struct registry_entry entry;
-    int r = read_numbers(c, numbers, &err);
-    if (r == 0)
-        r = check_numbers(c, numbers, &err);
-    if (r == 0)
-        r = registry_get(c, c->req.name, &entry, &err);
-    if (r == 0)
-        r = check_container(c, &entry.obj, &err);
-    if (r == 0 && value_str(value_dig(&entry.obj, "spec", "nodeName")).n)
-        r = no_node(c, &err);
+    int r = read_numbers(c, numbers, err);
     if (r < 0)
+        return r;
+    r = check_numbers(c, numbers, err);
+    if (r < 0)
+        return r;
+    r = registry_get(c, c->req.name, &entry, err);
+    if (r < 0)
+        return r;
+    r = check_container(c, &entry.obj, err);
+    if (r < 0)
+        return r;
+    return value_str(value_dig(&entry.obj, "spec", "nodeName")).n ? no_node(c, err) : 0;
+}
+
+void verb_log(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    if (read_log(c, &err) < 0)
         call_fail(c, &err);
-    else /* it runs nowhere and has said nothing */
+    else
         reply_bytes(c->x, 204, NULL, 0, STR(""));
 }

@@ -55,19 +55,23 @@ static int read_request(struct call *c, struct eviction *ev, struct err *err)
     struct write_options options;
     struct value body;
     int r = options_read(c, "CreateOptions", &options, err);
-    if (r == 0)
-        r = decode(c, options.validation, &body, err);
-    if (r == 0)
-        r = subresource_check_namespace(c, &body, err);
+    if (r < 0)
+        return r;
+    r = decode(c, options.validation, &body, err);
+    if (r < 0)
+        return r;
+    r = subresource_check_namespace(c, &body, err);
     if (r < 0)
         return r;
     if (!str_eq(value_str(value_dig(&body, "metadata", "name")), c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
     r = options_delete_of(c, value_get(&body, STR("deleteOptions")), &ev->options, err);
-    if (r == 0 && ev->options.ignore_read_error)
-        r = refuse_option(c, err);
+    if (r < 0)
+        return r;
+    if (ev->options.ignore_read_error)
+        return refuse_option(c, err);
     ev->options.dry_run |= options.dry_run;
-    return r;
+    return 0;
 }
 
 /* ---- Deleting ---- */
@@ -246,10 +250,11 @@ static int count_down(struct registry_update *u, const struct registry_entry *no
     value_put(a, value_ensure(a, status, STR("disruptedPods")), ev->name,
               value_string(registry_now(ev->call)));
     r = registry_settle(&ev->budgets, ret, err);
-    if (r == 0)
-        managers_update(&ev->budgets, managers_own_request(&ev->budgets, STR("status")), &now->obj,
-                        ret);
-    return r;
+    if (r < 0)
+        return r;
+    managers_update(&ev->budgets, managers_own_request(&ev->budgets, STR("status")), &now->obj,
+                    ret);
+    return 0;
 }
 
 static int take_from_budget(struct eviction *ev, struct err *err)
@@ -368,10 +373,7 @@ void verb_eviction(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
     struct eviction ev = { .call = c, .name = c->req.name };
-    int r = read_request(c, &ev, &err);
-    if (r == 0)
-        r = evict(&ev, &err);
-    if (r < 0)
+    if (read_request(c, &ev, &err) < 0 || evict(&ev, &err) < 0)
         call_fail(c, &err);
     else
         subresource_success(c);

@@ -54,10 +54,11 @@ static int set_wish(struct registry_update *u, const struct registry_entry *now,
     value_put(a, annotations, STR(KEY_ROLLBACK_TO),
               value_string(arena_printf(a, "%lld", (long long)revision_of(&rb->wish))));
     int r = registry_settle(rb->deployments, ret, err);
-    if (r == 0)
-        managers_update(rb->deployments, managers_own_request(rb->deployments, STR("")), &now->obj,
-                        ret);
-    return r;
+    if (r < 0)
+        return r;
+    managers_update(rb->deployments, managers_own_request(rb->deployments, STR("")), &now->obj,
+                    ret);
+    return 0;
 }
 
 static int roll_back(struct call *c, struct err *err)
@@ -67,8 +68,9 @@ static int roll_back(struct call *c, struct err *err)
     struct rollback rb = { .deployments = &deployments };
     struct value deployment;
     int r = options_read(c, "CreateOptions", &options, err);
-    if (r == 0)
-        r = decode_body(c, c->req.sub->type, options.validation, &rb.wish, err);
+    if (r < 0)
+        return r;
+    r = decode_body(c, c->req.sub->type, options.validation, &rb.wish, err);
     if (r < 0)
         return r;
     if (!str_eq(value_str(value_get(&rb.wish, STR("name"))), c->req.name))

@@ -92,11 +92,13 @@ static int update(struct call *c, struct value *ret, struct err *err)
     struct write_options options;
     struct put put = { .call = c };
     int r = options_read(c, "UpdateOptions", &options, err);
-    if (r == 0)
-        r = prefer_not_found(
-            c, decode_body(c, c->req.resource->type, options.validation, &put.obj, err), err);
-    if (r == 0)
-        r = verb_update_check_name(c, &put.obj, err);
+    if (r < 0)
+        return r;
+    r = prefer_not_found(
+        c, decode_body(c, c->req.resource->type, options.validation, &put.obj, err), err);
+    if (r < 0)
+        return r;
+    r = verb_update_check_name(c, &put.obj, err);
     if (r < 0)
         return r;
     defaults_apply(c->arena, c->req.resource->type, &put.obj);
