@@ -8,8 +8,7 @@ static void taint_node(struct arena *a, struct value *node)
     struct str key = STR(KEY_NODE_NOT_READY), effect = STR("NoSchedule");
     struct value *spec = value_ensure(a, node, STR("spec"));
     value_each_item (it, value_get(spec, STR("taints")))
-        if (str_eq(value_str(value_get(it, STR("key"))), key) &&
-            str_eq(value_str(value_get(it, STR("effect"))), effect))
+        if (str_eq(value_text(it, "key"), key) && str_eq(value_text(it, "effect"), effect))
             return;
     struct value taint = value_object();
     value_put_new(a, &taint, STR("key"), value_string(key));

@@ -13,7 +13,7 @@ static void take_class(const struct value *class, struct priority *ret)
     ret->name = value_str(value_dig(class, "metadata", "name"));
     ret->value = 0;
     (void)value_to_int(value_get(class, STR("value")), &ret->value);
-    ret->preemption = value_str(value_get(class, STR("preemptionPolicy")));
+    ret->preemption = value_text(class, "preemptionPolicy");
 }
 
 struct lowest {
@@ -87,7 +87,7 @@ static int set_priority(struct admission_request *req, struct value *pod, struct
                          "the given PriorityClass name",
                          (long long)given, (long long)p.value),
             err);
-    struct str policy = value_str(value_get(spec, STR("preemptionPolicy")));
+    struct str policy = value_text(spec, "preemptionPolicy");
     if (policy.n && p.preemption.n && !str_eq(policy, p.preemption))
         return admission_forbid(
             req, pod,

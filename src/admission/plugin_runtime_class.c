@@ -5,11 +5,6 @@
 #include "admission/plugins.h"
 #include "base/banned.h"
 
-static struct str text_of(const struct value *obj, const char *key)
-{
-    return value_str(value_get(obj, str_of(key)));
-}
-
 /* 1 and `*ret`, 0 if the pod names no class, or an error. */
 static int find_class(struct admission_request *req, const struct value *pod, struct value *ret,
                       struct err *err)
@@ -117,14 +112,14 @@ static int merge_selector(struct admission_request *req, struct value *pod,
 static bool covers(const struct value *wide, const struct value *t)
 {
     int64_t wide_seconds, seconds;
-    struct str op = text_of(wide, "operator"), effect = text_of(wide, "effect"),
-               key = text_of(wide, "key");
+    struct str op = value_text(wide, "operator"), effect = value_text(wide, "effect"),
+               key = value_text(wide, "key");
     bool exists = str_eq(op, STR("Exists"));
     if (value_eq(wide, t))
         return true;
-    if (!str_eq(text_of(t, "key"), key) && (key.n || !exists))
+    if (!str_eq(value_text(t, "key"), key) && (key.n || !exists))
         return false;
-    if (!str_eq(text_of(t, "effect"), effect) && effect.n)
+    if (!str_eq(value_text(t, "effect"), effect) && effect.n)
         return false;
     if (str_eq(effect, STR("NoExecute")) &&
         value_to_int(value_get(wide, STR("tolerationSeconds")), &wide_seconds) &&
@@ -132,8 +127,8 @@ static bool covers(const struct value *wide, const struct value *t)
         return false;
     if (exists)
         return true;
-    return (!op.n || str_eq(op, STR("Equal"))) && str_eq(text_of(t, "operator"), STR("Equal")) &&
-           str_eq(text_of(t, "value"), text_of(wide, "value"));
+    return (!op.n || str_eq(op, STR("Equal"))) && str_eq(value_text(t, "operator"), STR("Equal")) &&
+           str_eq(value_text(t, "value"), value_text(wide, "value"));
 }
 
 static bool is_needed(const struct value *all, size_t i, const struct value *kept)

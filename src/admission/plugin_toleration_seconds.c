@@ -6,8 +6,7 @@
 static bool tolerates(const struct value *tolerations, struct str key)
 {
     value_each_item (it, tolerations) {
-        struct str its_key = value_str(value_get(it, STR("key"))),
-                   effect = value_str(value_get(it, STR("effect")));
+        struct str its_key = value_text(it, "key"), effect = value_text(it, "effect");
         if ((!its_key.n || str_eq(its_key, key)) && (!effect.n || str_eq(effect, STR("NoExecute"))))
             return true;
     }

@@ -41,11 +41,6 @@ struct meta_rules meta_rules_of(struct str group, struct str resource, bool name
     return rules;
 }
 
-static struct str text_of(const struct value *v, struct str key)
-{
-    return value_str(value_get(v, key));
-}
-
 static void note_faults(struct field_errors *e, const struct field_path *path, struct str shown,
                         const struct name_faults *f)
 {
@@ -103,7 +98,7 @@ static void check_name(struct field_errors *e, enum name_rule rule, const struct
 {
     const struct value *spec = value_get(object, STR("spec"));
     if (rule == NAME_TRUST_BUNDLE) {
-        check_bundle_name(e, path, text_of(spec, STR("signerName")), name, prefix);
+        check_bundle_name(e, path, value_text(spec, "signerName"), name, prefix);
         return;
     }
     struct name_faults f = { 0 };
@@ -111,7 +106,7 @@ static void check_name(struct field_errors *e, enum name_rule rule, const struct
     note_faults(e, path, name, &f);
     if (rule == NAME_API_SERVICE && good) {
         struct str wanted =
-            joined(e->arena, text_of(spec, STR("version")), text_of(spec, STR("group")));
+            joined(e->arena, value_text(spec, "version"), value_text(spec, "group"));
         if (!str_eq(name, wanted)) {
             struct str quoted = field_quoted(e, wanted);
             field_error(e, FIELD_INVALID, path, field_quoted(e, name),
@@ -120,7 +115,7 @@ static void check_name(struct field_errors *e, enum name_rule rule, const struct
     }
     if (rule == NAME_DEFINITION) {
         struct str plural = value_str(value_dig(spec, "names", "plural"));
-        if (!str_eq(name, joined(e->arena, plural, text_of(spec, STR("group")))))
+        if (!str_eq(name, joined(e->arena, plural, value_text(spec, "group"))))
             field_error(e, FIELD_INVALID, path, field_quoted(e, name), "%s",
                         "must be spec.names.plural+\".\"+spec.group");
     }
@@ -129,7 +124,7 @@ static void check_name(struct field_errors *e, enum name_rule rule, const struct
 static void check_names(struct field_errors *e, enum name_rule rule, const struct value *object)
 {
     const struct value *meta = value_get(object, STR("metadata"));
-    struct str generate = text_of(meta, STR("generateName")), name = text_of(meta, STR("name"));
+    struct str generate = value_text(meta, "generateName"), name = value_text(meta, "name");
     struct field_path path = field_child(&metadata, STR("generateName"));
     if (generate.n)
         check_name(e, rule, object, &path, generate, true);
@@ -143,7 +138,7 @@ static void check_names(struct field_errors *e, enum name_rule rule, const struc
 static void check_namespace(struct field_errors *e, const struct value *meta, bool namespaced)
 {
     struct field_path path = field_child(&metadata, STR("namespace"));
-    struct str ns = text_of(meta, STR("namespace"));
+    struct str ns = value_text(meta, "namespace");
     if (namespaced && !ns.n)
         field_required(e, &path, "");
     else if (namespaced)
@@ -209,7 +204,7 @@ static void check_owner(struct field_errors *e, const struct field_path *path,
 {
     static const struct str needed[] = { STR("kind"), STR("name"), STR("uid") };
     struct field_path field = field_child(path, STR("apiVersion"));
-    struct str version = text_of(owner, STR("apiVersion")), after = version;
+    struct str version = value_text(owner, "apiVersion"), after = version;
     (void)str_cut(&after, '/');
     bool group = str_find(version, '/') >= 0;
     if (version.n == 0)
@@ -219,11 +214,11 @@ static void check_owner(struct field_errors *e, const struct field_path *path,
                     "must be <group>/<version> or <version>");
     for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
         field = field_child(path, needed[i]);
-        if (text_of(owner, needed[i]).n == 0)
+        if (value_str(value_get(owner, needed[i])).n == 0)
             field_required(e, &field, "must not be empty");
     }
     bool core = str_eq(version, STR("v1")) || str_eq(version, STR("/v1"));
-    if (core && str_eq(text_of(owner, STR("kind")), STR("Event")))
+    if (core && str_eq(value_text(owner, "kind"), STR("Event")))
         field_error(e, FIELD_INVALID, path, field_json(e, owner),
                     "/v1, Kind=Event is disallowed from being an owner");
 }
@@ -243,8 +238,8 @@ static void check_owners(struct field_errors *e, const struct value *meta)
             field_error(e, FIELD_INVALID, &path, field_json(e, owners),
                         "Only one reference can have Controller set to true. Found \"true\" in "
                         "references for " STR_FMT "/" STR_FMT " and " STR_FMT "/" STR_FMT,
-                        STR_ARG(text_of(first, STR("kind"))), STR_ARG(text_of(first, STR("name"))),
-                        STR_ARG(text_of(owner, STR("kind"))), STR_ARG(text_of(owner, STR("name"))));
+                        STR_ARG(value_text(first, "kind")), STR_ARG(value_text(first, "name")),
+                        STR_ARG(value_text(owner, "kind")), STR_ARG(value_text(owner, "name")));
         else
             first = owner;
     }
@@ -303,21 +298,21 @@ static void check_managed(struct field_errors *e, const struct field_path *path,
                           const struct value *entry)
 {
     static const struct str operations[] = { STR("Apply"), STR("Update") };
-    struct str operation = text_of(entry, STR("operation"));
+    struct str operation = value_text(entry, "operation");
     struct field_path field = field_child(path, STR("operation"));
     if (operation.n == 0)
         field_required(e, &field, "must not be empty");
     else if (!str_eq(operation, operations[0]) && !str_eq(operation, operations[1]))
         field_not_supported(e, &field, field_json(e, value_get(entry, STR("operation"))),
                             operations, 2);
-    struct str type = text_of(entry, STR("fieldsType"));
+    struct str type = value_text(entry, "fieldsType");
     field = field_child(path, STR("fieldsType"));
     if (type.n && !str_eq(type, STR("FieldsV1")))
         field_error(e, FIELD_INVALID, &field, field_quoted(e, type), "must be `FieldsV1`");
     field = field_child(path, STR("manager"));
-    check_manager(e, &field, text_of(entry, STR("manager")));
+    check_manager(e, &field, value_text(entry, "manager"));
     field = field_child(path, STR("subresource"));
-    if (text_of(entry, STR("subresource")).n > SUBRESOURCE_MAX)
+    if (value_text(entry, "subresource").n > SUBRESOURCE_MAX)
         field_too_long(e, &field, SUBRESOURCE_MAX);
 }
 
@@ -353,11 +348,6 @@ void meta_validate_create(struct field_errors *e, const struct meta_rules *rules
         check_names(e, NAME_PATH_SEGMENT, object);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 /* A copy of a list of texts, sorted, so that long lists can be compared. */
 static struct str *sorted_texts(struct arena *a, const struct value *list, size_t *ret_n)
 {
@@ -366,7 +356,7 @@ static struct str *sorted_texts(struct arena *a, const struct value *list, size_
     value_each_item (it, list)
         texts[n++] = value_str(it);
     if (n)
-        qsort(texts, n, sizeof(*texts), by_text);
+        qsort(texts, n, sizeof(*texts), words_compare);
     *ret_n = n;
     return texts;
 }
@@ -382,7 +372,7 @@ static void check_no_new_finalizers(struct field_errors *e, const struct value *
     for (size_t i = 0; i < n; i++) {
         if (i && str_eq(texts[i], texts[i - 1]))
             continue;
-        if (n_old && bsearch(&texts[i], old, n_old, sizeof(*old), by_text))
+        if (n_old && bsearch(&texts[i], old, n_old, sizeof(*old), words_compare))
             continue;
         buf_printf(&list, "%s", list.n ? ", " : "");
         quote_go(&list, texts[i]);
@@ -442,7 +432,7 @@ void meta_validate_update(struct field_errors *e, const struct meta_rules *rules
     if (set_or_null(old_meta, STR("deletionTimestamp")))
         check_no_new_finalizers(e, new_meta, old_meta);
     struct field_path path = field_child(&metadata, STR("resourceVersion"));
-    if (text_of(new_meta, STR("resourceVersion")).n == 0)
+    if (value_text(new_meta, "resourceVersion").n == 0)
         field_error(e, FIELD_INVALID, &path, STR("\"\""), "must be specified for an update");
     path = field_child(&metadata, STR("generation"));
     if (generation_of(new_meta) < generation_of(old_meta)) {

@@ -10,7 +10,8 @@
 #include "base/buf.h"
 #include "base/banned.h"
 
-static struct str text_of(const struct value *v)
+/* Of a string or a number. */
+static struct str raw_text(const struct value *v)
 {
     return (struct str){ v->text, v->n };
 }
@@ -39,7 +40,7 @@ static struct value zero_of(enum kind_scalar scalar)
 /* Exactly an integer: neither 1.0 nor 1e3. */
 static bool to_integer(const struct value *in, bool is_32, int64_t *ret)
 {
-    if (in->type == VALUE_NUMBER && str_eq(text_of(in), STR("-0")))
+    if (in->type == VALUE_NUMBER && str_eq(raw_text(in), STR("-0")))
         *ret = 0;
     else if (in->type != VALUE_INT || (is_32 && (in->i > INT32_MAX || in->i < INT32_MIN)))
         return false;
@@ -175,7 +176,7 @@ static void read_bytes(struct typed_reader *r, const struct value *in, struct va
         typed__mismatch(r, in, STR("[]uint8"), false);
         return;
     }
-    struct base64_scan s = { .text = text_of(in) };
+    struct base64_scan s = { .text = raw_text(in) };
     ptrdiff_t bad = scan_base64(&s);
     if (bad < 0)
         *ret = value_string(clean_base64(r->arena, &s));
@@ -190,13 +191,13 @@ static int read_time(struct typed_reader *r, const struct value *in, bool micros
     struct gotime t;
     if (in->type != VALUE_STRING)
         return typed__fatal_mismatch(r, in, STR("string"), false);
-    int bad = gotime_parse(text_of(in), micros, &t, r->err);
+    int bad = gotime_parse(raw_text(in), micros, &t, r->err);
     if (bad < 0)
         return bad;
     if (t.sec == GOTIME_ZERO_SEC && (!micros || !t.nanos))
         return 0; /* null, as for no time at all */
     struct str text = gotime_format(r->arena, t, micros);
-    *ret = value_string(str_eq(text, text_of(in)) ? text_of(in) : text);
+    *ret = value_string(str_eq(text, raw_text(in)) ? raw_text(in) : text);
     return 0;
 }
 
@@ -204,7 +205,7 @@ static int read_quantity(struct typed_reader *r, const struct value *in, struct 
 {
     struct str text = STR("");
     if (in->type == VALUE_STRING || in->type == VALUE_NUMBER)
-        text = text_of(in);
+        text = raw_text(in);
     else if (in->type == VALUE_INT)
         text = arena_printf(r->arena, "%ld", (long)in->i);
     else if (in->type == VALUE_BOOL)

@@ -10,6 +10,11 @@ size_t words_find(struct str text, const struct str *words, size_t n)
     return i;
 }
 
+int words_compare(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
 const void *words__row(struct str text, const struct str *first, size_t row_bytes, size_t n)
 {
     const char *row = (const char *)first;

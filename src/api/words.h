@@ -14,6 +14,8 @@ static inline bool words_have(struct str text, const struct str *words, size_t n
 {
     return words_find(text, words, n) < n;
 }
+/* The order of bytes, for qsort() of an array of words. */
+int words_compare(const void *a, const void *b);
 /* An array of words as these functions take it. */
 #define WORDS(array) (array), ARRAY_LEN(array)
 

@@ -137,7 +137,7 @@ static int next_field(struct reader *r, struct str *s, struct wire *ret)
 
 /* ---- Scalars ---- */
 
-static int text_of(struct reader *r, struct str bytes, struct value *ret)
+static int read_text(struct reader *r, struct str bytes, struct value *ret)
 {
     if (!utf8_valid(bytes))
         return fail(r, "a text is not UTF-8");
@@ -184,7 +184,7 @@ static int read_int_or_string(struct reader *r, struct str s, struct value *ret)
     if (e < 0)
         return e;
     if (f[1].bits == 1)
-        return text_of(r, f[3].bytes, ret);
+        return read_text(r, f[3].bytes, ret);
     *ret = value_int((int32_t)f[2].bits);
     return 0;
 }
@@ -193,7 +193,7 @@ static int read_quantity(struct reader *r, struct str s, struct value *ret)
 {
     struct wire f[4];
     int e = read_small(r, s, f);
-    return e < 0 ? e : text_of(r, f[1].bytes, ret);
+    return e < 0 ? e : read_text(r, f[1].bytes, ret);
 }
 
 /* JSON text in field 1; no text is null. */
@@ -261,7 +261,7 @@ static int read_one(struct reader *r, const struct kind_field *f, const struct w
         return fail(r, "a field has the wrong wire type");
     switch ((enum kind_scalar)f->scalar) {
     case KIND_STRING:
-        return text_of(r, w->bytes, ret);
+        return read_text(r, w->bytes, ret);
     case KIND_INT32:
         *ret = value_int((int32_t)w->bits);
         return 0;
@@ -307,7 +307,7 @@ static int read_map_entry(struct reader *r, const struct kind_field *f, const st
     if (e < 0)
         return e;
     struct value key = value_null(), val = value_null();
-    e = text_of(r, entry[1].bytes, &key);
+    e = read_text(r, entry[1].bytes, &key);
     if (e == 0 && entry[2].number)
         e = read_one(r, f, &entry[2], &val);
     if (e == 0)
@@ -405,7 +405,7 @@ static int read_texts(struct reader *r, struct wire *f, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct value ignored;
-        int e = text_of(r, f[i].bytes, &ignored);
+        int e = read_text(r, f[i].bytes, &ignored);
         if (e < 0)
             return e;
     }

@@ -398,8 +398,8 @@ void proto_envelope_write(struct buf *out, const struct kind_type *t, const stru
     put_message(&b, t, v);
     close_message(&b, 2, before);
     before = length(&b);
-    put_bytes(&b, 2, value_str(value_get(v, STR("kind"))));
-    put_bytes(&b, 1, value_str(value_get(v, STR("apiVersion"))));
+    put_bytes(&b, 2, value_text(v, "kind"));
+    put_bytes(&b, 1, value_text(v, "apiVersion"));
     close_message(&b, 1, before);
     memcpy(room(&b, 4), "k8s\0", 4);
     hand_over(out, &b);

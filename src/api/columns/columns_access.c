@@ -12,9 +12,9 @@ static void print_binding(struct row *row)
     struct arena *a = row->arena;
     struct texts texts[KIND_COUNT] = { { a }, { a }, { a } };
     value_each_item (subject, row_at(row, "subjects")) {
-        struct str kind = value_str(value_get(subject, STR("kind")));
-        struct str name = value_str(value_get(subject, STR("name")));
-        struct str namespace = value_str(value_get(subject, STR("namespace")));
+        struct str kind = value_text(subject, "kind");
+        struct str name = value_text(subject, "name");
+        struct str namespace = value_text(subject, "namespace");
         size_t i = words_find(kind, WORDS(kinds));
         if (i == ACCOUNT)
             columns_texts_add(&texts[i], columns_cat(a, namespace, STR("/"), name));
@@ -83,7 +83,7 @@ static void print_pod_certificate(struct row *row)
     static const struct str ends[] = { STR("Issued"), STR("Denied"), STR("Failed") };
     struct str state = STR("Pending");
     value_each_item (condition, row_at(row, "status", "conditions")) {
-        struct str type = value_str(value_get(condition, STR("type")));
+        struct str type = value_text(condition, "type");
         if (words_have(type, WORDS(ends)))
             state = type;
     }

@@ -63,7 +63,7 @@ static struct str percent(struct arena *a, const struct value *v, struct str whe
 static struct str metric_text(struct arena *a, const struct value *spec, const struct value *status,
                               bool old)
 {
-    struct str type = value_str(value_get(spec, STR("type"))), unknown = STR("<unknown>");
+    struct str type = value_text(spec, "type"), unknown = STR("<unknown>");
     enum metric kind = 0;
     while (kind < METRIC_COUNT && !str_eq(sources[kind].type, type))
         kind++;

@@ -42,7 +42,7 @@ static struct str node_status(struct row *row)
     const struct value *ready = NULL; /* the last one counts */
     struct str text = STR("Unknown");
     value_each_item (condition, row_at(row, "status", "conditions"))
-        if (str_eq(value_str(value_get(condition, STR("type"))), STR("Ready")))
+        if (str_eq(value_text(condition, "type"), STR("Ready")))
             ready = condition;
     if (ready)
         text = columns_is_true(ready) ? STR("Ready") : STR("NotReady");
@@ -73,15 +73,15 @@ static struct str node_roles(struct row *row)
 static struct str node_address(struct row *row, struct str type)
 {
     const struct value *address = columns_of_type(row_at(row, "status", "addresses"), type);
-    return address ? value_str(value_get(address, STR("address"))) : STR("<none>");
+    return address ? value_text(address, "address") : STR("<none>");
 }
 
 static void print_node(struct row *row)
 {
     const struct value *machine = row_at(row, "status", "nodeInfo");
-    struct str kernel = value_str(value_get(machine, STR("kernelVersion")));
-    struct str architecture = value_str(value_get(machine, STR("architecture")));
-    struct str runtime = value_str(value_get(machine, STR("containerRuntimeVersion")));
+    struct str kernel = value_text(machine, "kernelVersion");
+    struct str architecture = value_text(machine, "architecture");
+    struct str runtime = value_text(machine, "containerRuntimeVersion");
     struct str unknown = STR("<unknown>");
     kernel = columns_or(kernel, unknown);
     if (architecture.n)
@@ -90,10 +90,10 @@ static void print_node(struct row *row)
     columns_row_add(row, node_status(row));
     columns_row_add(row, node_roles(row));
     columns_row_add_age(row);
-    columns_row_add(row, value_str(value_get(machine, STR("kubeletVersion"))));
+    columns_row_add(row, value_text(machine, "kubeletVersion"));
     columns_row_add(row, node_address(row, STR("InternalIP")));
     columns_row_add(row, node_address(row, STR("ExternalIP")));
-    columns_row_add(row, columns_or(value_str(value_get(machine, STR("osImage"))), unknown));
+    columns_row_add(row, columns_or(value_text(machine, "osImage"), unknown));
     columns_row_add(row, kernel);
     columns_row_add(row, columns_or(runtime, unknown));
 }
@@ -178,8 +178,8 @@ static void print_component_status(struct row *row)
     columns_row_add(row, !healthy                   ? STR("Unknown")
                          : columns_is_true(healthy) ? STR("Healthy")
                                                     : STR("Unhealthy"));
-    columns_row_add(row, value_str(value_get(healthy, STR("message"))));
-    columns_row_add(row, value_str(value_get(healthy, STR("error"))));
+    columns_row_add(row, value_text(healthy, "message"));
+    columns_row_add(row, value_text(healthy, "error"));
 }
 
 static int compare_fields(const void *a, const void *b)

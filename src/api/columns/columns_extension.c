@@ -12,7 +12,7 @@ static struct str served_versions(struct row *row)
 {
     struct texts list = { row->arena };
     value_each_item (version, row_at(row, "spec", "versions")) {
-        struct str name = value_str(value_get(version, STR("name")));
+        struct str name = value_text(version, "name");
         if (!columns_bool(value_get(version, STR("served"))))
             continue;
         if (columns_bool(value_get(version, STR("storage"))))
@@ -29,8 +29,7 @@ static void print_definition(struct row *row)
     bool established = false;
     columns_texts_add_all(&short_names, row_at(row, "spec", "names", "shortNames"));
     value_each_item (c, row_at(row, "status", "conditions"))
-        established |=
-            columns_is_true(c) && str_eq(value_str(value_get(c, STR("type"))), STR("Established"));
+        established |= columns_is_true(c) && str_eq(value_text(c, "type"), STR("Established"));
     columns_row_add_name(row);
     columns_row_add(row, row_text(row, "spec", "scope"));
     columns_row_add(row, served_versions(row));
@@ -46,8 +45,8 @@ static struct str availability(struct row *row)
 {
     const struct value *available =
         columns_of_type(row_at(row, "status", "conditions"), STR("Available"));
-    struct str status = value_str(value_get(available, STR("status")));
-    struct str reason = value_str(value_get(available, STR("reason")));
+    struct str status = value_text(available, "status");
+    struct str reason = value_text(available, "reason");
     if (!available)
         return STR("Unknown");
     if (columns_is_true(available) || !reason.n)
@@ -59,11 +58,10 @@ static void print_api_service(struct row *row)
 {
     const struct value *service = row_at(row, "spec", "service");
     columns_row_add_name(row);
-    columns_row_add(row,
-                    columns_is_set(service)
-                        ? columns_cat(row->arena, value_str(value_get(service, STR("namespace"))),
-                                      STR("/"), value_str(value_get(service, STR("name"))))
-                        : STR("Local"));
+    columns_row_add(row, columns_is_set(service)
+                             ? columns_cat(row->arena, value_text(service, "namespace"), STR("/"),
+                                           value_text(service, "name"))
+                             : STR("Local"));
     columns_row_add(row, availability(row));
     columns_row_add_age(row);
 }
@@ -82,11 +80,10 @@ static void add_policy(struct row *row, const char *rules)
     const struct value *kind = row_at(row, "spec", "paramKind");
     columns_row_add_name(row);
     columns_row_add_int(row, (int64_t)columns_count(row_at(row, "spec", rules)));
-    columns_row_add(row,
-                    columns_is_set(kind)
-                        ? columns_cat(row->arena, value_str(value_get(kind, STR("apiVersion"))),
-                                      STR("/"), value_str(value_get(kind, STR("kind"))))
-                        : STR("<unset>"));
+    columns_row_add(row, columns_is_set(kind)
+                             ? columns_cat(row->arena, value_text(kind, "apiVersion"), STR("/"),
+                                           value_text(kind, "kind"))
+                             : STR("<unset>"));
     columns_row_add_age(row);
 }
 
@@ -137,9 +134,9 @@ static struct str selector_struct(struct arena *a, const struct value *selector)
         struct texts values = { a };
         columns_texts_add_all(&values, value_get(e, STR("values")));
         buf_str_add(&out, STR("LabelSelectorRequirement{Key:"));
-        buf_str_add(&out, value_str(value_get(e, STR("key"))));
+        buf_str_add(&out, value_text(e, "key"));
         buf_str_add(&out, STR(",Operator:"));
-        buf_str_add(&out, value_str(value_get(e, STR("operator"))));
+        buf_str_add(&out, value_text(e, "operator"));
         buf_str_add(&out, STR(",Values:["));
         buf_str_add(&out, columns_texts_join(&values, STR(" ")));
         buf_str_add(&out, STR("],},"));
@@ -153,8 +150,8 @@ static struct str parameters(struct row *row)
 {
     const struct value *ref = row_at(row, "spec", "paramRef");
     const struct value *selector = value_get(ref, STR("selector"));
-    struct str name = value_str(value_get(ref, STR("name")));
-    struct str namespace = value_str(value_get(ref, STR("namespace")));
+    struct str name = value_text(ref, "name");
+    struct str namespace = value_text(ref, "namespace");
     if (name.n)
         return columns_cat(row->arena, columns_or(namespace, STR("*")), STR("/"), name);
     return columns_is_set(selector) ? selector_struct(row->arena, selector) : STR("<unset>");
@@ -189,10 +186,9 @@ static void print_flow_schema(struct row *row)
     columns_row_add_name(row);
     columns_row_add(row, row_text(row, "spec", "priorityLevelConfiguration", "name"));
     columns_row_add_int(row, row_int(row, "spec", "matchingPrecedence"));
-    columns_row_add(row, columns_is_set(method) ? value_str(value_get(method, STR("type")))
-                                                : STR("<none>"));
+    columns_row_add(row, columns_is_set(method) ? value_text(method, "type") : STR("<none>"));
     columns_row_add_age(row);
-    columns_row_add(row, dangling ? value_str(value_get(dangling, STR("status"))) : STR("?"));
+    columns_row_add(row, dangling ? value_text(dangling, "status") : STR("?"));
 }
 
 static void add_number_or_none(struct row *row, const struct value *of, struct str field)
@@ -221,7 +217,7 @@ static void print_storage_migration(struct row *row)
     static const struct str states[] = { STR("Running"), STR("Failed"), STR("Succeeded") };
     struct str status = STR("Unknown");
     value_each_item (c, row_at(row, "status", "conditions")) {
-        struct str type = value_str(value_get(c, STR("type")));
+        struct str type = value_text(c, "type");
         if (columns_is_true(c) && words_have(type, WORDS(states)))
             status = type;
     }

@@ -9,8 +9,8 @@ static struct texts ingress_points(struct row *row)
 {
     struct texts points = { row->arena };
     value_each_item (point, row_at(row, "status", "loadBalancer", "ingress")) {
-        struct str ip = value_str(value_get(point, STR("ip")));
-        struct str text = columns_or(ip, value_str(value_get(point, STR("hostname"))));
+        struct str ip = value_text(point, "ip");
+        struct str text = columns_or(ip, value_text(point, "hostname"));
         if (text.n)
             columns_texts_add(&points, text);
     }
@@ -41,7 +41,7 @@ static struct str port_text(struct arena *a, const struct value *port)
 {
     int64_t node_port = columns_int(value_get(port, STR("nodePort")));
     struct str number = columns_number(a, columns_int(value_get(port, STR("port"))));
-    struct str protocol = value_str(value_get(port, STR("protocol")));
+    struct str protocol = value_text(port, "protocol");
     if (node_port > 0)
         number = columns_cat(a, number, STR(":"), columns_number(a, node_port));
     return columns_cat(a, number, STR("/"), protocol);
@@ -79,7 +79,7 @@ static void add_endpoints(struct texts *list, const struct value *addresses,
     value_each_item (address, addresses) {
         if (list->n == NAMES_SHOWN)
             return;
-        struct str ip = value_str(value_get(address, STR("ip")));
+        struct str ip = value_text(address, "ip");
         columns_texts_add(list, port ? host_port(list->arena, ip, number) : ip);
     }
 }
@@ -159,7 +159,7 @@ static struct str ingress_hosts(struct row *row)
     struct texts hosts = { row->arena };
     bool more = false;
     value_each_item (rule, rules) {
-        struct str host = value_str(value_get(rule, STR("host")));
+        struct str host = value_text(rule, "host");
         more |= hosts.n == NAMES_SHOWN;
         if (!more && host.n)
             columns_texts_add(&hosts, host);
@@ -186,12 +186,12 @@ static struct str class_parameters(struct row *row)
 {
     const struct value *parameters = row_at(row, "spec", "parameters");
     const struct value *group = value_get(parameters, STR("apiGroup"));
-    struct str kind = value_str(value_get(parameters, STR("kind")));
+    struct str kind = value_text(parameters, "kind");
     if (!columns_is_set(parameters))
         return STR("<none>");
     if (columns_is_set(group))
         kind = columns_cat(row->arena, kind, STR("."), value_str(group));
-    return columns_cat(row->arena, kind, STR("/"), value_str(value_get(parameters, STR("name"))));
+    return columns_cat(row->arena, kind, STR("/"), value_text(parameters, "name"));
 }
 
 static void print_ingress_class(struct row *row)
@@ -229,13 +229,12 @@ static struct str parent(struct row *row)
     struct arena *a = row->arena;
     if (!columns_is_set(ref))
         return STR("<none>");
-    struct str text =
-        columns_lower(a, columns_with_group(a, value_str(value_get(ref, STR("resource"))),
-                                            value_str(value_get(ref, STR("group")))));
-    struct str namespace = value_str(value_get(ref, STR("namespace")));
+    struct str text = columns_lower(
+        a, columns_with_group(a, value_text(ref, "resource"), value_text(ref, "group")));
+    struct str namespace = value_text(ref, "namespace");
     if (namespace.n)
         text = columns_cat(a, text, STR("/"), namespace);
-    return columns_cat(a, text, STR("/"), value_str(value_get(ref, STR("name"))));
+    return columns_cat(a, text, STR("/"), value_text(ref, "name"));
 }
 
 /* Upstream sends the age, too, although it defines no column for it. */

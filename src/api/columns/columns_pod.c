@@ -20,12 +20,12 @@ static const struct gotime never = { .sec = GOTIME_ZERO_SEC };
 /* An init container that is started before the others and then goes on running. */
 static bool is_sidecar(const struct value *init_container)
 {
-    return str_eq(value_str(value_get(init_container, STR("restartPolicy"))), STR("Always"));
+    return str_eq(value_text(init_container, "restartPolicy"), STR("Always"));
 }
 
 static bool status_is_of_sidecar(const struct pod *p, const struct value *status)
 {
-    return is_sidecar(map_get(&p->init_containers, value_str(value_get(status, STR("name")))));
+    return is_sidecar(map_get(&p->init_containers, value_text(status, "name")));
 }
 
 /* Takes over the time when the container ended last, if that is later. */
@@ -40,7 +40,7 @@ static void note_restart(struct gotime *latest, const struct value *status)
 /* Why a container ended: its own word, else by the signal or the exit code. */
 static struct str end_reason(struct arena *a, struct str prefix, const struct value *terminated)
 {
-    struct str reason = value_str(value_get(terminated, STR("reason")));
+    struct str reason = value_text(terminated, "reason");
     int64_t signal = columns_int(value_get(terminated, STR("signal")));
     int64_t code = columns_int(value_get(terminated, STR("exitCode")));
     if (reason.n)
@@ -90,8 +90,7 @@ static void look_at_inits(struct pod *p)
 {
     size_t i = 0;
     value_each_item (container, row_at(p->row, "spec", "initContainers")) {
-        map_set(&p->init_containers, value_str(value_get(container, STR("name"))),
-                (void *)(uintptr_t)container);
+        map_set(&p->init_containers, value_text(container, "name"), (void *)(uintptr_t)container);
         p->total += is_sidecar(container);
     }
     value_each_item (status, value_get(p->status, STR("initContainerStatuses")))
@@ -129,7 +128,7 @@ static void look_at_containers(struct pod *p)
     /* One container is done, but it is not the only one. */
     bool ready = false;
     value_each_item (c, value_get(p->status, STR("conditions")))
-        ready |= str_eq(value_str(value_get(c, STR("type"))), STR("Ready")) && columns_is_true(c);
+        ready |= str_eq(value_text(c, "type"), STR("Ready")) && columns_is_true(c);
     if (running && ready)
         p->reason = STR("Running");
     else if (error.n)
@@ -141,13 +140,13 @@ static void look_at_containers(struct pod *p)
 static void find_reason(struct pod *p)
 {
     const struct value *conditions = value_get(p->status, STR("conditions"));
-    struct str phase = value_str(value_get(p->status, STR("phase")));
-    struct str said = value_str(value_get(p->status, STR("reason")));
+    struct str phase = value_text(p->status, "phase");
+    struct str said = value_text(p->status, "reason");
     struct str gated = STR("SchedulingGated");
     p->reason = columns_or(said, phase);
     value_each_item (c, conditions)
-        if (str_eq(value_str(value_get(c, STR("type"))), STR("PodScheduled")) &&
-            str_eq(value_str(value_get(c, STR("reason"))), gated))
+        if (str_eq(value_text(c, "type"), STR("PodScheduled")) &&
+            str_eq(value_text(c, "reason"), gated))
             p->reason = gated;
     look_at_inits(p);
     if (!p->initializing || columns_is_true(columns_of_type(conditions, STR("Initialized")))) {
@@ -175,9 +174,9 @@ static struct str restarts_text(const struct pod *p)
 /* The older field wins where the two differ, for the sake of old node agents. */
 static struct str address(const struct value *status)
 {
-    struct str ip = value_str(value_get(status, STR("podIP")));
+    struct str ip = value_text(status, "podIP");
     const struct value *first = value_at(value_get(status, STR("podIPs")), 0);
-    return columns_or(columns_or(ip, value_str(value_get(first, STR("ip")))), STR("<none>"));
+    return columns_or(columns_or(ip, value_text(first, "ip")), STR("<none>"));
 }
 
 /* How many of the conditions that the pod asks for are true. Their number is the user's choice, so
@@ -190,13 +189,12 @@ static struct str readiness_gates(struct row *row)
     if (!value_is(gates, VALUE_ARRAY) || !gates->n)
         return STR("<none>");
     value_each_item (condition, row_at(row, "status", "conditions")) {
-        struct str type = value_str(value_get(condition, STR("type")));
+        struct str type = value_text(condition, "type");
         if (!map_get(&first_of_type, type))
             map_set(&first_of_type, type, (void *)(uintptr_t)condition);
     }
     value_each_item (gate, gates)
-        n += columns_is_true(
-            map_get(&first_of_type, value_str(value_get(gate, STR("conditionType")))));
+        n += columns_is_true(map_get(&first_of_type, value_text(gate, "conditionType")));
     map_done(&first_of_type);
     return arena_printf(row->arena, "%zu/%u", n, gates->n);
 }

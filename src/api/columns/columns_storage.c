@@ -54,10 +54,9 @@ static void print_volume(struct row *row)
     columns_row_add(row, access_modes(a, row_at(row, "spec", "accessModes")));
     columns_row_add(row, row_text(row, "spec", "persistentVolumeReclaimPolicy"));
     columns_row_add(row, phase(row));
-    columns_row_add(row, columns_is_set(claim)
-                             ? columns_cat(a, value_str(value_get(claim, STR("namespace"))),
-                                           STR("/"), value_str(value_get(claim, STR("name"))))
-                             : STR(""));
+    columns_row_add(row, columns_is_set(claim) ? columns_cat(a, value_text(claim, "namespace"),
+                                                             STR("/"), value_text(claim, "name"))
+                                               : STR(""));
     columns_row_add(row, storage_class(row));
     columns_row_add(row, set_or(row_at(row, "spec", "volumeAttributesClassName"), STR("<unset>")));
     columns_row_add(row, row_text(row, "status", "reason"));
@@ -156,7 +155,7 @@ static void print_csi_driver(struct row *row)
     struct texts modes = { row->arena }, audiences = { row->arena };
     columns_texts_add_all(&modes, row_at(row, "spec", "volumeLifecycleModes"));
     value_each_item (request, row_at(row, "spec", "tokenRequests"))
-        columns_texts_add(&audiences, value_str(value_get(request, STR("audience"))));
+        columns_texts_add(&audiences, value_text(request, "audience"));
     columns_row_add_name(row);
     columns_row_add_bool(row, !columns_is_set(attach) || columns_bool(attach));
     columns_row_add_bool(row, columns_bool(row_at(row, "spec", "podInfoOnMount")));

@@ -42,8 +42,8 @@ void columns_row_add_containers(struct row *row, const struct value *pod_spec)
 {
     struct texts names = { row->arena }, images = { row->arena };
     value_each_item (container, value_get(pod_spec, STR("containers"))) {
-        columns_texts_add(&names, value_str(value_get(container, STR("name"))));
-        columns_texts_add(&images, value_str(value_get(container, STR("image"))));
+        columns_texts_add(&names, value_text(container, "name"));
+        columns_texts_add(&images, value_text(container, "image"));
     }
     columns_row_add(row, columns_texts_join(&names, STR(",")));
     columns_row_add(row, columns_texts_join(&images, STR(",")));
@@ -77,14 +77,14 @@ size_t columns_count(const struct value *v)
 const struct value *columns_of_type(const struct value *list, struct str type)
 {
     value_each_item (item, list)
-        if (str_eq(value_str(value_get(item, STR("type"))), type))
+        if (str_eq(value_text(item, "type"), type))
             return item;
     return NULL;
 }
 
 bool columns_is_true(const struct value *condition)
 {
-    return str_eq(value_str(value_get(condition, STR("status"))), STR("True"));
+    return str_eq(value_text(condition, "status"), STR("True"));
 }
 
 /* ---- Texts ---- */
@@ -347,7 +347,7 @@ static bool expression_text(struct arena *a, const struct value *expression, str
         { STR("Exists"), STR(""), STR(""), STR(""), false },
         { STR("DoesNotExist"), STR("!"), STR(""), STR(""), false },
     };
-    struct str key = value_str(value_get(expression, STR("key"))), values;
+    struct str key = value_text(expression, "key"), values;
     const struct form *row = words_row(value_text(expression, "operator"), operators);
     if (!row || !label_key_check(key, NULL) ||
         !values_text(a, value_get(expression, STR("values")), row->takes_values, &values))
@@ -373,8 +373,7 @@ struct str columns_selector(struct arena *a, const struct value *selector, struc
         n++;
     }
     value_each_item (expression, expressions) {
-        list[n] =
-            (struct requirement){ .key = value_str(value_get(expression, STR("key"))), .place = n };
+        list[n] = (struct requirement){ .key = value_text(expression, "key"), .place = n };
         if (!expression_text(a, expression, &list[n].text))
             return when_wrong;
         n++;

@@ -150,9 +150,9 @@ static struct str controller(struct row *row)
     value_each_item (owner, row_at(row, "metadata", "ownerReferences")) {
         if (!columns_bool(value_get(owner, STR("controller"))))
             continue;
-        struct str version = value_str(value_get(owner, STR("apiVersion"))), group = { 0 };
-        struct str kind = value_str(value_get(owner, STR("kind")));
-        struct str name = value_str(value_get(owner, STR("name")));
+        struct str version = value_text(owner, "apiVersion"), group = { 0 };
+        struct str kind = value_text(owner, "kind");
+        struct str name = value_text(owner, "name");
         if (str_find(version, '/') >= 0)
             group = str_cut(&version, '/');
         if (!kind.n && !group.n)

@@ -4,11 +4,6 @@
 
 #define RBAC STR("rbac.authorization.k8s.io")
 
-static struct str text_of(const struct value *obj, struct str key)
-{
-    return value_str(value_get(obj, key));
-}
-
 static void set_text(struct arena *a, struct value *obj, struct str key, struct str text)
 {
     value_put(a, obj, key, value_string(text));
@@ -16,12 +11,12 @@ static void set_text(struct arena *a, struct value *obj, struct str key, struct 
 
 static bool is_account(const struct value *subject)
 {
-    return str_eq(text_of(subject, STR("kind")), STR("ServiceAccount"));
+    return str_eq(value_text(subject, "kind"), STR("ServiceAccount"));
 }
 
 static bool is_person(const struct value *subject)
 {
-    struct str kind = text_of(subject, STR("kind"));
+    struct str kind = value_text(subject, "kind");
     return str_eq(kind, STR("User")) || str_eq(kind, STR("Group"));
 }
 
@@ -36,14 +31,14 @@ static struct str group_of(struct str api_version)
 
 static void subject_in(struct arena *a, struct value *subject)
 {
-    struct str group = group_of(text_of(subject, STR("apiVersion")));
+    struct str group = group_of(value_text(subject, "apiVersion"));
     if (is_account(subject))
         group = STR("");
     else if (is_person(subject))
         group = RBAC;
     set_text(a, subject, STR("apiGroup"), group);
-    if (str_eq(text_of(subject, STR("kind")), STR("User")) &&
-        str_eq(text_of(subject, STR("name")), STR("*"))) {
+    if (str_eq(value_text(subject, "kind"), STR("User")) &&
+        str_eq(value_text(subject, "name"), STR("*"))) {
         set_text(a, subject, STR("kind"), STR("Group"));
         set_text(a, subject, STR("name"), STR("system:authenticated"));
     }
@@ -51,7 +46,7 @@ static void subject_in(struct arena *a, struct value *subject)
 
 static void subject_out(struct arena *a, struct value *subject)
 {
-    struct str group = text_of(subject, STR("apiGroup")), version = STR("");
+    struct str group = value_text(subject, "apiGroup"), version = STR("");
     if (is_account(subject) && !group.n)
         version = STR("v1");
     else if (is_person(subject) && str_eq(group, RBAC))

@@ -164,7 +164,7 @@ int convert__scale_in(struct arena *a, struct value *obj, struct err *err)
     if (!status)
         return 0;
     autobuf text = { 0 };
-    struct str given = value_str(value_get(status, STR("targetSelector")));
+    struct str given = value_text(status, "targetSelector");
     value_each_field (label, value_get(status, STR("selector")))
         buf_printf(&text, "%s" STR_FMT "=" STR_FMT, text.n ? "," : "", STR_ARG(label->key),
                    STR_ARG(value_str(&label->val)));
@@ -177,7 +177,7 @@ int convert__scale_out(struct arena *a, struct value *obj, struct err *err)
 {
     (void)err;
     struct value *status = convert__edit(a, obj, STR("status"));
-    struct str selector = value_str(value_get(status, STR("selector")));
+    struct str selector = value_text(status, "selector");
     if (!status)
         return 0;
     struct value map;

@@ -355,8 +355,8 @@ int convert__autoscaler_v1_in(struct arena *a, struct value *obj, struct err *er
 static const struct value *cpu_use(const struct value *metric, struct str numbers)
 {
     const struct value *resource = value_get(metric, STR("resource"));
-    if (!str_eq(value_str(value_get(metric, STR("type"))), STR("Resource")) ||
-        !str_eq(value_str(value_get(resource, STR("name"))), STR("cpu")))
+    if (!str_eq(value_text(metric, "type"), STR("Resource")) ||
+        !str_eq(value_text(resource, "name"), STR("cpu")))
         return NULL;
     return convert__given(value_get(value_get(resource, numbers), STR("averageUtilization")));
 }

@@ -15,7 +15,7 @@ static bool names_service(struct str name, const struct value *port)
 
 static void backend_in(struct arena *a, struct value *backend)
 {
-    struct str name = value_str(value_get(backend, STR("serviceName")));
+    struct str name = value_text(backend, "serviceName");
     const struct value *port = value_get(backend, STR("servicePort"));
     if (!names_service(name, port))
         return;

@@ -15,7 +15,7 @@ static bool is_none(const struct value *list_or_map)
 
 static bool is_on_key(const struct value *expression)
 {
-    return str_eq(value_str(value_get(expression, STR("key"))), EMPTY_KEY);
+    return str_eq(value_text(expression, "key"), EMPTY_KEY);
 }
 
 static bool is_empty(const struct value *selector)
@@ -30,8 +30,7 @@ static bool is_only(const struct value *selector, struct str operator)
     const struct value *list = value_get(selector, STR("matchExpressions")),
                        *first = value_at(list, 0);
     return is_none(value_get(selector, STR("matchLabels"))) && value_is(list, VALUE_ARRAY) &&
-           list->n == 1 && is_on_key(first) &&
-           str_eq(value_str(value_get(first, STR("operator"))), operator) &&
+           list->n == 1 && is_on_key(first) && str_eq(value_text(first, "operator"), operator) &&
            is_none(value_get(first, STR("values")));
 }
 

@@ -128,7 +128,7 @@ void defaults__priority_level_v1beta3(struct arena *a, struct value *level)
 
 static void default_names(struct arena *a, struct value *names)
 {
-    struct str kind = value_str(value_get(names, STR("kind")));
+    struct str kind = value_text(names, "kind");
     if (!kind.n)
         return;
     char *lower = arena_dup(a, kind.p, kind.n);
@@ -144,8 +144,8 @@ static void default_names(struct arena *a, struct value *names)
 static void default_versions(struct arena *a, struct value *spec)
 {
     const struct value *versions = value_get(spec, STR("versions"));
-    struct str old = value_str(value_get(spec, STR("version")));
-    struct str first = value_str(value_get(value_at(versions, 0), STR("name")));
+    struct str old = value_text(spec, "version");
+    struct str first = value_text(value_at(versions, 0), "name");
     if (old.n && defaults__is_zero(versions)) {
         struct value version = value_object(), list = value_array();
         value_put_new(a, &version, STR("name"), value_string(old));
@@ -162,7 +162,7 @@ static struct str storage_version(const struct value *spec)
 {
     value_each_item (version, value_get(spec, STR("versions")))
         if (!defaults__is_zero(value_get(version, STR("storage"))))
-            return value_str(value_get(version, STR("name")));
+            return value_text(version, "name");
     return STR("");
 }
 

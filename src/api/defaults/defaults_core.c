@@ -23,7 +23,7 @@ static void default_client_ip(struct arena *a, struct value *spec)
 
 static void default_traffic(struct arena *a, struct value *spec)
 {
-    struct str type = value_str(value_get(spec, STR("type")));
+    struct str type = value_text(spec, "type");
     bool is_balanced = str_eq(type, STR("LoadBalancer"));
     bool is_inner = str_eq(type, STR("ClusterIP"));
     bool is_outer = is_balanced || str_eq(type, STR("NodePort"));
@@ -64,7 +64,7 @@ void defaults__service(struct arena *a, struct value *service)
     struct value *points = value_edit(a, balancer, STR("ingress"));
     for (size_t i = 0; i < points->n; i++) {
         struct value *point = value_edit_at(a, points, i);
-        if (value_str(value_get(point, STR("ip"))).n)
+        if (value_text(point, "ip").n)
             defaults__fill(a, point, STR("ipMode"), value_string(STR("VIP")));
     }
 }
@@ -126,7 +126,7 @@ void defaults__namespace(struct arena *a, struct value *ns)
 void defaults__node_spec(struct arena *a, struct value *spec)
 {
     struct str first = value_str(value_at(value_get(spec, STR("podCIDRs")), 0));
-    struct str cidr = value_str(value_get(spec, STR("podCIDR")));
+    struct str cidr = value_text(spec, "podCIDR");
     if (str_eq(cidr, first))
         return;
     if (!cidr.n) {

@@ -49,8 +49,8 @@ void defaults__pod_spec(struct arena *a, struct value *spec)
 void defaults__pod_status(struct arena *a, struct value *status)
 {
     const struct value *ips = value_get(status, STR("podIPs"));
-    struct str first = value_str(value_get(value_at(ips, 0), STR("ip")));
-    struct str ip = value_str(value_get(status, STR("podIP")));
+    struct str first = value_text(value_at(ips, 0), "ip");
+    struct str ip = value_text(status, "podIP");
     if (!ip.n) {
         if (first.n)
             value_put(a, status, STR("podIP"), value_string(first));

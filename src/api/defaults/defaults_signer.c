@@ -143,10 +143,9 @@ static struct str signer_of(const struct value *spec)
     autobuf pem = { 0 }, der = { 0 };
     struct request request = { 0 };
     const struct value *usages = value_get(spec, STR("usages"));
-    if (!base64_decode(&pem, value_str(value_get(spec, STR("request")))) ||
-        !read_pem(buf_str(&pem), &der) || !read_request(buf_str(&der), &request) ||
-        request.organizations != 1 || !request.node_organizations || !request.is_node ||
-        request.others)
+    if (!base64_decode(&pem, value_text(spec, "request")) || !read_pem(buf_str(&pem), &der) ||
+        !read_request(buf_str(&der), &request) || request.organizations != 1 ||
+        !request.node_organizations || !request.is_node || request.others)
         return STR(KEY_SIGNER_LEGACY_UNKNOWN);
     if (!request.dns_or_ips && has_usages(usages, STR("client auth")))
         return STR("kubernetes.io/kube-apiserver-client-kubelet");

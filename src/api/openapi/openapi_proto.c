@@ -206,7 +206,7 @@ static void add_parameters(struct buf *out, const struct value *list, uint8_t nu
     value_each_item (it, list) {
         size_t start = begin(out, number);
         for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-            if (!str_eq(value_str(value_get(it, STR("in"))), kinds[i].in))
+            if (!str_eq(value_text(it, "in"), kinds[i].in))
                 continue;
             struct nesting in = begin_all(out, kinds[i].numbers);
             add_message(out, it, kinds[i].of);

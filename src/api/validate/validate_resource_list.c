@@ -195,11 +195,6 @@ static void check_pair(struct field_errors *e, const struct requirements *r, str
 
 /* ---- Claims ---- */
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 static void fault_unknown_claim(struct field_errors *e, const struct field_path *path,
                                 struct str name, const struct value *claims)
 {
@@ -209,7 +204,7 @@ static void fault_unknown_claim(struct field_errors *e, const struct field_path 
     value_each_item (it, claims)
         if (value_text(it, "name").n)
             names[n++] = value_text(it, "name");
-    qsort(names, n, sizeof(names[0]), by_text);
+    qsort(names, n, sizeof(names[0]), words_compare);
     for (size_t i = 0; i < n; i++)
         if (!i || !str_eq(names[i], names[i - 1]))
             buf_printf(&list, "%s" STR_FMT, list.n ? ", " : "", STR_ARG(names[i]));

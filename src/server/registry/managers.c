@@ -265,8 +265,7 @@ static struct value without(struct arena *a, const struct value *obj, struct str
 
 static bool is_same_entry(struct arena *a, const struct value *entry, const struct value *old_entry)
 {
-    if (!str_eq(value_str(value_get(entry, STR("manager"))),
-                value_str(value_get(old_entry, STR("manager")))))
+    if (!str_eq(value_text(entry, "manager"), value_text(old_entry, "manager")))
         return false;
     struct value bare = without(a, entry, STR("time")),
                  old_bare = without(a, old_entry, STR("time"));

@@ -174,8 +174,8 @@ static struct str generated_name(struct arena *a, struct str base)
 
 static void name_if_unnamed(struct call *c, struct value *meta)
 {
-    struct str base = value_str(value_get(meta, STR("generateName")));
-    if (value_str(value_get(meta, STR("name"))).n)
+    struct str base = value_text(meta, "generateName");
+    if (value_text(meta, "name").n)
         return;
     if (base.n)
         value_put(c->arena, meta, STR("name"), value_string(generated_name(c->arena, base)));
@@ -185,7 +185,7 @@ static void name_if_unnamed(struct call *c, struct value *meta)
 
 int registry__check_scope(struct call *c, struct value *meta, struct err *err)
 {
-    struct str ns = value_str(value_get(meta, STR("namespace")));
+    struct str ns = value_text(meta, "namespace");
     if (!c->stored->namespaced) {
         value_drop(c->arena, meta, STR("namespace"));
     } else if (!ns.n) {

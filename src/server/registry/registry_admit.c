@@ -101,8 +101,7 @@ static void unite_owners(struct call *c, struct value *obj)
             (void)text_set_add(&seen, arena_str(c->arena, buf_str(&text)), it);
             value_put_item(c->arena, &kept, value_borrow(it));
         } else {
-            buf_printf(&uids, "%s" STR_FMT, uids.n ? ", " : "",
-                       STR_ARG(value_str(value_get(it, STR("uid")))));
+            buf_printf(&uids, "%s" STR_FMT, uids.n ? ", " : "", STR_ARG(value_text(it, "uid")));
         }
     }
     if (kept.n == owners->n)

@@ -5,7 +5,7 @@
 #include "api/words.h"
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
-#include "server/registry/strategy.h"
+#include "server/registry/strategy_internal.h"
 #include "server/core/turns.h"
 #include "server/custom/custom_definition.h"
 #include "base/banned.h"
@@ -62,14 +62,6 @@ int registry_check_preconditions(struct call *c, struct str name, const struct d
 
 /* ---- Finalizers of the garbage collector ---- */
 
-static bool has(const struct value *finalizers, struct str name)
-{
-    value_each_item (it, finalizers)
-        if (str_eq(value_str(it), name))
-            return true;
-    return false;
-}
-
 /* The finalizers that the propagation policy asks for, beside those that are no business of it. */
 static void set_finalizers(struct call *c, const struct delete_options *o, struct value *obj)
 {
@@ -80,10 +72,12 @@ static void set_finalizers(struct call *c, const struct delete_options *o, struc
     if (flags & STRATEGY_NO_PROPAGATION)
         return;
     bool said = o->propagation != OPTIONS_DEFAULT;
-    bool wants_foreground = said ? o->propagation == OPTIONS_FOREGROUND : has(was, foreground);
-    bool wants_orphan = said               ? o->propagation == OPTIONS_ORPHAN
-                        : has(was, orphan) ? true
-                                           : !wants_foreground && strategy_orphans(c->req.resource);
+    bool wants_foreground =
+        said ? o->propagation == OPTIONS_FOREGROUND : strategy__has_item(was, foreground);
+    bool wants_orphan = said ? o->propagation == OPTIONS_ORPHAN
+                        : strategy__has_item(was, orphan)
+                            ? true
+                            : !wants_foreground && strategy_orphans(c->req.resource);
     struct value list = value_array();
     value_each_item (it, was)
         if (!str_eq(value_str(it), orphan) && !str_eq(value_str(it), foreground))
@@ -117,7 +111,7 @@ static void mark(struct call *c, struct value *obj, int64_t grace)
 static void shorten(struct call *c, struct value *obj, int64_t was_grace, int64_t grace)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
-    struct str was = value_str(value_get(meta, STR("deletionTimestamp")));
+    struct str was = value_text(meta, "deletionTimestamp");
     struct gotime at;
     if (grace >= was_grace || gotime_parse(was, false, &at, NULL) < 0)
         return;

@@ -84,7 +84,7 @@ bool registry__is_finished(const struct value *obj)
                        *spec_finalizers = value_dig(obj, "spec", "finalizers");
     int64_t grace = 0;
     (void)value_to_int(value_get(meta, STR("deletionGracePeriodSeconds")), &grace);
-    bool namespace_held = str_eq(value_str(value_get(obj, STR("kind"))), STR("Namespace")) &&
+    bool namespace_held = str_eq(value_text(obj, "kind"), STR("Namespace")) &&
                           value_is(spec_finalizers, VALUE_ARRAY) && spec_finalizers->n;
     return value_get(meta, STR("deletionTimestamp")) && grace == 0 && !namespace_held &&
            !(value_is(finalizers, VALUE_ARRAY) && finalizers->n);

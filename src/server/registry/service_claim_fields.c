@@ -11,14 +11,9 @@ static const struct str single_stack = STR("SingleStack"), prefer_dual = STR("Pr
 
 /* ---- Reading ---- */
 
-static struct str text(const struct value *spec, const char *field)
-{
-    return value_str(value_get(spec, str_of(field)));
-}
-
 static bool is_type(const struct value *spec, const char *type)
 {
-    return str_eq(text(spec, "type"), str_of(type));
+    return str_eq(value_text(spec, "type"), str_of(type));
 }
 
 static size_t count(const struct value *spec, const char *field)
@@ -41,7 +36,7 @@ static bool same(const struct value *spec, const struct value *old_spec, const c
 
 static bool is_headless(const struct value *spec)
 {
-    return str_eq(text(spec, "clusterIP"), STR("None"));
+    return str_eq(value_text(spec, "clusterIP"), STR("None"));
 }
 
 static bool is_v6_family(struct str family)
@@ -117,16 +112,16 @@ static void keep_first(struct claim *cl, const char *field)
 static bool is_settled_preference(const struct claim *cl)
 {
     const struct value *spec = cl->spec, *old_spec = cl->old_spec;
-    struct str old_policy = text(old_spec, "ipFamilyPolicy");
+    struct str old_policy = value_text(old_spec, "ipFamilyPolicy");
     return old_spec && same(spec, old_spec, "type") && !is_type(spec, "ExternalName") &&
-           str_eq(text(spec, "ipFamilyPolicy"), prefer_dual) &&
+           str_eq(value_text(spec, "ipFamilyPolicy"), prefer_dual) &&
            (!old_policy.n || str_eq(old_policy, prefer_dual)) &&
            same(spec, old_spec, "clusterIPs") && same(spec, old_spec, "ipFamilies");
 }
 
 static void default_policy(struct claim *cl)
 {
-    struct str was = text(cl->old_spec, "ipFamilyPolicy");
+    struct str was = value_text(cl->old_spec, "ipFamilyPolicy");
     if (value_is(value_get(cl->spec, STR("ipFamilyPolicy")), VALUE_STRING))
         return; /* an empty one too, which is refused */
     struct str policy = was.n                                                   ? was
@@ -192,7 +187,7 @@ static void default_family(struct claim *cl)
 static int choose_families(struct claim *cl, struct field_errors *e)
 {
     const struct service_ranges *ranges = &cl->call->api->services;
-    struct str policy = text(cl->spec, "ipFamilyPolicy");
+    struct str policy = value_text(cl->spec, "ipFamilyPolicy");
     bool single = str_eq(policy, single_stack);
     if (is_headless(cl->spec) && !count(cl->spec, "selector")) {
         default_family(cl);
@@ -223,7 +218,7 @@ static int init_families(struct claim *cl)
     int r = report(cl, &e);
     if (r < 0)
         return r;
-    check_reduction(cl, &e, str_eq(text(cl->spec, "ipFamilyPolicy"), single_stack));
+    check_reduction(cl, &e, str_eq(value_text(cl->spec, "ipFamilyPolicy"), single_stack));
     derive_families(cl, &e);
     r = report(cl, &e);
     return r < 0 ? r : choose_families(cl, &e);
@@ -302,7 +297,8 @@ static void copy(struct claim *cl, const char *field)
 static void normalize_addresses(struct claim *cl)
 {
     struct arena *a = cl->call->arena;
-    struct str ip = text(cl->spec, "clusterIP"), old_ip = text(cl->old_spec, "clusterIP");
+    struct str ip = value_text(cl->spec, "clusterIP"),
+               old_ip = value_text(cl->old_spec, "clusterIP");
     if (!cl->old_spec) {
         if (ip.n && !count(cl->spec, "clusterIPs"))
             push(cl, "clusterIPs", ip);
@@ -327,7 +323,7 @@ static bool wants_node_ports(const struct value *spec)
 static bool needs_health_port(const struct value *spec)
 {
     return is_type(spec, "LoadBalancer") &&
-           str_eq(text(spec, "externalTrafficPolicy"), STR("Local"));
+           str_eq(value_text(spec, "externalTrafficPolicy"), STR("Local"));
 }
 
 static bool has_node_port(const struct value *spec, int64_t port)
@@ -350,7 +346,7 @@ static void keep_node_ports(struct claim *cl)
         if (port->type != VALUE_OBJECT || number(port, "nodePort"))
             continue;
         value_each_item (it, value_get(cl->old_spec, STR("ports")))
-            if (str_eq(text(it, "name"), text(port, "name")))
+            if (str_eq(value_text(it, "name"), value_text(port, "name")))
                 kept = number(it, "nodePort");
         if (kept && !has_node_port(&given, kept))
             value_put(a, port, STR("nodePort"), value_int(kept));
@@ -361,7 +357,7 @@ static void keep_allocated(struct claim *cl)
 {
     const struct value *spec = cl->spec, *old_spec = cl->old_spec;
     if (!is_type(spec, "ExternalName") && !is_type(old_spec, "ExternalName")) {
-        if (!text(spec, "clusterIP").n)
+        if (!value_text(spec, "clusterIP").n)
             copy(cl, "clusterIP");
         if (!count(spec, "clusterIPs"))
             copy(cl, "clusterIPs");
@@ -440,7 +436,7 @@ static bool came_before(const struct value *ports, size_t i, int64_t node_port,
     for (size_t k = 0; k < i; k++) {
         const struct value *it = value_at(ports, k);
         if (number(it, "nodePort") == node_port &&
-            (!protocol || str_eq(value_str(value_get(it, STR("protocol"))), *protocol)))
+            (!protocol || str_eq(value_text(it, "protocol"), *protocol)))
             return true;
     }
     return false;
@@ -476,7 +472,7 @@ static int update_port(struct claim *cl, struct value *ports, size_t i)
     int64_t node_port = number(port, "nodePort");
     if (port->type != VALUE_OBJECT || (!node_port && !wants_node_ports(cl->spec)))
         return 0;
-    struct str protocol = value_str(value_get(port, STR("protocol")));
+    struct str protocol = value_text(port, "protocol");
     if (node_port && came_before(ports, i, node_port, &protocol))
         return err_set(cl->err, ERR_UNKNOWN, "duplicate nodePort: {" STR_FMT " %lld}",
                        STR_ARG(protocol), (long long)node_port);

@@ -75,7 +75,7 @@ static void update_account(const struct strategy *s, struct value *obj, const st
 
 static void update_secret(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
-    if (!value_str(value_get(obj, STR("type"))).n)
+    if (!value_text(obj, "type").n)
         strategy__keep(s->arena, obj, old_obj, STR("type"));
 }
 
@@ -107,7 +107,7 @@ static void update_request(const struct strategy *s, struct value *obj, const st
 
 static bool is_of_type(const struct value *condition, struct str type)
 {
-    return str_eq(value_str(value_get(condition, STR("type"))), type);
+    return str_eq(value_text(condition, "type"), type);
 }
 
 static size_t count_of_type(const struct value *conditions, struct str type)
@@ -143,9 +143,8 @@ static bool is_unset(const struct value *time)
 /* A condition is the same one as long as its type and status are. */
 static struct str identity(struct arena *a, const struct value *condition)
 {
-    return arena_printf(a, STR_FMT " " STR_FMT,
-                        STR_ARG(value_str(value_get(condition, STR("type")))),
-                        STR_ARG(value_str(value_get(condition, STR("status")))));
+    return arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(value_text(condition, "type")),
+                        STR_ARG(value_text(condition, "status")));
 }
 
 static void index_times(struct arena *a, const struct value *conditions, struct map *ret)
@@ -291,7 +290,7 @@ static void note_stored_version(const struct strategy *s, struct value *obj)
         if (!value_is(storage, VALUE_BOOL) || !storage->b)
             continue;
         strategy__add_item(s->arena, value_ensure(s->arena, obj, STR("status")),
-                           STR("storedVersions"), value_str(value_get(version, STR("name"))));
+                           STR("storedVersions"), value_text(version, "name"));
         return;
     }
 }

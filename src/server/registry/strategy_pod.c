@@ -153,7 +153,7 @@ static void sync_apparmor(const struct strategy *s, const struct map *profiles,
                           const struct value *pod_profile, struct value *container)
 {
     struct arena *a = s->arena;
-    struct str name = value_str(value_get(container, STR("name")));
+    struct str name = value_text(container, "name");
     const struct value *annotation = map_get(profiles, name);
     if (!annotation || value_dig(container, "securityContext", "appArmorProfile"))
         return;
@@ -254,7 +254,7 @@ static void index_conditions(struct arena *a, const struct value *conditions, st
     for (size_t i = count(conditions); i-- > 0;) {
         struct old_condition *old = arena_new(a, struct old_condition);
         old->condition = value_at(conditions, i);
-        struct str type = value_str(value_get(old->condition, STR("type")));
+        struct str type = value_text(old->condition, "type");
         old->next = map_get(ret, type);
         (void)map_set(ret, type, old);
     }
@@ -267,7 +267,7 @@ static const struct value *take_condition(struct map *index, struct str type)
     if (!old)
         return NULL;
     if (old->next)
-        (void)map_set(index, value_str(value_get(old->next->condition, STR("type"))), old->next);
+        (void)map_set(index, value_text(old->next->condition, "type"), old->next);
     else
         (void)map_remove(index, type);
     return old->condition;
@@ -282,7 +282,7 @@ static void keep_observed_generations(struct arena *a, struct value *status,
     struct value *conditions = value_edit(a, status, STR("conditions"));
     for (size_t i = 0; value_is(conditions, VALUE_ARRAY) && i < conditions->n; i++) {
         struct value *condition = value_edit_at(a, conditions, i);
-        struct str type = value_str(value_get(condition, STR("type")));
+        struct str type = value_text(condition, "type");
         const struct value *old_condition = take_condition(&index, type);
         if (old_condition && condition->type == VALUE_OBJECT)
             keep_if_absent(a, condition, old_condition, STR("observedGeneration"));
@@ -337,8 +337,7 @@ static struct value resized(struct arena *a, const struct value *containers,
     for (size_t i = 0; i < count(containers); i++) {
         const struct value *container = value_at(containers, i),
                            *old_container = value_at(old_containers, i);
-        if (!str_eq(value_str(value_get(container, STR("name"))),
-                    value_str(value_get(old_container, STR("name")))))
+        if (!str_eq(value_text(container, "name"), value_text(old_container, "name")))
             return value_borrow(containers);
         struct value *merged = value_push(a, &list, value_borrow(old_container));
         strategy__keep(a, merged, container, STR("resources"));

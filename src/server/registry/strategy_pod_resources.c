@@ -37,7 +37,7 @@ static struct value aggregate(struct arena *a, const struct value *spec, struct 
     value_each_item (container, value_get(spec, STR("initContainers"))) {
         const struct value *list = value_get(value_get(container, STR("resources")), what);
         struct value one = value_object();
-        if (str_eq(value_str(value_get(container, STR("restartPolicy"))), STR("Always"))) {
+        if (str_eq(value_text(container, "restartPolicy"), STR("Always"))) {
             add_list(a, &sum, list);
             add_list(a, &beside, list);
             add_list(a, &one, &beside);

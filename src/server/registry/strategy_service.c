@@ -5,7 +5,7 @@
 
 static bool is_type(const struct value *spec, const char *type)
 {
-    return str_eq(value_str(value_get(spec, STR("type"))), str_of(type));
+    return str_eq(value_text(spec, "type"), str_of(type));
 }
 
 static bool needs_node_port(const struct value *spec)
@@ -16,7 +16,7 @@ static bool needs_node_port(const struct value *spec)
 static bool needs_health_port(const struct value *spec)
 {
     return is_type(spec, "LoadBalancer") &&
-           str_eq(value_str(value_get(spec, STR("externalTrafficPolicy"))), STR("Local"));
+           str_eq(value_text(spec, "externalTrafficPolicy"), STR("Local"));
 }
 
 static bool is_external(const struct value *spec)

@@ -18,8 +18,7 @@ static void update_volume_status(const struct strategy *s, struct value *obj,
     struct str field = STR("lastPhaseTransitionTime");
     const struct value *old_status = value_get(old_obj, STR("status"));
     struct value *status = value_ensure(s->arena, obj, STR("status"));
-    bool same_phase = str_eq(value_str(value_get(status, STR("phase"))),
-                             value_str(value_get(old_status, STR("phase"))));
+    bool same_phase = str_eq(value_text(status, "phase"), value_text(old_status, "phase"));
     const struct value *time = value_get(status, field);
     if (same_phase && !time)
         strategy__keep(s->arena, status, old_status, field);
@@ -31,8 +30,7 @@ static void update_volume_status(const struct strategy *s, struct value *obj,
 
 static bool is_claim_or_snapshot(const struct value *source)
 {
-    struct str kind = value_str(value_get(source, STR("kind"))),
-               group = value_str(value_get(source, STR("apiGroup")));
+    struct str kind = value_text(source, "kind"), group = value_text(source, "apiGroup");
     return (str_eq(kind, STR("PersistentVolumeClaim")) && !group.n) ||
            (str_eq(kind, STR("VolumeSnapshot")) && str_eq(group, STR("snapshot.storage.k8s.io")));
 }
@@ -63,7 +61,7 @@ static void settle_data_sources(struct arena *a, struct value *obj, const struct
     const struct value *source = value_get(spec, old_name), *ref = value_get(spec, name);
     if (source && !ref)
         copy_reference(a, spec, old_name, name);
-    else if (ref && !source && !value_str(value_get(ref, STR("namespace"))).n)
+    else if (ref && !source && !value_text(ref, "namespace").n)
         copy_reference(a, spec, name, old_name);
 }
 

@@ -95,10 +95,9 @@ static void update_daemon_set_status(const struct strategy *s, struct value *obj
 static struct str device_key(struct arena *a, const struct value *device)
 {
     return arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT "/" STR_FMT,
-                        STR_ARG(value_str(value_get(device, STR("driver")))),
-                        STR_ARG(value_str(value_get(device, STR("pool")))),
-                        STR_ARG(value_str(value_get(device, STR("device")))),
-                        STR_ARG(value_str(value_get(device, STR("shareID")))));
+                        STR_ARG(value_text(device, "driver")), STR_ARG(value_text(device, "pool")),
+                        STR_ARG(value_text(device, "device")),
+                        STR_ARG(value_text(device, "shareID")));
 }
 
 /* The devices that the old status has and the new one has no longer. */

@@ -86,8 +86,8 @@ int apply_read(struct apply *ap, struct err *err)
 /* "apps/v1, Kind=Deployment", "/v1, Kind=Pod"; what is no version at all leaves nothing. */
 static struct str type_text(struct arena *a, const struct value *config)
 {
-    struct str version = value_str(value_get(config, STR("apiVersion"))), group = STR(""),
-               kind = value_str(value_get(config, STR("kind")));
+    struct str version = value_text(config, "apiVersion"), group = STR(""),
+               kind = value_text(config, "kind");
     if (str_find(version, '/') >= 0)
         group = str_cut(&version, '/');
     if (str_find(version, '/') >= 0)
@@ -99,8 +99,8 @@ static struct str type_text(struct arena *a, const struct value *config)
 static int check_type(const struct apply *ap, const struct kind_type *type, struct err *err)
 {
     struct arena *a = ap->call->arena;
-    if (str_eq(value_str(value_get(&ap->config, STR("kind"))), type->name) &&
-        str_eq(value_str(value_get(&ap->config, STR("apiVersion"))), convert_api_version(a, type)))
+    if (str_eq(value_text(&ap->config, "kind"), type->name) &&
+        str_eq(value_text(&ap->config, "apiVersion"), convert_api_version(a, type)))
         return 0;
     return err_set(err, ERR_BAD_REQUEST, "invalid object type: " STR_FMT,
                    STR_ARG(type_text(a, &ap->config)));

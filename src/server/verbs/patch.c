@@ -6,6 +6,7 @@
 #include "api/defaults/defaults.h"
 #include "api/field_errors.h"
 #include "api/typed.h"
+#include "api/words.h"
 #include "base/idiom.h"
 #include "base/json.h"
 #include "merge/json_patch.h"
@@ -190,11 +191,6 @@ static void add_notes(struct buf *list, struct patch *p, const struct typed_note
     }
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 /* What is odd about the patch, and then about what it made. */
 static int heed_notes(struct patch *p, const struct value *doc, const struct typed_notes *notes,
                       struct err *err)
@@ -215,8 +211,7 @@ static int heed_notes(struct patch *p, const struct value *doc, const struct typ
 static struct str why_another_kind(struct arena *a, const struct kind_type *type,
                                    const struct value *doc)
 {
-    struct str kind = value_str(value_get(doc, STR("kind"))),
-               version = value_str(value_get(doc, STR("apiVersion")));
+    struct str kind = value_text(doc, "kind"), version = value_text(doc, "apiVersion");
     const struct kind_type *other = kind_find(version, kind);
     struct value ignored;
     struct err why = ERR_INIT(a);
@@ -240,9 +235,8 @@ static int check_custom_type(struct patch *p, const struct kind_type *type, cons
     struct arena *a = p->call->arena;
     struct field_errors e = FIELD_ERRORS_INIT(a);
     struct field_path kind_path = { .name = STR("kind") }, path = { .name = STR("apiVersion") };
-    struct str kind = value_str(value_get(doc, STR("kind"))),
-               version = value_str(value_get(doc, STR("apiVersion"))), group = version,
-               wanted = convert_api_version(a, type);
+    struct str kind = value_text(doc, "kind"), version = value_text(doc, "apiVersion"),
+               group = version, wanted = convert_api_version(a, type);
     if (!kind.n) {
         autobuf text = { 0 };
         struct value shown = sorted_copy(a, doc);
@@ -271,8 +265,7 @@ static int check_type(struct patch *p, const struct kind_type *type, const struc
                       struct err *err)
 {
     struct arena *a = p->call->arena;
-    struct str kind = value_str(value_get(doc, STR("kind"))),
-               version = value_str(value_get(doc, STR("apiVersion")));
+    struct str kind = value_text(doc, "kind"), version = value_text(doc, "apiVersion");
     if (doc->type != VALUE_OBJECT)
         return not_an_object(
             p, doc,
@@ -309,8 +302,7 @@ static int read_unversioned(struct patch *p, const struct value *patched, struct
 
 static bool is_unversioned(const struct patch *p, const struct value *patched)
 {
-    return p->kind != PATCH_STRATEGIC && !p->type->custom &&
-           !value_str(value_get(patched, STR("apiVersion"))).n;
+    return p->kind != PATCH_STRATEGIC && !p->type->custom && !value_text(patched, "apiVersion").n;
 }
 
 int patch_object(struct patch *p, const struct value *doc, struct value *ret, struct err *err)
@@ -341,7 +333,7 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
         return not_an_object(p, &patched, why.msg, err);
     if (p->kind == PATCH_STRATEGIC) /* upstream walks a map there, by name */
         qsort(notes.notes, notes.n < TYPED_NOTES_MAX ? notes.n : TYPED_NOTES_MAX,
-              sizeof(notes.notes[0]), by_text);
+              sizeof(notes.notes[0]), words_compare);
     r = heed_notes(p, &patched, &notes, err);
     if (r < 0)
         return r;

@@ -51,7 +51,7 @@ static struct value *find_condition(struct arena *a, struct value *status, struc
     if (!value_is(list, VALUE_ARRAY))
         list = value_set(a, status, STR("conditions"), value_array());
     for (size_t i = 0; i < list->n; i++)
-        if (str_eq(value_str(value_get(value_at(list, i), STR("type"))), type))
+        if (str_eq(value_text(value_at(list, i), "type"), type))
             return value_edit_at(a, list, i);
     struct value *condition = value_push(a, list, value_object());
     value_put(a, condition, STR("type"), value_string(type));
@@ -71,8 +71,8 @@ void subresource_set_condition(struct call *c, struct value *status,
 {
     struct arena *a = c->arena;
     struct value *edited = find_condition(a, status, condition->type);
-    bool same = str_eq(value_str(value_get(edited, STR("status"))), condition->status);
-    if (!same || !value_str(value_get(edited, STR("lastTransitionTime"))).n)
+    bool same = str_eq(value_text(edited, "status"), condition->status);
+    if (!same || !value_text(edited, "lastTransitionTime").n)
         value_put(a, edited, STR("lastTransitionTime"), value_string(registry_now(c)));
     set_text(a, edited, STR("status"), condition->status);
     set_text(a, edited, STR("reason"), condition->reason);

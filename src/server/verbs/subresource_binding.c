@@ -102,7 +102,7 @@ static bool set_conditions(struct arena *a, const struct value *binding, struct 
 {
     struct str uid = value_str(value_dig(binding, "metadata", "uid")),
                rev = value_str(value_dig(binding, "metadata", "resourceVersion"));
-    bool same = !uid.n || str_eq(uid, value_str(value_get(meta, STR("uid"))));
+    bool same = !uid.n || str_eq(uid, value_text(meta, "uid"));
     value_drop(a, meta, STR("resourceVersion"));
     if (uid.n)
         value_put(a, meta, STR("uid"), value_string(uid));

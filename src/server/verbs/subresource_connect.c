@@ -80,7 +80,7 @@ static bool has_container(const struct value *pod, struct str name)
                                         STR("ephemeralContainers") };
     for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         value_each_item (it, value_get(value_get(pod, STR("spec")), lists[l]))
-            if (str_eq(value_str(value_get(it, STR("name"))), name))
+            if (str_eq(value_text(it, "name"), name))
                 return true;
     return false;
 }
@@ -89,8 +89,7 @@ static struct str join_names(struct arena *a, const struct value *containers)
 {
     autobuf names = { 0 };
     value_each_item (it, containers)
-        buf_printf(&names, "%s" STR_FMT, names.n ? " " : "",
-                   STR_ARG(value_str(value_get(it, STR("name")))));
+        buf_printf(&names, "%s" STR_FMT, names.n ? " " : "", STR_ARG(value_text(it, "name")));
     return arena_str(a, buf_str(&names));
 }
 

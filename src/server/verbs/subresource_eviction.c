@@ -180,11 +180,10 @@ static struct str why_exhausted(const struct eviction *ev, const struct value *s
     struct arena *a = ev->call->arena;
     const struct value *condition = NULL;
     value_each_item (it, value_get(status, STR("conditions")))
-        if (str_eq(value_str(value_get(it, STR("type"))), STR("DisruptionAllowed")))
+        if (str_eq(value_text(it, "type"), STR("DisruptionAllowed")))
             condition = it;
-    struct str reason = value_str(value_get(condition, STR("reason"))),
-               message = value_str(value_get(condition, STR("message")));
-    bool told = message.n && str_eq(value_str(value_get(condition, STR("status"))), STR("False"));
+    struct str reason = value_text(condition, "reason"), message = value_text(condition, "message");
+    bool told = message.n && str_eq(value_text(condition, "status"), STR("False"));
     if (told && str_eq(reason, STR("SyncFailed")))
         return arena_printf(a,
                             "The disruption budget " STR_FMT
@@ -304,8 +303,8 @@ static int find_budgets(struct eviction *ev, struct value *ret, struct err *err)
 static bool is_ready(const struct value *pod)
 {
     value_each_item (it, value_dig(pod, "status", "conditions"))
-        if (str_eq(value_str(value_get(it, STR("type"))), STR("Ready")))
-            return str_eq(value_str(value_get(it, STR("status"))), STR("True"));
+        if (str_eq(value_text(it, "type"), STR("Ready")))
+            return str_eq(value_text(it, "status"), STR("True"));
     return false;
 }
 

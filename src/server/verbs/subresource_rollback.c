@@ -31,14 +31,14 @@ static int validate(struct call *c, const struct value *wish, struct err *err)
                       name = { .name = STR("name") }, to = { .name = STR("rollback") };
     struct field_path revision = field_child(&to, STR("version"));
     meta_check_annotations(&e, &annotations, value_get(wish, STR("updatedAnnotations")));
-    if (!value_str(value_get(wish, STR("name"))).n)
+    if (!value_text(wish, "name").n)
         field_error(&e, FIELD_REQUIRED, &name, STR(""), "name is required");
     if (revision_of(wish) < 0)
         field_error(&e, FIELD_INVALID, &revision,
                     arena_printf(c->arena, "%lld", (long long)revision_of(wish)),
                     "must be greater than or equal to 0");
     return field_errors_report(&e, c->req.sub->type->group, c->req.sub->type->name,
-                               value_str(value_get(wish, STR("name"))), err);
+                               value_text(wish, "name"), err);
 }
 
 static int set_wish(struct registry_update *u, const struct registry_entry *now, struct value *ret,
@@ -73,7 +73,7 @@ static int roll_back(struct call *c, struct err *err)
     r = decode_body(c, c->req.sub->type, options.validation, &rb.wish, err);
     if (r < 0)
         return r;
-    if (!str_eq(value_str(value_get(&rb.wish, STR("name"))), c->req.name))
+    if (!str_eq(value_text(&rb.wish, "name"), c->req.name))
         return err_set(err, ERR_BAD_REQUEST,
                        "name in URL does not match name in DeploymentRollback object");
     r = validate(c, &rb.wish, err);

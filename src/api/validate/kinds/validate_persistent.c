@@ -241,7 +241,7 @@ static void mask_changes(struct arena *a, const struct value *obj, const struct 
 
 static struct str storage_of(const struct value *list)
 {
-    struct str amount = value_str(value_get(list, STR("storage")));
+    struct str amount = value_text(list, "storage");
     return amount.n ? amount : STR("0");
 }
 
