@@ -1,5 +1,6 @@
 #include "api/kind.h"
-#include "base/idiom.h"
+
+#include "api/words.h"
 #include "base/banned.h"
 
 static const struct kind_field *find_own(const struct kind_type *t, struct str name)
@@ -121,28 +122,25 @@ const struct kind_resource *kind_stored(const struct kind_resource *r)
 
 bool kind_shows_deleted(const struct kind_resource *r)
 {
-    static const char *const shown[] = {
-        "csidrivers",
-        "csinodes",
-        "deviceclasses",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourceclaims",
-        "resourceclaimtemplates",
-        "resourcequotas",
-        "resourceslices",
-        "serviceaccounts",
-        "services",
-        "storageclasses",
-        "volumeattachments",
-        "volumeattributesclasses",
+    static const struct str shown[] = {
+        STR("csidrivers"),
+        STR("csinodes"),
+        STR("deviceclasses"),
+        STR("persistentvolumeclaims"),
+        STR("persistentvolumes"),
+        STR("pods"),
+        STR("podtemplates"),
+        STR("resourceclaims"),
+        STR("resourceclaimtemplates"),
+        STR("resourcequotas"),
+        STR("resourceslices"),
+        STR("serviceaccounts"),
+        STR("services"),
+        STR("storageclasses"),
+        STR("volumeattachments"),
+        STR("volumeattributesclasses"),
     };
-    for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-        if (str_eq(r->plural, str_of(shown[i])))
-            return true;
-    return false;
+    return words_have(r->plural, WORDS(shown));
 }
 
 const struct kind_resource *kind_resource_find(const struct kind_version *v, struct str plural)

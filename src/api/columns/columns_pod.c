@@ -1,6 +1,7 @@
 /* columns_pod.c - a pod in one line. Its status is the hard part: what people want to see is not
  * the phase but the first thing that keeps the pod from running. */
 #include "api/columns/columns_internal.h"
+#include "api/pod_phase.h"
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -158,7 +159,7 @@ static void find_reason(struct pod *p)
         return;
     if (str_eq(said, STR("NodeLost")))
         p->reason = STR("Unknown");
-    else if (!str_eq(phase, STR("Succeeded")) && !str_eq(phase, STR("Failed")))
+    else if (!pod_phase_is_final(phase))
         p->reason = STR("Terminating");
 }
 
@@ -230,7 +231,7 @@ static struct value end_conditions(struct arena *a, const struct value *obj)
 {
     struct str phase = value_str(value_dig(obj, "status", "phase"));
     bool succeeded = str_eq(phase, STR("Succeeded"));
-    if (!succeeded && !str_eq(phase, STR("Failed")))
+    if (!pod_phase_is_final(phase))
         return value_null();
     struct value condition = value_object(), list = value_array();
     value_add(a, &condition, STR("type"), value_string(STR("Completed")));

@@ -1,7 +1,7 @@
 #include "server/registry/strategy.h"
 
 #include "api/defaults/defaults.h"
-#include "api/words.h"
+#include "api/pod_phase.h"
 #include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
@@ -197,7 +197,8 @@ static bool counts_as_change(const struct kind_resource *r, const struct value *
                              const struct value *old_obj)
 {
     unsigned flags = strategy_flags(r);
-    bool status = flags & STRATEGY_STATUS_COUNTS; /* one with its own path is as it was by now */
+    /* A status with a path of its own was already set to the old one. */
+    bool status = flags & STRATEGY_STATUS_COUNTS;
     if (!same_spec_in(obj, old_obj, status) || !same_spec_in(old_obj, obj, status))
         return true;
     if ((flags & STRATEGY_ANNOTATIONS) &&
@@ -295,9 +296,8 @@ int64_t strategy_grace(const struct kind_resource *r, const struct value *obj, c
         grace = *asked;
     else
         (void)value_to_int(value_dig(obj, "spec", "terminationGracePeriodSeconds"), &grace);
-    struct str phase = value_str(value_dig(obj, "status", "phase"));
-    if (!value_str(value_dig(obj, "spec", "nodeName")).n || str_eq(phase, STR("Failed")) ||
-        str_eq(phase, STR("Succeeded")))
+    if (!value_str(value_dig(obj, "spec", "nodeName")).n ||
+        pod_phase_is_final(value_str(value_dig(obj, "status", "phase"))))
         return 0;
     return grace < 0 ? 1 : grace;
 }

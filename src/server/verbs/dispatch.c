@@ -4,6 +4,7 @@
 #include "base/idiom.h"
 #include "base/limits.h"
 #include "api/errors.h"
+#include "api/words.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
 #include "server/watch/watch.h"
@@ -115,11 +116,9 @@ static verb_fn *find_verb(const struct call *c, bool *ret_waits)
 /* Requests that last as long as the client likes, by upstream's list. */
 static bool is_long(const struct call *c)
 {
-    static const char *const subs[] = { "attach", "exec", "proxy", "log", "portforward" };
-    for (size_t i = 0; c->req.sub && i < ARRAY_LEN(subs); i++)
-        if (str_eq(c->req.sub->name, str_of(subs[i])))
-            return true;
-    return c->verb == KIND_WATCH;
+    static const struct str subs[] = { STR("attach"), STR("exec"), STR("proxy"), STR("log"),
+                                       STR("portforward") };
+    return c->verb == KIND_WATCH || (c->req.sub && words_have(c->req.sub->name, WORDS(subs)));
 }
 
 /* `timeout=` may shorten the time that a request has. */
@@ -211,20 +210,20 @@ static void serve(struct call *c)
 /* Upstream's router knows the methods of built-in kinds only. */
 static void refuse_method(struct call *c)
 {
-    static const struct {
-        const char *method, *verb;
-    } names[] = { { "POST", "create" },   { "PUT", "update" }, { "PATCH", "patch" },
-                  { "DELETE", "delete" }, { "GET", "get" },    { "HEAD", "get" } };
+    static const struct method {
+        struct str word;
+        const char *verb;
+    } methods[] = {
+        { STR("POST"), "create" },   { STR("PUT"), "update" }, { STR("PATCH"), "patch" },
+        { STR("DELETE"), "delete" }, { STR("GET"), "get" },    { STR("HEAD"), "get" },
+    };
     struct err err = ERR_INIT(c->arena);
-    const char *verb = "";
     if (!c->req.custom) {
         reply_method_not_allowed(c->x);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_eq(c->http->method, str_of(names[i].method)))
-            verb = names[i].verb;
-    (void)error_method(&err, c->req.resource, verb);
+    const struct method *method = words_row(c->http->method, methods);
+    (void)error_method(&err, c->req.resource, method ? method->verb : "");
     call_fail(c, &err);
 }
 

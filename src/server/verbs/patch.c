@@ -24,8 +24,8 @@
 
 /* ---- Reading ---- */
 
-static const struct {
-    struct str type;
+static const struct media_type {
+    struct str word;
     enum patch_kind kind;
 } media_types[] = {
     { STR("application/json-patch+json"), PATCH_JSON },
@@ -37,13 +37,11 @@ static const struct {
 
 static bool find_kind(struct str type, enum patch_kind *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(media_types); i++) {
-        if (!str_eq(type, media_types[i].type))
-            continue;
-        *ret = media_types[i].kind;
-        return true;
-    }
-    return false;
+    const struct media_type *row = words_row(type, media_types);
+    if (!row)
+        return false;
+    *ret = row->kind;
+    return true;
 }
 
 /* Upstream's router takes a list with something known in it, and only its handler refuses that. */

@@ -2,6 +2,7 @@
  *
  * A budget is counted down before the pod goes; its controller counts again what really went. */
 #include "api/field_errors.h"
+#include "api/pod_phase.h"
 #include "select/labels.h"
 #include "server/http/decode.h"
 #include "api/errors.h"
@@ -111,15 +112,15 @@ static int delete_pod(struct eviction *ev, struct err *err)
     return registry_delete(ev->call, ev->name, &options, &pod, &gone, err);
 }
 
-static bool is_phase(const struct eviction *ev, struct str phase)
+static struct str phase_of(const struct eviction *ev)
 {
-    return str_eq(value_str(value_dig(&ev->pod.obj, "status", "phase")), phase);
+    return value_str(value_dig(&ev->pod.obj, "status", "phase"));
 }
 
 /* It disrupts nothing any more. */
 static bool is_over(const struct eviction *ev)
 {
-    return is_phase(ev, STR("Succeeded")) || is_phase(ev, STR("Failed")) ||
+    return pod_phase_is_final(phase_of(ev)) ||
            value_dig(&ev->pod.obj, "metadata", "deletionTimestamp");
 }
 
@@ -358,7 +359,7 @@ static int evict(struct eviction *ev, struct err *err)
             return r;
         if (is_over(ev))
             r = delete_pod(ev, err);
-        else if (is_phase(ev, STR("Pending")))
+        else if (str_eq(phase_of(ev), STR("Pending")))
             r = delete_as_seen(ev, err);
         else
             return evict_running(ev, err);
