@@ -24,7 +24,7 @@ struct reset_path {
     const char *steps[STEPS_MAX];
 };
 
-/* Where it is not the status of the object, and the spec of its status. */
+/* Usually the object resets its status, and the path `status` resets the spec. These differ. */
 static const struct {
     const char *group, *resource, *sub;
     struct reset_path paths[RESETS_MAX];
@@ -112,7 +112,7 @@ static struct str name_of_agent(struct call *c)
     return arena_str(c->arena, buf_str(&name));
 }
 
-/* A struct in Go shows some of its fields even when nothing was said. */
+/* The fields that Go writes of an empty struct. */
 static const struct value *empty_object(struct call *c, const struct kind_type *type)
 {
     struct value nothing = value_object(), *empty = arena_new(c->arena, struct value);
@@ -231,8 +231,8 @@ static void show_template_generation(struct arena *a, const struct kind_type *ty
         value_put(a, annotations, key, value_string(STR("0")));
 }
 
-/* Managers are told what the object says in the version of the request when it comes back from the
- * hub version. */
+/* Managers own fields of the version of the request. So the object is converted from the hub
+ * version first. */
 int managers_own(struct call *c, const struct managed_request *req,
                  const struct registry_entry *now, const struct value *sent, struct value *obj,
                  struct err *err)
@@ -272,7 +272,8 @@ static bool is_same_entry(struct arena *a, const struct value *entry, const stru
     return value_eq(&bare, &old_bare);
 }
 
-/* Equal but for times, of which at least one differs, and for the order, which depends on them. */
+/* Whether the managers differ in their times only. The order depends on times and does not count.
+ */
 static bool differ_in_time(struct arena *a, const struct value *managers,
                            const struct value *old_managers)
 {

@@ -242,7 +242,7 @@ struct meta_rules registry__meta_rules(struct call *c)
 {
     if (c->stored->type->custom)
         return (struct meta_rules){ NAME_SUBDOMAIN, c->stored->namespaced, false };
-    /* The names of events are stricter where they are new. */
+    /* Names of events have stricter rules in events.k8s.io/v1. */
     const struct kind_resource *asked = c->req.resource;
     bool is_new = str_eq(asked->group, STR("events.k8s.io")) && str_eq(asked->version, STR("v1"));
     return meta_rules_of(is_new ? asked->group : c->stored->group, c->stored->plural,
@@ -318,8 +318,9 @@ void registry__written(struct call *c, struct str name, bool gone)
         log_error("a definition could not take effect", LOG_STR("name", name), LOG_ERR(&err));
 }
 
-/* A definition that goes takes along the objects that it finds. One that comes later would stay for
- * ever, so it is written only while the definition is there. None is needed for built-in kinds. */
+/* When a definition is deleted its objects are deleted too. An object that is written after that
+ * would stay for ever. So the write has the condition that the definition is still there. Built-in
+ * kinds need no condition: `*ret` has no key then. */
 static int check_definition(struct call *c, struct str name, struct store_op *ret, struct err *err)
 {
     const struct custom_version *v = custom_version_of(c->stored);
@@ -414,7 +415,7 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     return r < 0 ? r : 1;
 }
 
-/* A revision that was sent is no reason to refuse a trial, and is shown again. */
+/* A dry run accepts a resourceVersion and shows it in the answer. */
 static int try_dry(const struct creation *n, struct value *obj, struct err *err)
 {
     struct arena *a = n->call->arena;

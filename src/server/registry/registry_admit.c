@@ -75,7 +75,7 @@ static struct admission_request request_of(struct call *c, enum admission_operat
 
 static void warn_of_owners(struct call *c, struct str uids)
 {
-    bool is_patch = c->verb == KIND_PATCH; /* whose words are those of a later moment */
+    bool is_patch = c->verb == KIND_PATCH; /* upstream warns of a patch at a later moment */
     call_warn(c, arena_printf(
                      c->arena,
                      ".metadata.ownerReferences contains duplicate entries%s; API server "

@@ -62,7 +62,7 @@ int registry_check_preconditions(struct call *c, struct str name, const struct d
 
 /* ---- Finalizers of the garbage collector ---- */
 
-/* The finalizers that the propagation policy asks for, beside those that are no business of it. */
+/* Sets the finalizers that the propagation policy asks for. Other finalizers stay. */
 static void set_finalizers(struct call *c, const struct delete_options *o, struct value *obj)
 {
     static const struct str orphan = STR(FINALIZER_ORPHAN), foreground = STR(FINALIZER_FOREGROUND);
@@ -192,8 +192,8 @@ static int check_may_go(struct call *c, struct str name, struct err *err)
     return error_forbidden(err, c->req.resource, name, STR("this namespace may not be deleted"));
 }
 
-/* What cannot be read goes as it is: nobody can know what holds it, or whether it is the one that
- * was meant. Nor which keys besides belong to it. */
+/* Removes an object that cannot be read. Its finalizers, its uid and the keys that belong to it are
+ * not known, so none of them is looked at. */
 static int remove_unreadable(struct call *c, struct str name, const struct delete_options *o,
                              struct value *ret, bool *ret_gone, struct err *err)
 {

@@ -199,7 +199,7 @@ int service_claim__any_port(struct claim *cl, int64_t *ret)
 {
     const struct service_ranges *ranges = &cl->call->api->services;
     uint64_t place, band = service_ports_band(ranges), size = service_ports_size(ranges);
-    if (cl->dry_run) { /* as if: nobody gets these */
+    if (cl->dry_run) { /* numbers that look real; nobody gets them */
         *ret = (cl->highest_port ? cl->highest_port : DRY_RUN_PORT) + 1;
         claim_port(cl, *ret);
         return 0;

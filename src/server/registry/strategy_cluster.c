@@ -25,7 +25,7 @@ static void update_namespace(const struct strategy *s, struct value *obj,
 
 /* ---- Nodes ---- */
 
-/* Configuration from an object was withdrawn: it stays where it is and comes nowhere new. */
+/* Upstream withdrew the field configSource. Nodes that have it keep it; others cannot get it. */
 static void create_node(const struct strategy *s, struct value *obj)
 {
     struct value *spec = value_edit(s->arena, obj, STR("spec"));
@@ -81,7 +81,7 @@ static void update_secret(const struct strategy *s, struct value *obj, const str
 
 /* ---- CertificateSigningRequests ---- */
 
-/* Whoever signs relies on these being who really asked. */
+/* Signers trust these fields. So the server sets them to the user who asked. */
 static void create_request(const struct strategy *s, struct value *obj)
 {
     struct value *spec = value_ensure(s->arena, obj, STR("spec"));
@@ -118,8 +118,8 @@ static size_t count_of_type(const struct value *conditions, struct str type)
     return n;
 }
 
-/* Approval has a path of its own; on this one conditions of that type are as they were, unless
- * their number differs, which validation refuses. */
+/* Only the path `approval` changes conditions of this type. On the status path the old ones are
+ * kept; if their number differs nothing is kept, and validation refuses the object. */
 static void keep_conditions(struct arena *a, struct value *conditions,
                             const struct value *old_conditions, struct str type)
 {
@@ -188,7 +188,7 @@ static void update_request_status(const struct strategy *s, struct value *obj,
              count_of_type(old_conditions, STR("Approved")) ||
          count_of_type(conditions, STR("Denied")) !=
              count_of_type(old_conditions, STR("Denied")))) {
-        /* Where others are refused, clients of this version are used to being ignored. */
+        /* In v1beta1 such a change is ignored. In v1 validation refuses it. */
         strategy__keep(s->arena, status, value_get(old_obj, STR("status")), STR("conditions"));
         return;
     }
@@ -248,7 +248,7 @@ static bool was_host(const struct value *old_obj, struct str name)
     return false;
 }
 
-/* v1 has no topology but the node's name, which older writers put among the labels. */
+/* v1 has nodeName instead of the topology map. Older writers put the name into that map. */
 static void drop_topology(const struct strategy *s, struct value *obj, const struct value *old_obj)
 {
     struct name_faults faults = { 0 };
@@ -282,7 +282,7 @@ static void update_slice(const struct strategy *s, struct value *obj, const stru
 
 /* ---- CustomResourceDefinitions ---- */
 
-/* The version that objects are stored in is one of those that may lie in the store. */
+/* Adds the storage version to status.storedVersions. */
 static void note_stored_version(const struct strategy *s, struct value *obj)
 {
     value_each_item (version, value_dig(obj, "spec", "versions")) {

@@ -132,7 +132,7 @@ struct drop {
     struct arena *arena;
     const struct kind_type *root;
     const struct value *old_obj;
-    enum { NOT_ASKED, USED, UNUSED } by_old[GATES]; /* found out once, however often it matters */
+    enum { NOT_ASKED, USED, UNUSED } by_old[GATES]; /* looked up once per gate */
 };
 
 static bool is_unused(struct drop *d, struct str gate)
@@ -161,7 +161,7 @@ static void drop_below(struct drop *d, const struct kind_field *f, struct value 
             drop_in(d, f->type, value_edit(d->arena, v, v->fields[i].key));
 }
 
-/* Upstream leaves an empty struct behind, but for this one. */
+/* Upstream removes a Lifecycle that became empty. Other structs stay, empty. */
 static bool goes_when_empty(const struct kind_field *f)
 {
     return f->shape == KIND_SINGLE && str_eq(f->type->name, STR("Lifecycle"));

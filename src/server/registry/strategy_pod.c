@@ -1,5 +1,5 @@
-/* Pods: what they start with, what of them an update may change, and the two paths that change a
- * running one. */
+/* Pods: the status of a new pod, what an update keeps, and the paths ephemeralcontainers and
+ * resize, which change a running pod. */
 #include "api/keys.h"
 #include "api/pod_qos.h"
 #include "api/profile_note.h"
@@ -13,7 +13,7 @@ static size_t count(const struct value *list)
     return value_is(list, VALUE_ARRAY) ? list->n : 0;
 }
 
-/* A map by its keys, where many of them may be asked for. */
+/* Puts the fields of `obj` into a map, for callers that look up many keys. */
 static void index_map(const struct value *obj, struct map *ret)
 {
     value_each_field (f, obj)
@@ -22,8 +22,8 @@ static void index_map(const struct value *obj, struct map *ret)
 
 /* ---- A new pod ---- */
 
-/* Init containers once were annotations. Whoever still writes those does not mean what they would
- * do to an old kubelet. */
+/* Init containers were annotations before they had a field. The server goes by the field only, and
+ * drops the annotations, because an old kubelet would go by them. */
 static void drop_init_annotations(struct arena *a, struct value *pod)
 {
     static const struct str keys[] = {
@@ -58,7 +58,7 @@ static void add_gated_condition(const struct strategy *s, const struct value *sp
     value_put_item(a, conditions, condition);
 }
 
-/* Adds to the selector of `term` what the pod's own labels are for the listed keys. */
+/* Adds an expression to the selector of `term` for each listed key that the pod has a label of. */
 static void apply_label_keys(struct arena *a, struct value *term, struct str keys,
                              struct str relation, const struct map *labels)
 {
@@ -113,7 +113,7 @@ static void apply_affinity(struct arena *a, struct value *spec, const struct map
     }
 }
 
-/* Selectors may look at the labels that the pod itself has. */
+/* Terms of affinity and spreading can name keys; the values are those of the pod's own labels. */
 static void apply_own_labels(struct arena *a, struct value *spec, const struct value *labels)
 {
     struct map index = { 0 };
@@ -208,7 +208,7 @@ static void create_pod(const struct strategy *s, struct value *obj)
     drop_init_annotations(a, obj);
     value_put(a, obj, STR("status"), value_object());
     (void)value_ensure(a, obj, STR("spec"));
-    /* Both are there now, so neither moves when the other is edited. */
+    /* Both fields exist now. Editing one does not move the other, so both pointers stay good. */
     struct value *status = value_ensure(a, obj, STR("status")),
                  *spec = value_ensure(a, obj, STR("spec"));
     value_put(a, status, STR("phase"), value_string(STR("Pending")));
@@ -221,7 +221,7 @@ static void create_pod(const struct strategy *s, struct value *obj)
 
 /* ---- Changes ---- */
 
-/* A client that does not know of a pod's own resources must not remove them. */
+/* An old client does not know spec.resources and leaves it out. The pod keeps it then. */
 static void keep_pod_resources(struct arena *a, struct value *obj, const struct value *old_obj)
 {
     const struct value *old_resources = value_dig(old_obj, "spec", "resources");
@@ -243,7 +243,7 @@ static void keep_if_absent(struct arena *a, struct value *obj, const struct valu
         strategy__keep(a, obj, old_obj, field);
 }
 
-/* Old conditions of one type, in order. */
+/* The old conditions of one type, as a list in their order. */
 struct old_condition {
     const struct value *condition;
     struct old_condition *next;
@@ -305,7 +305,7 @@ static void update_pod_status(const struct strategy *s, struct value *obj,
     keep_observed_generations(s->arena, status, old_status);
 }
 
-/* Everything as it was, but for the metadata's identity. */
+/* Takes spec, status, labels, annotations, finalizers and owners from the old object. */
 static void keep_all(struct arena *a, struct value *obj, const struct value *old_obj)
 {
     strategy__keep(a, obj, old_obj, STR("spec"));
@@ -328,8 +328,8 @@ static void update_ephemeral_containers(const struct strategy *s, struct value *
     strategy__drop_gated(a, s->resource->type, obj, old_obj);
 }
 
-/* The old containers with the new resources and resize policies; the new ones as they are where
- * they are not the same containers in the same order, so that validation refuses them. */
+/* The old containers with the new resources and resize policies. If the names or their order differ
+ * the new containers are returned as they are, and validation refuses them. */
 static struct value resized(struct arena *a, const struct value *containers,
                             const struct value *old_containers)
 {

@@ -1,13 +1,14 @@
-/* The resources of a pod as a whole (spec.resources), as far as nothing was said: from what its
- * containers ask for in sum. Init containers run one after the other, so the largest of them
- * counts; those that restart stay beside all that come later. */
+/* Fills in what spec.resources of a pod leaves out, from the sum of its containers.
+ *
+ * Init containers run one after the other, so only the largest of them counts. Those that restart
+ * (sidecars) keep running, so they count together with all that come later. */
 #include "api/quantity.h"
 #include "api/resource_name.h"
 #include "base/idiom.h"
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
-/* Processor, memory, and the few sizes that pages have. Whoever names more is not served. */
+/* There are two resources and a few sizes of huge pages. Longer lists are left as they are. */
 enum { RESOURCES_MAX = 64 };
 
 static void add_list(struct arena *a, struct value *sum, const struct value *list)

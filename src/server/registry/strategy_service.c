@@ -1,5 +1,5 @@
-/* What a Service keeps and what it gives up when its type changes. Addresses and ports themselves
- * are service_ip.c's. */
+/* What a Service keeps and what it gives up when its type changes. service_claim.c gives and takes
+ * back addresses and ports. */
 #include "server/registry/strategy_internal.h"
 #include "base/banned.h"
 
@@ -59,8 +59,8 @@ static void drop_node_ports(struct arena *a, struct value *spec)
     }
 }
 
-/* Without addresses. What the client left as it was goes with the type; what it has changed stays
- * and is refused. */
+/* The new type has no addresses. Fields that the client did not change are dropped. Fields that it
+ * changed stay, and validation refuses them. */
 static void drop_cluster_ips(struct arena *a, struct value *spec, const struct value *old_spec)
 {
     if (same(spec, old_spec, STR("clusterIP")) && same(spec, old_spec, STR("clusterIPs"))) {
@@ -73,7 +73,7 @@ static void drop_cluster_ips(struct arena *a, struct value *spec, const struct v
         value_drop(a, spec, STR("ipFamilyPolicy"));
 }
 
-/* A name has no traffic of its own. A policy that is none is left to be refused. */
+/* An ExternalName has no traffic. A policy that is not valid stays, and validation refuses it. */
 static void drop_internal_policy(struct arena *a, struct value *spec)
 {
     struct str field = STR("internalTrafficPolicy"), policy = value_str(value_get(spec, field));

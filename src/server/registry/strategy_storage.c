@@ -46,7 +46,7 @@ static void copy_reference(struct arena *a, struct value *spec, struct str from,
     value_put(a, spec, to, reference);
 }
 
-/* Two names of one field, of which the older one takes only what it always took. */
+/* dataSource and dataSourceRef mean the same. The older one takes only claims and snapshots. */
 static void settle_data_sources(struct arena *a, struct value *obj, const struct value *old_obj)
 {
     struct str old_name = STR("dataSource"), name = STR("dataSourceRef");

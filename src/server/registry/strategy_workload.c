@@ -13,8 +13,8 @@ static void fill_label(struct arena *a, struct value *labels, struct str key, st
         value_put(a, labels, key, value_string(value));
 }
 
-/* By default a Job has the labels of its pods, those of the server too. Labels that came by default
- * are still one with the template's; labels that the client has written are its own. */
+/* A Job without labels gets those of its template, by default. Such labels share their fields with
+ * the template's; labels that the client wrote do not. */
 static bool has_template_labels(const struct value *obj)
 {
     const struct value *labels = value_dig(obj, "spec", "template", "metadata", "labels"),
@@ -52,7 +52,7 @@ static void create_job(const struct strategy *s, struct value *obj)
 
 static const struct str template_key = STR(KEY_TEMPLATE_GENERATION);
 
-/* What apps/v1 has no field for any more lives on in an annotation. */
+/* apps/v1 has no field templateGeneration. An annotation holds it. */
 static int64_t template_generation(const struct value *obj)
 {
     int64_t generation = 0;
@@ -82,7 +82,7 @@ static void update_daemon_set(const struct strategy *s, struct value *obj,
     set_template_generation(s->arena, obj, template_generation(old_obj) + !same);
 }
 
-/* The status has no such field, so what the annotation says on this way is what it was. */
+/* An update of the status does not change the annotation. */
 static void update_daemon_set_status(const struct strategy *s, struct value *obj,
                                      const struct value *old_obj)
 {
