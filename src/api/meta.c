@@ -302,7 +302,7 @@ static void check_managed(struct field_errors *e, const struct field_path *path,
     struct field_path field = field_child(path, STR("operation"));
     if (operation.n == 0)
         field_required(e, &field, "must not be empty");
-    else if (!str_eq(operation, operations[0]) && !str_eq(operation, operations[1]))
+    else if (!words_have(operation, WORDS(operations)))
         field_not_supported(e, &field, field_json(e, value_get(entry, STR("operation"))),
                             operations, 2);
     struct str type = value_text(entry, "fieldsType");

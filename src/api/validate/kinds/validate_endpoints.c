@@ -100,14 +100,15 @@ DECLARED_TYPE(slice,
 static void check_slice_address(struct field_errors *e, const struct field_path *path, size_t i,
                                 struct str type, struct str address)
 {
+    enum { FQDN, IPV4, IPV6, TYPES };
+    static const struct str types[TYPES] = { STR("FQDN"), STR("IPv4"), STR("IPv6") };
     const struct field_path *at = path_item(path, i);
-    bool v4 = str_eq(type, STR("IPv4"));
+    size_t is = words_find(type, WORDS(types));
+    bool v4 = is == IPV4;
     struct ip ip;
-    if (str_eq(type, STR("FQDN"))) {
+    if (is == FQDN)
         validate_domain_name(e, at, address);
-        return;
-    }
-    if (!v4 && !str_eq(type, STR("IPv6")))
+    if (is == FQDN || is == TYPES)
         return;
     if (!(v4 ? validate_ip_legacy(e, at, address, NULL) : validate_ip(e, at, address)))
         return;
