@@ -6,7 +6,6 @@
 #include "base/yaml.h"
 #include "server/registry/managers.h"
 #include "server/registry/registry.h"
-#include "server/registry/registry_internal.h"
 #include "base/banned.h"
 
 extern const char bootstrap_policy_yaml[];
@@ -165,7 +164,7 @@ static int ensure(struct policy *p, struct str name, struct value *obj, struct e
     if (r < 0)
         return r;
     *obj = typed;
-    r = registry__read(&c, name, &there, err);
+    r = registry_find(&c, name, &there, err);
     if (r < 0)
         return r;
     if (r == 0) {
@@ -224,13 +223,17 @@ static int ensure_policy(struct policy *p, struct err *err)
     struct str text = { bootstrap_policy_yaml, bootstrap_policy_yaml_bytes };
     struct value all;
     int r = yaml_read(p->arena, text, NULL, &all, err);
-    for (size_t i = 0; r == 0 && i < ARRAY_LEN(sections); i++) {
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
         const struct value *given = value_get(&all, sections[i].field);
         p->resource = sections[i].resource;
         r = sections[i].is_placed ? ensure_placed(p, sections[i].make, given, err)
                                   : ensure_all(p, sections[i].make, given, err);
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
 }
 
 int bootstrap_policy(struct api *api, struct err *err)

@@ -157,6 +157,12 @@ static void run_on_worker(struct http_exchange *x, void *arg)
     }
 }
 
+static bool is_review(verb_fn *run)
+{
+    return run == verb_access_review || run == verb_rules_review || run == verb_self_review ||
+           run == verb_token_review;
+}
+
 static enum format_endpoint endpoint_of(const struct call *c, verb_fn *run)
 {
     if (run == verb_log || run == verb_connect)
@@ -176,7 +182,9 @@ static void serve(struct call *c)
     *job = (struct job){ .call = c, .run = find_verb(c, &waits) };
     enum format_endpoint endpoint = endpoint_of(c, job->run);
     if ((!c->req.custom && format_route(accept, endpoint, &err) < 0) ||
-        format_choose(c->arena, accept, endpoint, has_proto, &c->format, &err) < 0) {
+        (is_review(job->run)
+             ? format_choose_plain(c->arena, accept, &c->format, &err)
+             : format_choose(c->arena, accept, endpoint, has_proto, &c->format, &err)) < 0) {
         reply_error(c->x, &err);
         return;
     }
