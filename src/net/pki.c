@@ -350,7 +350,7 @@ static int set_subject(X509 *cert, const struct pki_leaf *leaf, struct err *err)
             return r;
     }
     int r = leaf->uid.n ? add_uid(name, leaf->uid, err) : 0;
-    if (r < 0 || !leaf->common_name.n)
+    if (r < 0 || leaf->is_nameless)
         return r;
     return add_name(name, NID_commonName, "common name", leaf->common_name, err);
 }

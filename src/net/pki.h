@@ -17,8 +17,9 @@ int pki_make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_
 #define PKI_UID_OID "1.3.6.1.4.1.57683.2"
 
 struct pki_leaf {
-    struct str common_name; /* empty: none */
-    struct str uid;         /* empty: none */
+    struct str common_name;
+    bool is_nameless; /* it has no common name */
+    struct str uid;   /* empty: none */
     const struct str *organizations;
     size_t n_organizations;
     const struct str *dns_names; /* subject alternative names */

@@ -44,6 +44,7 @@ static int issue(struct callers *c, const struct value *wanted, struct pki_pair 
     bool server = str_eq(field_text(wanted, "usage"), STR("server"));
     const struct pki_leaf leaf = {
         .common_name = field_text(wanted, "cn"),
+        .is_nameless = !value_get(wanted, STR("cn")),
         .uid = field_text(wanted, "uid"),
         .organizations = groups,
         .n_organizations = n,

@@ -69,38 +69,212 @@ static int check_spec(struct call *c, const struct value *body, struct err *err)
     return field_errors_report(&e, group, kind, STR(""), err);
 }
 
-/* Refuses in any case: what is wrong with the request comes first. */
-static int refuse(struct call *c, struct err *err)
+/* ---- What it is bound to ---- */
+
+/* The objects that a token can be bound to. */
+static const struct {
+    struct str kind;
+    const char *claim, *plural;
+    bool is_placed; /* in the namespace */
+} bindable[] = {
+    { STR("Pod"), "pod", "pods", true },
+    { STR("Secret"), "secret", "secrets", true },
+    { STR("Node"), "node", "nodes", false },
+};
+
+static int refuse_kind(struct call *c, const struct value *ref, struct err *err)
+{
+    struct str version = value_text(ref, "apiVersion"), prefix = STR("");
+    for (size_t i = version.n; i-- > 0 && !prefix.n;)
+        if (version.p[i] == '/')
+            prefix = str_take(version, i);
+    if (prefix.n)
+        version = str_skip(version, prefix.n + 1);
+    (void)c;
+    return err_set(err, ERR_BAD_REQUEST,
+                   "cannot bind token to object of type " STR_FMT "/" STR_FMT ", Kind=" STR_FMT,
+                   STR_ARG(prefix), STR_ARG(version), STR_ARG(value_text(ref, "kind")));
+}
+
+static int read_bound(struct call *c, const char *plural, bool is_placed, struct str name,
+                      struct value *ret, struct err *err)
+{
+    struct call other = *c;
+    struct registry_entry e;
+    other.req.resource = other.stored = kind_stored_named(STR(""), str_of(plural));
+    other.req.ns = is_placed ? c->req.ns : STR("");
+    if (!name.n)
+        return err_set(err, ERR_BAD_REQUEST, "Name parameter required.");
+    int r = registry_get(&other, name, &e, err);
+    if (r < 0)
+        return r;
+    *ret = e.obj;
+    return 0;
+}
+
+/* A pod's token also says where it runs. */
+static int bind_pod(struct call *c, const struct value *pod, struct account_grant *g,
+                    struct err *err)
+{
+    struct str node = value_str(value_dig(pod, "spec", "nodeName"));
+    if (!str_eq(value_str(value_dig(pod, "spec", "serviceAccountName")), c->req.name))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "cannot bind token for serviceaccount \"" STR_FMT
+                       "\" to pod running with different serviceaccount name.",
+                       STR_ARG(c->req.name));
+    struct value obj;
+    struct err ignored = ERR_INIT(c->arena);
+    g->node_name = node;
+    if (node.n && read_bound(c, "nodes", false, node, &obj, &ignored) == 0)
+        g->node_uid = value_str(value_dig(&obj, "metadata", "uid"));
+    return 0;
+}
+
+static int check_bound_uid(const struct value *ref, const struct account_grant *g, struct err *err)
+{
+    struct str uid = value_text(ref, "uid");
+    const struct kind_resource kinds = { .plural = value_text(ref, "kind") };
+    if (!uid.n || str_eq(uid, g->bound_uid))
+        return 0;
+    return error_conflict(err, &kinds, g->bound_name,
+                          arena_printf(err->arena,
+                                       "the UID in the bound object reference (" STR_FMT
+                                       ") does not match the UID in record. The object might have "
+                                       "been deleted and then recreated",
+                                       STR_ARG(uid)));
+}
+
+static int bind(struct call *c, const struct value *ref, struct account_grant *g, struct err *err)
+{
+    size_t i = 0;
+    struct value obj;
+    bool has_group = str_find(value_text(ref, "apiVersion"), '/') >= 0;
+    while (i < ARRAY_LEN(bindable) && !str_eq(bindable[i].kind, value_text(ref, "kind")))
+        i++;
+    if (i == ARRAY_LEN(bindable) || has_group)
+        return refuse_kind(c, ref, err);
+    g->kind = bindable[i].claim;
+    g->bound_name = value_text(ref, "name");
+    int r = read_bound(c, bindable[i].plural, bindable[i].is_placed, g->bound_name, &obj, err);
+    if (r < 0)
+        return r;
+    g->bound_uid = value_str(value_dig(&obj, "metadata", "uid"));
+    if (i == 0 && (r = bind_pod(c, &obj, g, err)) < 0)
+        return r;
+    return check_bound_uid(ref, g, err);
+}
+
+/* ---- Signing ---- */
+
+/* What the answer says of the request, as it is granted. */
+static void complete(struct call *c, const struct value *account, int64_t now_ns,
+                     struct value *body)
+{
+    const struct account_rules *rules = identity_accounts(c->api->identity);
+    struct value *meta = value_ensure(c->arena, body, STR("metadata")),
+                 *spec = value_ensure(c->arena, body, STR("spec"));
+    char *now = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
+    value_put(c->arena, meta, STR("name"), value_string(c->req.name));
+    value_put(c->arena, meta, STR("namespace"), value_string(c->req.ns));
+    value_put(c->arena, meta, STR("uid"), *value_dig(account, "metadata", "uid"));
+    value_put(c->arena, meta, STR("creationTimestamp"),
+              value_string(clock_format(now_ns, false, now)));
+    const struct value *given = value_get(spec, STR("audiences"));
+    if (value_is(given, VALUE_ARRAY) && given->n)
+        return;
+    struct value all = value_array();
+    for (size_t i = 0; i < rules->n_audiences; i++)
+        value_put_item(c->arena, &all, value_string(rules->audiences[i]));
+    value_put(c->arena, spec, STR("audiences"), all);
+}
+
+/* Tokens that kubelets ask for pods, for about an hour, last a year and warn after that hour. */
+static void extend(const struct account_rules *rules, struct account_grant *g)
+{
+    enum { ASKED_SEC = 3607, EXTENDED_SEC = 365 * 24 * 3600 };
+    bool is_ours = g->audiences->n > 0;
+    value_each_item (it, g->audiences) {
+        bool known = false;
+        for (size_t i = 0; i < rules->n_audiences; i++)
+            known |= str_eq(value_str(it), rules->audiences[i]);
+        is_ours &= known;
+    }
+    if (!is_ours || g->seconds != ASKED_SEC || !g->kind || strcmp(g->kind, "pod") != 0)
+        return;
+    g->warn_after_sec = g->seconds;
+    g->seconds = EXTENDED_SEC;
+}
+
+static int sign(struct call *c, const struct value *account, int64_t now_ns, struct value *body,
+                struct err *err)
+{
+    const struct account_rules *rules = identity_accounts(c->api->identity);
+    const struct signature_key *key = identity_signing_key(c->api->identity);
+    const struct value *ref = value_dig(body, "spec", "boundObjectRef");
+    struct account_grant g = { .ns = c->req.ns,
+                               .name = c->req.name,
+                               .uid = value_str(value_dig(account, "metadata", "uid")),
+                               .jti = meta_new_uid(c->arena),
+                               .audiences = value_dig(body, "spec", "audiences"),
+                               .now_sec = now_ns / NS_PER_SEC };
+    (void)value_to_int(value_dig(body, "spec", "expirationSeconds"), &g.seconds);
+    int64_t until_ns = now_ns + g.seconds * NS_PER_SEC;
+    int r = value_is(ref, VALUE_OBJECT) ? bind(c, ref, &g, err) : 0;
+    if (r < 0)
+        return r;
+    extend(rules, &g);
+    struct value claims = account_token_claims(c->arena, rules->issuers[0], &g),
+                 status = value_object();
+    struct str token;
+    r = jwt_sign(c->arena, key, &claims, &token, err);
+    if (r < 0)
+        return r;
+    char *until = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
+    value_put(c->arena, &status, STR("token"), value_string(token));
+    value_put(c->arena, &status, STR("expirationTimestamp"),
+              value_string(clock_format(until_ns, false, until)));
+    value_put(c->arena, body, STR("status"), status);
+    return 0;
+}
+
+static int make_token(struct call *c, struct value *body, struct err *err)
 {
     struct write_options options;
     struct registry_entry account;
-    struct value body;
+    int64_t now_ns = clock_wall_ns(c->api->clock);
     int r = options_read(c, "CreateOptions", &options, err);
     if (r < 0)
         return r;
-    r = decode_body(c, c->req.sub->type, options.validation, &body, err);
+    r = decode_body(c, c->req.sub->type, options.validation, body, err);
     if (r < 0)
         return r;
-    defaults_apply(c->arena, c->req.sub->type, &body);
-    r = check_path(c, &body, err);
+    defaults_apply(c->arena, c->req.sub->type, body);
+    managers_update(c, managers_request(c, &options, c->req.sub->type), NULL, body);
+    r = check_path(c, body, err);
     if (r < 0)
         return r;
     r = registry_get(c, c->req.name, &account, err);
     if (r < 0)
         return r;
-    r = check_uid(c, &body, &account.obj, err);
+    r = check_uid(c, body, &account.obj, err);
     if (r < 0)
         return r;
-    r = check_spec(c, &body, err);
+    complete(c, &account.obj, now_ns, body);
+    r = check_spec(c, body, err);
     if (r < 0)
         return r;
-    return err_set(err, ERR_UNIMPLEMENTED,
-                   "this server has no keys to sign tokens of service accounts with");
+    if (!identity_signing_key(c->api->identity))
+        return err_set(err, ERR_UNIMPLEMENTED,
+                       "this server has no key to sign tokens of service accounts with");
+    return sign(c, &account.obj, now_ns, body, err);
 }
 
 void verb_token(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
-    (void)refuse(c, &err);
-    call_fail(c, &err);
+    struct value body;
+    if (make_token(c, &body, &err) < 0)
+        call_fail(c, &err);
+    else
+        call_object(c, 201, c->req.sub->type, &body);
 }
