@@ -1,7 +1,10 @@
 /* Objects that nobody would write: of random shapes, and very large. */
 #include "api/random/random_object.h"
-#include "api/validate/validate_check_test.h"
-#include "base/idiom.h"
+#include "api/defaults/defaults.h"
+#include "api/suite_json.h"
+#include "api/typed.h"
+#include "api/validate/suite_validate.h"
+#include "base/buf.h"
 
 enum { ROUNDS = 40, DEPTH = 9, LARGE = 20000 };
 
@@ -92,13 +95,14 @@ static void large_pods_are_looked_at_in_one_pass(void **state)
     for (int i = 0; i < LARGE; i++)
         buf_printf(&text, "%s{'containerPort':1,'hostPort':%d}", i ? "," : "", i + 1);
     buf_str_add(&text, STR("]}]}}"));
-    const struct kind_resource *r = resource_of("v1", "Pod");
-    struct value in = parsed(&a, str_cstr(&a, buf_str(&text))), obj = complete(&a, r, &in);
+    const struct kind_resource *r = suite_validate_resource("v1", "Pod");
+    struct value in = suite_json(&a, str_cstr(&a, buf_str(&text)));
+    struct value obj = suite_validate_read(&a, r, &in);
     struct field_errors e = FIELD_ERRORS_INIT(&a);
     validate_create(&e, r, &obj);
     assert_int_equal(e.n, 0);
-    change(&a, &in, &(struct refusal){ "spec/volumes", "[]", NULL });
-    obj = complete(&a, r, &in);
+    suite_validate_change(&a, &in, &(struct suite_change){ "spec/volumes", "[]", NULL });
+    obj = suite_validate_read(&a, r, &in);
     validate_create(&e, r, &obj);
     assert_int_equal(e.n, LARGE);
     struct validate_warnings w = { .arena = &a };

@@ -1,231 +1,212 @@
 /* Flow control, leases, API services and migrations. */
-#include "api/validate/validate_check_test.h"
+#include "api/validate/suite_validate.h"
 
-#define SUBDOMAIN                                                                                 \
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "  \
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used " \
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-#define DNS_LABEL                                                                                \
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and " \
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "   \
-    "used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-#define LABEL_1035                                                                               \
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " \
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "         \
-    "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-#define CLUSTER_META "'metadata':{'name':'a','uid':'u','resourceVersion':'1'}"
+static const char flow_schemas_base[] =
+    "{" CLUSTER_META ",'spec':{'priorityLevelConfiguration':{'name':'p'},'rules':[{'subjects':["
+    "{'kind':'User','user':{'name':'u'}}],'resourceRules':[{'verbs':['get'],'"
+    "apiGroups':[''],'resources':['pods'],'namespaces':['*']}]}]}}";
 
-static void flow_schemas_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" CLUSTER_META ",'spec':{'priorityLevelConfiguration':{'name':'p'},'rules':[{'subjects':["
-        "{'kind':'User','user':{'name':'u'}}],'resourceRules':[{'verbs':['get'],'"
-        "apiGroups':[''],'resources':['pods'],'namespaces':['*']}]}]}}";
-    static const struct refusal rows[] = {
-        { "spec/matchingPrecedence", "10001",
-          "spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000" },
-        { "spec/matchingPrecedence", "1",
-          "spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have "
-          "matchingPrecedence 1" },
-        { "spec/priorityLevelConfiguration/name", NULL,
-          "spec.priorityLevelConfiguration.name: Required value: must reference a priority level" },
-        { "spec/distinguisherMethod", "{'type':'ByMood'}",
-          "spec.distinguisherMethod.type: Unsupported value: {'Type':'ByMood'}: supported values: "
-          "'ByNamespace', 'ByUser'" },
-        { "spec/rules/0/subjects", "[]",
-          "spec.rules[0].subjects: Required value: subjects must contain at least one value" },
-        { "spec/rules/0/subjects/0/kind", "'Robot'",
-          "spec.rules[0].subjects[0].kind: Unsupported value: 'Robot': supported values: 'Group', "
-          "'ServiceAccount', 'User'" },
-        { "spec/rules/0/subjects/0/user", NULL,
-          "spec.rules[0].subjects[0].user: Required value: user is required when subject kind is "
-          "'User'" },
-        { "spec/rules/0/subjects/0/group", "{'name':'g'}",
-          "spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not "
-          "'Group'" },
-        { "spec/rules/0/subjects", "[{'kind':'ServiceAccount','serviceAccount':{'name':'*'}}]",
-          "spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify "
-          "namespace for service account" },
-        { "spec/rules/0/resourceRules", NULL,
-          "spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules has "
-          "to be non-empty" },
-        { "spec/rules/0/resourceRules/0/verbs", "['feed']",
-          "spec.rules[0].resourceRules[0].verbs: Unsupported value: ['feed']: supported values: "
-          "'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', "
-          "'watch'" },
-        { "spec/rules/0/resourceRules/0/verbs", "['*','get']",
-          "spec.rules[0].resourceRules[0].verbs: Invalid value: ['*','get']: if '*' is present, "
-          "must not specify other verbs" },
-        { "spec/rules/0/resourceRules/0/namespaces", NULL,
-          "spec.rules[0].resourceRules[0].namespaces: Required value: resource rules that are not "
-          "cluster scoped must supply at least one namespace" },
-        { "spec/rules/0/resourceRules/0/namespaces", "['A']",
-          "spec.rules[0].resourceRules[0].namespaces[0]: Invalid value: 'A': each member of this "
-          "list must be '*' or a DNS-1123 label; " DNS_LABEL },
-        { "spec/rules/0/nonResourceRules", "[{'verbs':['get'],'nonResourceURLs':['x']}]",
-          "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: 'x': must start "
-          "with slash" },
-        { "spec/rules/0/nonResourceRules", "[{'verbs':['get'],'nonResourceURLs':['/a*']}]",
-          "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: '/a*': wildcard "
-          "can only do suffix matching" },
-        { "metadata/name", "'exempt'",
-          "spec: Invalid value: "
-          "{'PriorityLevelConfiguration':{'Name':'p'},'MatchingPrecedence':1000,'"
-          "DistinguisherMethod':null,'Rules':[{'Subjects':[{'Kind':'User','User':{'Name':'u'},'"
-          "Group':null,'ServiceAccount':null}],'ResourceRules':[{'Verbs':['get'],'APIGroups':[''],'"
-          "Resources':['pods'],'ClusterScope':false,'Namespaces':['*']}],'NonResourceRules':null}]}"
-          ": spec of 'exempt' must equal the fixed value" },
-    };
-    CREATES("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", base, rows);
-}
+static const struct suite_change flow_schemas[] = {
+    { "spec/matchingPrecedence", "10001",
+      "spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000" },
+    { "spec/matchingPrecedence", "1",
+      "spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have "
+      "matchingPrecedence 1" },
+    { "spec/priorityLevelConfiguration/name", NULL,
+      "spec.priorityLevelConfiguration.name: Required value: must reference a priority level" },
+    { "spec/distinguisherMethod", "{'type':'ByMood'}",
+      "spec.distinguisherMethod.type: Unsupported value: {'Type':'ByMood'}: supported values: "
+      "'ByNamespace', 'ByUser'" },
+    { "spec/rules/0/subjects", "[]",
+      "spec.rules[0].subjects: Required value: subjects must contain at least one value" },
+    { "spec/rules/0/subjects/0/kind", "'Robot'",
+      "spec.rules[0].subjects[0].kind: Unsupported value: 'Robot': supported values: 'Group', "
+      "'ServiceAccount', 'User'" },
+    { "spec/rules/0/subjects/0/user", NULL,
+      "spec.rules[0].subjects[0].user: Required value: user is required when subject kind is "
+      "'User'" },
+    { "spec/rules/0/subjects/0/group", "{'name':'g'}",
+      "spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not "
+      "'Group'" },
+    { "spec/rules/0/subjects", "[{'kind':'ServiceAccount','serviceAccount':{'name':'*'}}]",
+      "spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify "
+      "namespace for service account" },
+    { "spec/rules/0/resourceRules", NULL,
+      "spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules has "
+      "to be non-empty" },
+    { "spec/rules/0/resourceRules/0/verbs", "['feed']",
+      "spec.rules[0].resourceRules[0].verbs: Unsupported value: ['feed']: supported values: "
+      "'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', "
+      "'watch'" },
+    { "spec/rules/0/resourceRules/0/verbs", "['*','get']",
+      "spec.rules[0].resourceRules[0].verbs: Invalid value: ['*','get']: if '*' is present, "
+      "must not specify other verbs" },
+    { "spec/rules/0/resourceRules/0/namespaces", NULL,
+      "spec.rules[0].resourceRules[0].namespaces: Required value: resource rules that are not "
+      "cluster scoped must supply at least one namespace" },
+    { "spec/rules/0/resourceRules/0/namespaces", "['A']",
+      "spec.rules[0].resourceRules[0].namespaces[0]: Invalid value: 'A': each member of this "
+      "list must be '*' or a DNS-1123 label; " DNS_LABEL },
+    { "spec/rules/0/nonResourceRules", "[{'verbs':['get'],'nonResourceURLs':['x']}]",
+      "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: 'x': must start "
+      "with slash" },
+    { "spec/rules/0/nonResourceRules", "[{'verbs':['get'],'nonResourceURLs':['/a*']}]",
+      "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: '/a*': wildcard "
+      "can only do suffix matching" },
+    { "metadata/name", "'exempt'",
+      "spec: Invalid value: "
+      "{'PriorityLevelConfiguration':{'Name':'p'},'MatchingPrecedence':1000,'"
+      "DistinguisherMethod':null,'Rules':[{'Subjects':[{'Kind':'User','User':{'Name':'u'},'"
+      "Group':null,'ServiceAccount':null}],'ResourceRules':[{'Verbs':['get'],'APIGroups':[''],'"
+      "Resources':['pods'],'ClusterScope':false,'Namespaces':['*']}],'NonResourceRules':null}]}"
+      ": spec of 'exempt' must equal the fixed value" },
+};
 
-static void priority_levels_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" CLUSTER_META ",'spec':{'type':'Limited','limited':{'limitResponse':{'type':'Queue','"
-        "queuing':{'queues':64,'handSize':8,'queueLengthLimit':50}}}}}";
-    static const struct refusal rows[] = {
-        { "spec/type", "'Bogus'",
-          "spec.type: Unsupported value: 'Bogus': supported values: 'Exempt', 'Limited'" },
-        { "spec/type", "'Exempt'",
-          "spec.type: Invalid value: 'Exempt': must be 'Exempt' if and only if `name` is "
-          "'exempt'" },
-        { "spec/limited", NULL, "spec.limited: Required value" },
-        { "spec/limited/lendablePercent", "101",
-          "spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, "
-          "inclusive" },
-        { "spec/limited/nominalConcurrencyShares", "-1",
-          "spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative "
-          "integer" },
-        { "spec/limited/borrowingLimitPercent", "-1",
-          "spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a "
-          "non-negative integer" },
-        { "spec/limited/limitResponse/type", "'Reject'",
-          "spec.limited.limitResponse.queuing: Forbidden" },
-        { "spec/limited/limitResponse/queuing/queues", "-1",
-          "spec.limited.limitResponse.queuing.queues: Invalid value: -1: must be positive" },
-        { "spec/limited/limitResponse/queuing/handSize", "65",
-          "spec.limited.limitResponse.queuing.handSize: Invalid value: 65: should not be greater "
-          "than queues (64)" },
-        { "spec/limited/limitResponse/queuing/handSize", "20",
-          "spec.limited.limitResponse.queuing.handSize: Invalid value: 20: required entropy bits "
-          "of deckSize 64 and handSize 20 should not be greater than 60" },
-        { "spec/limited/limitResponse/queuing/queueLengthLimit", "-1",
-          "spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be "
-          "positive" },
-        { "spec/exempt", "{}", "spec.exempt: Forbidden" },
-        { "metadata/name", "'catch-all'",
-          "spec: Invalid value: "
-          "{'Type':'Limited','Limited':{'NominalConcurrencyShares':30,'LimitResponse':{'Type':'"
-          "Queue','Queuing':{'Queues':64,'HandSize':8,'QueueLengthLimit':50}},'LendablePercent':0,'"
-          "BorrowingLimitPercent':null},'Exempt':null}: spec of 'catch-all' must equal the fixed "
-          "value" },
-    };
-    CREATES("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", base, rows);
-}
+static const char priority_levels_base[] =
+    "{" CLUSTER_META ",'spec':{'type':'Limited','limited':{'limitResponse':{'type':'Queue','"
+    "queuing':{'queues':64,'handSize':8,'queueLengthLimit':50}}}}}";
 
-static void leases_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{'metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion'"
-                               ":'1'},'spec':{'leaseDurationSeconds':5}}";
-    static const struct refusal rows[] = {
-        { "spec/leaseDurationSeconds", "0",
-          "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0" },
-        { "spec/leaseDurationSeconds", "-1",
-          "spec.leaseDurationSeconds: Invalid value: -1: must be greater than 0" },
-        { "spec/leaseTransitions", "-1",
-          "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0" },
-        { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
-        { "metadata/namespace", NULL, "metadata.namespace: Required value" },
-    };
-    CREATES("coordination.k8s.io/v1", "Lease", base, rows);
-}
+static const struct suite_change priority_levels[] = {
+    { "spec/type", "'Bogus'",
+      "spec.type: Unsupported value: 'Bogus': supported values: 'Exempt', 'Limited'\n"
+      "spec.limited: Forbidden" },
+    { "spec/type", "'Exempt'",
+      "spec.type: Invalid value: 'Exempt': must be 'Exempt' if and only if `name` is 'exempt'\n"
+      "spec.limited: Forbidden" },
+    { "spec/limited", NULL, "spec.limited: Required value" },
+    { "spec/limited/lendablePercent", "101",
+      "spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, "
+      "inclusive" },
+    { "spec/limited/nominalConcurrencyShares", "-1",
+      "spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative "
+      "integer" },
+    { "spec/limited/borrowingLimitPercent", "-1",
+      "spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a "
+      "non-negative integer" },
+    { "spec/limited/limitResponse/type", "'Reject'",
+      "spec.limited.limitResponse.queuing: Forbidden" },
+    { "spec/limited/limitResponse/queuing/queues", "-1",
+      "spec.limited.limitResponse.queuing.queues: Invalid value: -1: must be positive\n"
+      "spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than "
+      "queues (-1)" },
+    { "spec/limited/limitResponse/queuing/handSize", "65",
+      "spec.limited.limitResponse.queuing.handSize: Invalid value: 65: should not be greater "
+      "than queues (64)" },
+    { "spec/limited/limitResponse/queuing/handSize", "20",
+      "spec.limited.limitResponse.queuing.handSize: Invalid value: 20: required entropy bits "
+      "of deckSize 64 and handSize 20 should not be greater than 60" },
+    { "spec/limited/limitResponse/queuing/queueLengthLimit", "-1",
+      "spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be "
+      "positive" },
+    { "spec/exempt", "{}", "spec.exempt: Forbidden" },
+    { "metadata/name", "'catch-all'",
+      "spec: Invalid value: "
+      "{'Type':'Limited','Limited':{'NominalConcurrencyShares':30,'LimitResponse':{'Type':'"
+      "Queue','Queuing':{'Queues':64,'HandSize':8,'QueueLengthLimit':50}},'LendablePercent':0,'"
+      "BorrowingLimitPercent':null},'Exempt':null}: spec of 'catch-all' must equal the fixed "
+      "value" },
+};
 
-static void api_services_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{'metadata':{'name':'v1.example.com','uid':'u'},'spec':{'group':'"
-                               "example.com','version':'v1','groupPriorityMinimum':100,'"
-                               "versionPriority':10,'service':{'name':'s','namespace':'n'}}}";
-    static const struct refusal rows[] = {
-        { "spec/groupPriorityMinimum", "0",
-          "spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000" },
-        { "spec/versionPriority", "1001",
-          "spec.versionPriority: Invalid value: 1001: must be positive and less than 1000" },
-        { "spec/service/name", NULL, "spec.service.name: Required value" },
-        { "spec/service/namespace", NULL, "spec.service.namespace: Required value" },
-        { "spec/service/port", "0",
-          "spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, "
-          "inclusive" },
-        { "metadata/name", "'v2.example.com'",
-          "metadata.name: Invalid value: 'v2.example.com': must be `spec.version+'.'+spec.group`: "
-          "'v1.example.com'" },
-        { "spec",
-          "{'group':'example.com','version':'v1','groupPriorityMinimum':100,'versionPriority':10,'"
-          "insecureSkipTLSVerify':true}",
-          "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have "
-          "insecureSkipTLSVerify" },
-    };
-    CREATES("apiregistration.k8s.io/v1", "APIService", base, rows);
-    static const struct refusal statuses[] = {
-        { "status/conditions", "[{'type':'A','status':'Odd'}]",
-          "status.conditions[0].status: Unsupported value: 'Odd': supported values: 'True', "
-          "'False', 'Unknown'" },
-    };
-    UPDATES_SUB("apiregistration.k8s.io/v1", "APIService", "status", base, statuses);
-}
+static const char leases_base[] =
+    "{'metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion'"
+    ":'1'},'spec':{'leaseDurationSeconds':5}}";
 
-static void migrations_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" CLUSTER_META ",'spec':{'resource':{'group':'apps','resource':'deployments'}}}";
-    static const struct refusal rows[] = {
-        { "spec/resource/resource", NULL,
-          "spec.resource.resource: Required value: resource is required to be set" },
-        { "spec/resource/resource", "'A'",
-          "spec.resource.resource: Invalid value: 'A': " LABEL_1035 },
-        { "spec/resource/group", "'A'", "spec.resource.group: Invalid value: 'A': " SUBDOMAIN },
-        { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
-        { "spec", NULL, "spec.resource.resource: Required value: resource is required to be set" },
-    };
-    CREATES("storagemigration.k8s.io/v1", "StorageVersionMigration", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/resource/resource", "'pods'",
-          "spec: Invalid value: {'Resource':{'group':'apps','resource':'pods'}}: field is "
-          "immutable" },
-    };
-    UPDATES("storagemigration.k8s.io/v1", "StorageVersionMigration", base, changes);
-    static const struct refusal statuses[] = {
-        { "status/conditions",
-          "[{'type':'Succeeded','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:"
-          "04:05Z'},{'type':'Failed','status':'True','reason':'R','lastTransitionTime':'2020-01-"
-          "02T03:04:05Z'}]",
-          "status.conditions: Invalid value: "
-          "[{'type':'Succeeded','status':'True','lastTransitionTime':'2020-01-02T03:04:05Z','"
-          "reason':'R','message':''},{'type':'Failed','status':'True','lastTransitionTime':'2020-"
-          "01-02T03:04:05Z','reason':'R','message':''}]: Both success and failed conditions cannot "
-          "be true at the same time" },
-        { "status/resourceVersion", "'x'",
-          "status.resourceVersion: Invalid value: 'x': resource version is not well formed: x" },
-        { "status/conditions",
-          "[{'type':'Running','status':'Odd','reason':'R','lastTransitionTime':'2020-01-02T03:04:"
-          "05Z'}]",
-          "status.conditions[0].status: Unsupported value: 'Odd': supported values: 'False', "
-          "'True', 'Unknown'" },
-    };
-    UPDATES_SUB("storagemigration.k8s.io/v1", "StorageVersionMigration", "status", base, statuses);
-}
+static const struct suite_change leases[] = {
+    { "spec/leaseDurationSeconds", "0",
+      "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0" },
+    { "spec/leaseDurationSeconds", "-1",
+      "spec.leaseDurationSeconds: Invalid value: -1: must be greater than 0" },
+    { "spec/leaseTransitions", "-1",
+      "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0" },
+    { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
+    { "metadata/namespace", NULL, "metadata.namespace: Required value" },
+};
+
+static const char api_services_base[] =
+    "{'metadata':{'name':'v1.example.com','uid':'u'},'spec':{'group':'"
+    "example.com','version':'v1','groupPriorityMinimum':100,'"
+    "versionPriority':10,'service':{'name':'s','namespace':'n'}}}";
+
+static const struct suite_change api_services[] = {
+    { "spec/groupPriorityMinimum", "0",
+      "spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000" },
+    { "spec/versionPriority", "1001",
+      "spec.versionPriority: Invalid value: 1001: must be positive and less than 1000" },
+    { "spec/service/name", NULL, "spec.service.name: Required value" },
+    { "spec/service/namespace", NULL, "spec.service.namespace: Required value" },
+    { "spec/service/port", "0",
+      "spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, "
+      "inclusive" },
+    { "metadata/name", "'v2.example.com'",
+      "metadata.name: Invalid value: 'v2.example.com': must be `spec.version+'.'+spec.group`: "
+      "'v1.example.com'" },
+    { "spec",
+      "{'group':'example.com','version':'v1','groupPriorityMinimum':100,'versionPriority':10,'"
+      "insecureSkipTLSVerify':true}",
+      "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have "
+      "insecureSkipTLSVerify" },
+};
+
+static const struct suite_change api_services_statuses[] = {
+    { "status/conditions", "[{'type':'A','status':'Odd'}]",
+      "status.conditions[0].status: Unsupported value: 'Odd': supported values: 'True', "
+      "'False', 'Unknown'" },
+};
+
+static const char migrations_base[] =
+    "{" CLUSTER_META ",'spec':{'resource':{'group':'apps','resource':'deployments'}}}";
+
+static const struct suite_change migrations[] = {
+    { "spec/resource/resource", NULL,
+      "spec.resource.resource: Required value: resource is required to be set" },
+    { "spec/resource/resource", "'A'", "spec.resource.resource: Invalid value: 'A': " LABEL_1035 },
+    { "spec/resource/group", "'A'", "spec.resource.group: Invalid value: 'A': " SUBDOMAIN },
+    { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
+    { "spec", NULL, "spec.resource.resource: Required value: resource is required to be set" },
+};
+
+static const struct suite_change migrations_changes[] = {
+    { "spec/resource/resource", "'pods'",
+      "spec: Invalid value: {'Resource':{'group':'apps','resource':'pods'}}: field is "
+      "immutable" },
+};
+
+static const struct suite_change migrations_statuses[] = {
+    { "status/conditions",
+      "[{'type':'Succeeded','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:"
+      "04:05Z'},{'type':'Failed','status':'True','reason':'R','lastTransitionTime':'2020-01-"
+      "02T03:04:05Z'}]",
+      "status.conditions: Invalid value: "
+      "[{'type':'Succeeded','status':'True','lastTransitionTime':'2020-01-02T03:04:05Z','"
+      "reason':'R','message':''},{'type':'Failed','status':'True','lastTransitionTime':'2020-"
+      "01-02T03:04:05Z','reason':'R','message':''}]: Both success and failed conditions cannot "
+      "be true at the same time" },
+    { "status/resourceVersion", "'x'",
+      "status.resourceVersion: Invalid value: 'x': resource version is not well formed: x" },
+    { "status/conditions",
+      "[{'type':'Running','status':'Odd','reason':'R','lastTransitionTime':'2020-01-02T03:04:"
+      "05Z'}]",
+      "status.conditions[0].status: Unsupported value: 'Odd': supported values: 'False', "
+      "'True', 'Unknown'" },
+};
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flow_schemas_are_checked), cmocka_unit_test(priority_levels_are_checked),
-        cmocka_unit_test(leases_are_checked),       cmocka_unit_test(api_services_are_checked),
-        cmocka_unit_test(migrations_are_checked),
+    static const struct suite_validate tables[] = {
+        SUITE_CREATES("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", flow_schemas_base,
+                      flow_schemas),
+        SUITE_CREATES("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration",
+                      priority_levels_base, priority_levels),
+        SUITE_CREATES("coordination.k8s.io/v1", "Lease", leases_base, leases),
+        SUITE_CREATES("apiregistration.k8s.io/v1", "APIService", api_services_base, api_services),
+        SUITE_UPDATES_SUB("apiregistration.k8s.io/v1", "APIService", "status", api_services_base,
+                          api_services_statuses),
+        SUITE_CREATES("storagemigration.k8s.io/v1", "StorageVersionMigration", migrations_base,
+                      migrations),
+        SUITE_UPDATES("storagemigration.k8s.io/v1", "StorageVersionMigration", migrations_base,
+                      migrations_changes),
+        SUITE_UPDATES_SUB("storagemigration.k8s.io/v1", "StorageVersionMigration", "status",
+                          migrations_base, migrations_statuses),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_MAIN(tables);
 }

@@ -1,209 +1,200 @@
 /* Autoscalers, budgets, classes, limits and quotas. */
-#include "api/validate/validate_check_test.h"
+#include "api/validate/suite_validate.h"
 
-#define META       "'metadata':{'name':'x','namespace':'n','uid':'u','resourceVersion':'1'}"
 #define CLASS_META "'metadata':{'name':'x','uid':'u','resourceVersion':'1'}"
 
-static void autoscalers_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META ",'spec':{'maxReplicas':3,'scaleTargetRef':{'apiVersion':'apps/v1','kind':"
-        "'Deployment','name':'d'},'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{"
-        "'type':'Utilization','averageUtilization':50}}}]}}";
-    static const struct refusal rows[] = {
-        { "spec/maxReplicas", "0",
-          "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`" },
-        { "spec/minReplicas", "0",
-          "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
-          "scaling to zero replicas" },
-        { "spec/scaleTargetRef/name", "'a/b'",
-          "spec.scaleTargetRef.name: Invalid value: 'a/b': may not contain '/'" },
-        { "spec/scaleTargetRef/apiVersion", "'v1'",
-          "spec.scaleTargetRef.apiVersion: Invalid value: 'v1': apiVersion must specify API "
-          "group" },
-        { "spec/scaleTargetRef/apiVersion", "'a/b/c'",
-          "spec.scaleTargetRef.apiVersion: Invalid value: 'a/b/c': unexpected GroupVersion string: "
-          "a/b/c" },
-        { "spec/metrics/0/resource/target/averageUtilization", "0",
-          "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater "
-          "than 0" },
-        { "spec/metrics/0/pods",
-          "{'metric':{'name':'m'},'target':{'type':'AverageValue',"
-          "'averageValue':'1'}}",
-          "spec.metrics[0].pods: Forbidden: must populate the given metric source only" },
-        { "spec/behavior", "{'scaleUp':{'stabilizationWindowSeconds':3601}}",
-          "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less "
-          "than "
-          "or equal to 3600" },
-        { "spec/behavior", "{'scaleDown':{'policies':[{'type':'X','value':1,'periodSeconds':1}]}}",
-          "spec.behavior.scaleDown.policies[0].type: Unsupported value: 'X': supported values: "
-          "'Percent', 'Pods'" },
-    };
-    CREATES("autoscaling/v2", "HorizontalPodAutoscaler", base, rows);
-}
+static const char autoscalers_base[] =
+    "{" META ",'spec':{'maxReplicas':3,'scaleTargetRef':{'apiVersion':'apps/v1','kind':"
+    "'Deployment','name':'d'},'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{"
+    "'type':'Utilization','averageUtilization':50}}}]}}";
 
-static void budgets_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META ",'spec':{'minAvailable':1,'selector':{'matchLabels':{'a':'b'}}}}";
-    static const struct refusal rows[] = {
-        { "spec/maxUnavailable", "1",
-          "spec: Invalid value: {'MinAvailable':1,'Selector':{'matchLabels':{'a':'b'}},"
-          "'MaxUnavailable':1,'UnhealthyPodEvictionPolicy':null}: minAvailable and maxUnavailable "
-          "cannot be both set" },
-        { "spec/minAvailable", "-1",
-          "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0" },
-        { "spec/minAvailable", "'101%'",
-          "spec.minAvailable: Invalid value: '101%': must not be greater than 100%" },
-        { "spec/minAvailable", "'x'",
-          "spec.minAvailable: Invalid value: 'x': a valid percent string must be a numeric string "
-          "followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is "
-          "'[0-9]+%')" },
-        { "spec/selector/matchExpressions", "[{'key':'a','operator':'X'}]",
-          "spec.selector.matchExpressions[0].operator: Invalid value: 'X': not a valid selector "
-          "operator" },
-        { "spec/unhealthyPodEvictionPolicy", "'Never'",
-          "spec.unhealthyPodEvictionPolicy: Unsupported value: 'Never': supported values: "
-          "'AlwaysAllow', 'IfHealthyBudget'" },
-    };
-    CREATES("policy/v1", "PodDisruptionBudget", base, rows);
-    static const struct refusal statuses[] = {
-        { "status", "{'expectedPods':-1}",
-          "status.expectedPods: Invalid value: -1: must be greater than or equal to 0" },
-    };
-    UPDATES_SUB("policy/v1", "PodDisruptionBudget", "status", base, statuses);
-}
+static const struct suite_change autoscalers[] = {
+    { "spec/maxReplicas", "0",
+      "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`\n"
+      "spec.maxReplicas: Required value" },
+    { "spec/minReplicas", "0",
+      "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
+      "scaling to zero replicas" },
+    { "spec/scaleTargetRef/name", "'a/b'",
+      "spec.scaleTargetRef.name: Invalid value: 'a/b': may not contain '/'" },
+    { "spec/scaleTargetRef/apiVersion", "'v1'",
+      "spec.scaleTargetRef.apiVersion: Invalid value: 'v1': apiVersion must specify API "
+      "group" },
+    { "spec/scaleTargetRef/apiVersion", "'a/b/c'",
+      "spec.scaleTargetRef.apiVersion: Invalid value: 'a/b/c': unexpected GroupVersion string: "
+      "a/b/c" },
+    { "spec/metrics/0/resource/target/averageUtilization", "0",
+      "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater "
+      "than 0" },
+    { "spec/metrics/0/pods",
+      "{'metric':{'name':'m'},'target':{'type':'AverageValue',"
+      "'averageValue':'1'}}",
+      "spec.metrics[0].pods: Forbidden: must populate the given metric source only" },
+    { "spec/behavior", "{'scaleUp':{'stabilizationWindowSeconds':3601}}",
+      "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less "
+      "than "
+      "or equal to 3600" },
+    { "spec/behavior", "{'scaleDown':{'policies':[{'type':'X','value':1,'periodSeconds':1}]}}",
+      "spec.behavior.scaleDown.policies[0].type: Unsupported value: 'X': supported values: "
+      "'Percent', 'Pods'" },
+};
 
-static void priority_classes_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" CLASS_META ",'value':7}";
-    static const struct refusal rows[] = {
-        { "value", "1000000001",
-          "value: Forbidden: maximum allowed value of a user defined priority is 1000000000" },
-        { "value", "1000000000", NULL },
-        { "metadata/name", "'system-mine'",
-          "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
-          "system use only. error: system-mine is not a known system priority class" },
-        { "metadata/name", "'system-node-critical'",
-          "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
-          "system use only. error: value of system-node-critical PriorityClass must be "
-          "2000001000" },
-        { "preemptionPolicy", "'Maybe'",
-          "preemptionPolicy: Unsupported value: 'Maybe': supported values: "
-          "'PreemptLowerPriority', 'Never'" },
-        { "metadata/namespace", "'n'", "metadata.namespace: Forbidden: not allowed on this type" },
-    };
-    CREATES("scheduling.k8s.io/v1", "PriorityClass", base, rows);
-    static const struct refusal changes[] = {
-        { "description", "'x'", NULL },
-        { "value", "8", "value: Forbidden: may not be changed in an update." },
-        { "preemptionPolicy", "'Never'",
-          "preemptionPolicy: Invalid value: 'Never': field is immutable" },
-    };
-    UPDATES("scheduling.k8s.io/v1", "PriorityClass", base, changes);
-}
+static const char budgets_base[] =
+    "{" META ",'spec':{'minAvailable':1,'selector':{'matchLabels':{'a':'b'}}}}";
 
-static void runtime_classes_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" CLASS_META ",'handler':'h'}";
-    static const struct refusal rows[] = {
-        { "handler", "''", "handler: Required value" },
-        { "handler", "'a.b'", "handler: Invalid value: 'a.b': must not contain dots" },
-        { "overhead", "{'podFixed':{'cpu':'-1'}}",
-          "overhead.limits[cpu]: Invalid value: '-1': must be greater than or equal to 0" },
-        { "overhead", "{'podFixed':{'pods':'1'}}",
-          "overhead.limits[pods]: Invalid value: 'pods': must be a standard resource for "
-          "containers" },
-        { "scheduling",
-          "{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':"
-          "'Exists'}]}",
-          "scheduling.tolerations[1]: Duplicate value: {'Key':'a','Operator':'Exists','Value':'',"
-          "'Effect':'','TolerationSeconds':null}" },
-        { "scheduling", "{'tolerations':[{'key':'a','operator':'X'}]}",
-          "scheduling.tolerations[0].operator: Unsupported value: 'X': supported values: 'Equal', "
-          "'Exists'" },
-    };
-    CREATES("node.k8s.io/v1", "RuntimeClass", base, rows);
-    static const struct refusal changes[] = {
-        { "handler", "'g'", "handler: Invalid value: 'g': field is immutable" },
-    };
-    UPDATES("node.k8s.io/v1", "RuntimeClass", base, changes);
-}
+static const struct suite_change budgets[] = {
+    { "spec/maxUnavailable", "1",
+      "spec: Invalid value: {'MinAvailable':1,'Selector':{'matchLabels':{'a':'b'}},"
+      "'MaxUnavailable':1,'UnhealthyPodEvictionPolicy':null}: minAvailable and maxUnavailable "
+      "cannot be both set" },
+    { "spec/minAvailable", "-1",
+      "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/minAvailable", "'101%'",
+      "spec.minAvailable: Invalid value: '101%': must not be greater than 100%" },
+    { "spec/minAvailable", "'x'",
+      "spec.minAvailable: Invalid value: 'x': a valid percent string must be a numeric string "
+      "followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is "
+      "'[0-9]+%')" },
+    { "spec/selector/matchExpressions", "[{'key':'a','operator':'X'}]",
+      "spec.selector.matchExpressions[0].operator: Invalid value: 'X': not a valid selector "
+      "operator" },
+    { "spec/unhealthyPodEvictionPolicy", "'Never'",
+      "spec.unhealthyPodEvictionPolicy: Unsupported value: 'Never': supported values: "
+      "'AlwaysAllow', 'IfHealthyBudget'" },
+};
 
-static void limits_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META ",'spec':{'limits':[{'type':'Container','max':{'cpu':'2'},'min':{'cpu':'1'}}]}}";
-    static const struct refusal rows[] = {
-        { "spec/limits/0/type", "'X'",
-          "spec.limits[0].type: Invalid value: 'X': must be a standard limit type or fully "
-          "qualified" },
-        { "spec/limits/0/min/cpu", "'3'",
-          "spec.limits[0].min[cpu]: Invalid value: '3': min value 3 is greater than max value 2" },
-        { "spec/limits/0/maxLimitRequestRatio", "{'cpu':'5'}",
-          "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: '5': ratio 5 is greater than "
-          "max/min = 2.000000" },
-        { "spec/limits/0/maxLimitRequestRatio", "{'cpu':'500m'}",
-          "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: '500m': ratio 500m is less "
-          "than "
-          "1" },
-        { "spec/limits/0/max/pods", "'1'",
-          "spec.limits[0].max[pods]: Invalid value: 'pods': must be a standard resource for "
-          "containers" },
-        { "spec/limits/0", "{'type':'Pod','default':{'cpu':'1'}}",
-          "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'" },
-        { "spec/limits/0", "{'type':'PersistentVolumeClaim'}",
-          "spec.limits[0].limits: Required value: either minimum or maximum storage value is "
-          "required, but neither was provided" },
-    };
-    CREATES("v1", "LimitRange", base, rows);
-}
+static const struct suite_change budgets_statuses[] = {
+    { "status", "{'expectedPods':-1}",
+      "status.expectedPods: Invalid value: -1: must be greater than or equal to 0" },
+};
 
-static void quotas_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" META ",'spec':{'hard':{'pods':'5'},'scopes':['BestEffort']}}";
-    static const struct refusal rows[] = {
-        { "spec/hard/pods", "'-1'",
-          "spec.hard[pods]: Invalid value: '-1': must be greater than or equal to 0" },
-        { "spec/hard/pods", "'1500m'",
-          "spec.hard[pods]: Invalid value: '1500m': must be an integer" },
-        { "spec/hard/storage", "'1'",
-          "spec.hard[storage]: Invalid value: 'storage': must be a standard resource for quota" },
-        { "spec/hard/cpu", "'1'",
-          "spec.scopes: Invalid value: ['BestEffort']: unsupported scope applied to resource" },
-        { "spec/scopes", "['X']", "spec.scopes: Invalid value: ['X']: unsupported scope" },
-        { "spec/scopes", "['Terminating','NotTerminating']",
-          "spec.scopes: Invalid value: ['Terminating','NotTerminating']: conflicting scopes" },
-        { "spec/scopeSelector",
-          "{'matchExpressions':[{'scopeName':'PriorityClass','operator':"
-          "'In'}]}",
-          "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value "
-          "when `operator` is 'In' or 'NotIn' for scope selector" },
-    };
-    CREATES("v1", "ResourceQuota", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/hard/pods", "'6'", NULL },
-        { "spec/scopes", "['Terminating']",
-          "spec.scopes: Invalid value: ['Terminating']: field is immutable" },
-    };
-    UPDATES("v1", "ResourceQuota", base, changes);
-}
+static const char priority_classes_base[] = "{" CLASS_META ",'value':7}";
+
+static const struct suite_change priority_classes[] = {
+    { "value", "1000000001",
+      "value: Forbidden: maximum allowed value of a user defined priority is 1000000000" },
+    { "value", "1000000000", NULL },
+    { "metadata/name", "'system-mine'",
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
+      "system use only. error: system-mine is not a known system priority class" },
+    { "metadata/name", "'system-node-critical'",
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
+      "system use only. error: value of system-node-critical PriorityClass must be "
+      "2000001000" },
+    { "preemptionPolicy", "'Maybe'",
+      "preemptionPolicy: Unsupported value: 'Maybe': supported values: "
+      "'PreemptLowerPriority', 'Never'" },
+    { "metadata/namespace", "'n'", "metadata.namespace: Forbidden: not allowed on this type" },
+};
+
+static const struct suite_change priority_classes_changes[] = {
+    { "description", "'x'", NULL },
+    { "value", "8", "value: Forbidden: may not be changed in an update." },
+    { "preemptionPolicy", "'Never'",
+      "preemptionPolicy: Invalid value: 'Never': field is immutable" },
+};
+
+static const char runtime_classes_base[] = "{" CLASS_META ",'handler':'h'}";
+
+static const struct suite_change runtime_classes[] = {
+    { "handler", "''", "handler: Required value" },
+    { "handler", "'a.b'", "handler: Invalid value: 'a.b': must not contain dots" },
+    { "overhead", "{'podFixed':{'cpu':'-1'}}",
+      "overhead.limits[cpu]: Invalid value: '-1': must be greater than or equal to 0" },
+    { "overhead", "{'podFixed':{'pods':'1'}}",
+      "overhead.limits[pods]: Invalid value: 'pods': must be a standard resource for "
+      "containers" },
+    { "scheduling",
+      "{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':"
+      "'Exists'}]}",
+      "scheduling.tolerations[1]: Duplicate value: {'Key':'a','Operator':'Exists','Value':'',"
+      "'Effect':'','TolerationSeconds':null}" },
+    { "scheduling", "{'tolerations':[{'key':'a','operator':'X'}]}",
+      "scheduling.tolerations[0].operator: Unsupported value: 'X': supported values: 'Equal', "
+      "'Exists'" },
+};
+
+static const struct suite_change runtime_classes_changes[] = {
+    { "handler", "'g'", "handler: Invalid value: 'g': field is immutable" },
+};
+
+static const char limits_base[] =
+    "{" META ",'spec':{'limits':[{'type':'Container','max':{'cpu':'2'},'min':{'cpu':'1'}}]}}";
+
+static const struct suite_change limits[] = {
+    { "spec/limits/0/type", "'X'",
+      "spec.limits[0].type: Invalid value: 'X': must be a standard limit type or fully "
+      "qualified" },
+    { "spec/limits/0/min/cpu", "'3'",
+      "spec.limits[0].min[cpu]: Invalid value: '3': min value 3 is greater than max value 2\n"
+      "spec.limits[0].defaultRequest[cpu]: Invalid value: '2': min value 3 is greater than default "
+      "request value 2\n"
+      "spec.limits[0].default[cpu]: Invalid value: '3': min value 3 is greater than default value "
+      "2" },
+    { "spec/limits/0/maxLimitRequestRatio", "{'cpu':'5'}",
+      "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: '5': ratio 5 is greater than "
+      "max/min = 2.000000" },
+    { "spec/limits/0/maxLimitRequestRatio", "{'cpu':'500m'}",
+      "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: '500m': ratio 500m is less "
+      "than "
+      "1" },
+    { "spec/limits/0/max/pods", "'1'",
+      "spec.limits[0].max[pods]: Invalid value: 'pods': must be a standard resource for "
+      "containers\n"
+      "spec.limits[0].default[pods]: Invalid value: 'pods': must be a standard resource for "
+      "containers\n"
+      "spec.limits[0].defaultRequest[pods]: Invalid value: 'pods': must be a standard resource for "
+      "containers" },
+    { "spec/limits/0", "{'type':'Pod','default':{'cpu':'1'}}",
+      "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'" },
+    { "spec/limits/0", "{'type':'PersistentVolumeClaim'}",
+      "spec.limits[0].limits: Required value: either minimum or maximum storage value is "
+      "required, but neither was provided" },
+};
+
+static const char quotas_base[] = "{" META ",'spec':{'hard':{'pods':'5'},'scopes':['BestEffort']}}";
+
+static const struct suite_change quotas[] = {
+    { "spec/hard/pods", "'-1'",
+      "spec.hard[pods]: Invalid value: '-1': must be greater than or equal to 0" },
+    { "spec/hard/pods", "'1500m'", "spec.hard[pods]: Invalid value: '1500m': must be an integer" },
+    { "spec/hard/storage", "'1'",
+      "spec.hard[storage]: Invalid value: 'storage': must be a standard resource for quota" },
+    { "spec/hard/cpu", "'1'",
+      "spec.scopes: Invalid value: ['BestEffort']: unsupported scope applied to resource" },
+    { "spec/scopes", "['X']", "spec.scopes: Invalid value: ['X']: unsupported scope" },
+    { "spec/scopes", "['Terminating','NotTerminating']",
+      "spec.scopes: Invalid value: ['Terminating','NotTerminating']: conflicting scopes" },
+    { "spec/scopeSelector",
+      "{'matchExpressions':[{'scopeName':'PriorityClass','operator':"
+      "'In'}]}",
+      "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value "
+      "when `operator` is 'In' or 'NotIn' for scope selector" },
+};
+
+static const struct suite_change quotas_changes[] = {
+    { "spec/hard/pods", "'6'", NULL },
+    { "spec/scopes", "['Terminating']",
+      "spec.scopes: Invalid value: ['Terminating']: field is immutable" },
+};
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(autoscalers_are_checked),
-        cmocka_unit_test(budgets_are_checked),
-        cmocka_unit_test(priority_classes_are_checked),
-        cmocka_unit_test(runtime_classes_are_checked),
-        cmocka_unit_test(limits_are_checked),
-        cmocka_unit_test(quotas_are_checked),
+    static const struct suite_validate tables[] = {
+        SUITE_CREATES("autoscaling/v2", "HorizontalPodAutoscaler", autoscalers_base, autoscalers),
+        SUITE_CREATES("policy/v1", "PodDisruptionBudget", budgets_base, budgets),
+        SUITE_UPDATES_SUB("policy/v1", "PodDisruptionBudget", "status", budgets_base,
+                          budgets_statuses),
+        SUITE_CREATES("scheduling.k8s.io/v1", "PriorityClass", priority_classes_base,
+                      priority_classes),
+        SUITE_UPDATES("scheduling.k8s.io/v1", "PriorityClass", priority_classes_base,
+                      priority_classes_changes),
+        SUITE_CREATES("node.k8s.io/v1", "RuntimeClass", runtime_classes_base, runtime_classes),
+        SUITE_UPDATES("node.k8s.io/v1", "RuntimeClass", runtime_classes_base,
+                      runtime_classes_changes),
+        SUITE_CREATES("v1", "LimitRange", limits_base, limits),
+        SUITE_CREATES("v1", "ResourceQuota", quotas_base, quotas),
+        SUITE_UPDATES("v1", "ResourceQuota", quotas_base, quotas_changes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_MAIN(tables);
 }

@@ -1,283 +1,252 @@
 /* Claims of devices, and what they are made from. */
-#include "api/validate/validate_check_test.h"
+#include "api/validate/suite_validate.h"
 
-#define SUBDOMAIN                                                                                 \
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "  \
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used " \
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-#define QUALIFIED_NAME                                                                             \
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "  \
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
-    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-#define LABEL_VALUE                                                                                \
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "    \
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value', " \
-    " or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-#define DNS_LABEL                                                                                \
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and " \
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "   \
-    "used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-#define META         "'metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion':'1'}"
-#define CLUSTER_META "'metadata':{'name':'a','uid':'u','resourceVersion':'1'}"
+static const char resource_claims_base[] =
+    "{" META ",'spec':{'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'c'}}]}}}";
 
-static void resource_claims_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META
-        ",'spec':{'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'c'}}]}}}";
-    static const struct refusal rows[] = {
-        { "spec/devices/requests/0/name", "'A'",
-          "spec.devices.requests[0].name: Invalid value: 'A': " DNS_LABEL },
-        { "spec/devices/requests/0/exactly", NULL,
-          "spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` "
-          "is required" },
-        { "spec/devices/requests/0/firstAvailable", "[{'name':'a','deviceClassName':'c'}]",
-          "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or "
-          "`firstAvailable` is required, but multiple fields are set" },
-        { "spec/devices/requests/0/exactly/deviceClassName", NULL,
-          "spec.devices.requests[0].exactly.deviceClassName: Required value" },
-        { "spec/devices/requests/0/exactly/count", "-1",
-          "spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero" },
-        { "spec/devices/requests/0/exactly/allocationMode", "'Bogus'",
-          "spec.devices.requests[0].exactly.allocationMode: Unsupported value: 'Bogus': supported "
-          "values: 'All', 'ExactCount'" },
-        { "spec/devices/requests/0/exactly/allocationMode", "'All'", NULL },
-        { "spec/devices/requests/0/exactly/selectors", "[{}]",
-          "spec.devices.requests[0].exactly.selectors[0].cel: Required value" },
-        { "spec/devices/requests/0/exactly/tolerations", "[{'operator':'Exists','value':'v'}]",
-          "spec.devices.requests[0].exactly.tolerations[0].value: Invalid value: 'v': must be "
-          "empty for operator `Exists`" },
-        { "spec/devices/requests/0/exactly/tolerations", "[{'operator':'Odd'}]",
-          "spec.devices.requests[0].exactly.tolerations[0].operator: Unsupported value: 'Odd': "
-          "supported values: 'Equal', 'Exists'" },
-        { "spec/devices/requests",
-          "[{'name':'r','exactly':{'deviceClassName':'c'}},{'name':'r','exactly':{'deviceClassName'"
-          ":'c'}}]",
-          "spec.devices.requests[1]: Duplicate value: "
-          "{'name':'r','exactly':{'deviceClassName':'c','allocationMode':'ExactCount','count':1}"
-          "}" },
-        { "spec/devices/constraints", "[{'requests':['zz'],'matchAttribute':'a.b/c'}]",
-          "spec.devices.constraints[0].requests[0]: Invalid value: 'zz': must be the name of a "
-          "request in the claim or the name of a request and a subrequest separated by '/'" },
-        { "spec/devices/constraints", "[{'requests':['r'],'matchAttribute':'plain'}]",
-          "spec.devices.constraints[0].matchAttribute: Invalid value: 'plain': a fully qualified "
-          "name must be a domain and a name separated by a slash" },
-        { "spec/devices/constraints", "[{}]",
-          "spec.devices.constraints[0]: Required value: exactly one of 'matchAttribute' or "
-          "'distinctAttribute' is required, but multiple fields are set" },
-        { "spec/devices/config", "[{'requests':['r']}]",
-          "spec.devices.config[0].opaque: Required value" },
-        { "spec/devices/config", "[{'opaque':{'driver':'d'}}]",
-          "spec.devices.config[0].opaque.parameters: Required value" },
-        { "spec/devices/config", "[{'opaque':{'parameters':{}}}]",
-          "spec.devices.config[0].opaque.driver: Required value" },
-    };
-    CREATES("resource.k8s.io/v1", "ResourceClaim", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/devices/requests/0/name", "'s'", "spec: Invalid value: null: field is immutable" },
-    };
-    UPDATES("resource.k8s.io/v1", "ResourceClaim", base, changes);
-    static const struct refusal statuses[] = {
-        { "status", "{'reservedFor':[{'resource':'pods','name':'p','uid':'u'}]}",
-          "status.reservedFor: Forbidden: may not be specified when `allocated` is not set" },
-        { "status",
-          "{'allocation':{'devices':{'results':[{'request':'zz','driver':'d','pool':'p','device':'"
-          "x'}]}}}",
-          "status.allocation.devices.results[0].request: Invalid value: 'zz': must be the name of "
-          "a request in the claim or the name of a request and a subrequest separated by '/'" },
-        { "status",
-          "{'allocation':{'devices':{'results':[{'request':'r','pool':'p','device':'x'}]}}}",
-          "status.allocation.devices.results[0].driver: Required value" },
-        { "status",
-          "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p//"
-          "q','device':'x'}]}}}",
-          "status.allocation.devices.results[0].pool: Invalid value: 'p//q': segment 1: must not "
-          "be empty" },
-        { "status",
-          "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'x'"
-          ",'shareID':'X'}]}}}",
-          "status.allocation.devices.results[0].shareID: Invalid value: 'X': must be a lowercase "
-          "UUID in 8-4-4-4-12 format" },
-        { "status",
-          "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'x'"
-          "}]}}}",
-          NULL },
-    };
-    UPDATES_SUB("resource.k8s.io/v1", "ResourceClaim", "status", base, statuses);
-}
+static const struct suite_change resource_claims[] = {
+    { "spec/devices/requests/0/name", "'A'",
+      "spec.devices.requests[0].name: Invalid value: 'A': " DNS_LABEL },
+    { "spec/devices/requests/0/exactly", NULL,
+      "spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` "
+      "is required" },
+    { "spec/devices/requests/0/firstAvailable", "[{'name':'a','deviceClassName':'c'}]",
+      "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or "
+      "`firstAvailable` is required, but multiple fields are set" },
+    { "spec/devices/requests/0/exactly/deviceClassName", NULL,
+      "spec.devices.requests[0].exactly.deviceClassName: Required value" },
+    { "spec/devices/requests/0/exactly/count", "-1",
+      "spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero" },
+    { "spec/devices/requests/0/exactly/allocationMode", "'Bogus'",
+      "spec.devices.requests[0].exactly.allocationMode: Unsupported value: 'Bogus': supported "
+      "values: 'All', 'ExactCount'" },
+    { "spec/devices/requests/0/exactly/allocationMode", "'All'", NULL },
+    { "spec/devices/requests/0/exactly/selectors", "[{}]",
+      "spec.devices.requests[0].exactly.selectors[0].cel: Required value" },
+    { "spec/devices/requests/0/exactly/tolerations", "[{'operator':'Exists','value':'v'}]",
+      "spec.devices.requests[0].exactly.tolerations[0].value: Invalid value: 'v': must be "
+      "empty for operator `Exists`" },
+    { "spec/devices/requests/0/exactly/tolerations", "[{'operator':'Odd'}]",
+      "spec.devices.requests[0].exactly.tolerations[0].operator: Unsupported value: 'Odd': "
+      "supported values: 'Equal', 'Exists'" },
+    { "spec/devices/requests",
+      "[{'name':'r','exactly':{'deviceClassName':'c'}},{'name':'r','exactly':{'deviceClassName'"
+      ":'c'}}]",
+      "spec.devices.requests[1]: Duplicate value: "
+      "{'name':'r','exactly':{'deviceClassName':'c','allocationMode':'ExactCount','count':1}"
+      "}" },
+    { "spec/devices/constraints", "[{'requests':['zz'],'matchAttribute':'a.b/c'}]",
+      "spec.devices.constraints[0].requests[0]: Invalid value: 'zz': must be the name of a "
+      "request in the claim or the name of a request and a subrequest separated by '/'" },
+    { "spec/devices/constraints", "[{'requests':['r'],'matchAttribute':'plain'}]",
+      "spec.devices.constraints[0].matchAttribute: Invalid value: 'plain': a fully qualified "
+      "name must be a domain and a name separated by a slash" },
+    { "spec/devices/constraints", "[{}]",
+      "spec.devices.constraints[0]: Required value: exactly one of 'matchAttribute' or "
+      "'distinctAttribute' is required, but multiple fields are set" },
+    { "spec/devices/config", "[{'requests':['r']}]",
+      "spec.devices.config[0].opaque: Required value" },
+    { "spec/devices/config", "[{'opaque':{'driver':'d'}}]",
+      "spec.devices.config[0].opaque.parameters: Required value" },
+    { "spec/devices/config", "[{'opaque':{'parameters':{}}}]",
+      "spec.devices.config[0].opaque.driver: Required value" },
+};
 
-static void claim_templates_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" META ",'spec':{'spec':{'devices':{'requests':[{'name':'r','"
-                               "exactly':{'deviceClassName':'c'}}]}}}}";
-    static const struct refusal rows[] = {
-        { "spec/spec/devices/requests/0/name", "''",
-          "spec.spec.devices.requests[0].name: Invalid value: '': " DNS_LABEL },
-        { "spec/metadata/labels", "{'a b':'c'}",
-          "spec.metadata.labels: Invalid value: 'a b': " QUALIFIED_NAME },
-        { "spec/spec/devices/requests/0/exactly/count", "-2",
-          "spec.spec.devices.requests[0].exactly.count: Invalid value: -2: must be greater than "
-          "zero" },
-        { "spec/spec/devices/config",
-          "[{'requests':['x'],'opaque':{'driver':'d','parameters':{}}}]",
-          "spec.spec.devices.config[0].requests[0]: Invalid value: 'x': must be the name of a "
-          "request in the claim or the name of a request and a subrequest separated by '/'" },
-        { "spec/spec/devices/constraints", "[{'distinctAttribute':'x'}]",
-          "spec.spec.devices.constraints[0].distinctAttribute: Invalid value: 'x': a fully "
-          "qualified name must be a domain and a name separated by a slash" },
-    };
-    CREATES("resource.k8s.io/v1", "ResourceClaimTemplate", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/spec/devices/requests/0/name", "'s'",
-          "spec: Invalid value: "
-          "{'Spec':{'Devices':{'Requests':[{'Name':'s','Exactly':{'DeviceClassName':'c','Selectors'"
-          ":null,'AllocationMode':'ExactCount','Count':1,'AdminAccess':null,'Tolerations':null,'"
-          "Capacity':null,'DerivedAttributes':null},'FirstAvailable':null}],'Constraints':null,'"
-          "Config':null}}}: field is immutable" },
-    };
-    UPDATES("resource.k8s.io/v1", "ResourceClaimTemplate", base, changes);
-}
+static const struct suite_change resource_claims_changes[] = {
+    { "spec/devices/requests/0/name", "'s'", "spec: Invalid value: null: field is immutable" },
+};
 
-static void device_classes_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" CLUSTER_META ",'spec':{}}";
-    static const struct refusal rows[] = {
-        { "spec/selectors", "[{}]", "spec.selectors[0].cel: Required value" },
-        { "spec/config", "[{}]", "spec.config[0].opaque: Required value" },
-        { "spec/config", "[{'opaque':{'driver':'d','parameters':[]}}]",
-          "spec.config[0].opaque.parameters: Invalid value: '<value omitted>': must be a valid "
-          "JSON object" },
-        { "spec/extendedResourceName", "'plain'",
-          "spec.extendedResourceName: Invalid value: 'plain': a name must be a domain-prefixed "
-          "path, such as 'example.com/my-prop'" },
-        { "spec/extendedResourceName", "'kubernetes.io/x'",
-          "spec.extendedResourceName: Invalid value: 'kubernetes.io/x': must not have "
-          "'kubernetes.io/' domain" },
-        { "spec/extendedResourceName", "'example.com/x'", NULL },
-        { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
-    };
-    CREATES("resource.k8s.io/v1", "DeviceClass", base, rows);
-}
+static const struct suite_change resource_claims_statuses[] = {
+    { "status", "{'reservedFor':[{'resource':'pods','name':'p','uid':'u'}]}",
+      "status.reservedFor: Forbidden: may not be specified when `allocated` is not set" },
+    { "status",
+      "{'allocation':{'devices':{'results':[{'request':'zz','driver':'d','pool':'p','device':'"
+      "x'}]}}}",
+      "status.allocation.devices.results[0].request: Invalid value: 'zz': must be the name of "
+      "a request in the claim or the name of a request and a subrequest separated by '/'" },
+    { "status", "{'allocation':{'devices':{'results':[{'request':'r','pool':'p','device':'x'}]}}}",
+      "status.allocation.devices.results[0].driver: Required value" },
+    { "status",
+      "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p//"
+      "q','device':'x'}]}}}",
+      "status.allocation.devices.results[0].pool: Invalid value: 'p//q': segment 1: must not "
+      "be empty" },
+    { "status",
+      "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'x'"
+      ",'shareID':'X'}]}}}",
+      "status.allocation.devices.results[0].shareID: Invalid value: 'X': must be a lowercase "
+      "UUID in 8-4-4-4-12 format" },
+    { "status",
+      "{'allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'x'"
+      "}]}}}",
+      NULL },
+};
 
-static void taint_rules_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" CLUSTER_META ",'spec':{'taint':{'key':'a','effect':'NoExecute'}}}";
-    static const struct refusal rows[] = {
-        { "spec/taint/effect", NULL, "spec.taint.effect: Required value" },
-        { "spec/taint/effect", "'Evict'",
-          "spec.taint.effect: Unsupported value: 'Evict': supported values: 'NoExecute', "
-          "'NoSchedule', 'None'" },
-        { "spec/taint/key", "'a b'", "spec.taint.key: Invalid value: 'a b': " QUALIFIED_NAME },
-        { "spec/taint/value", "'a b'", "spec.taint.value: Invalid value: 'a b': " LABEL_VALUE },
-        { "spec/deviceSelector", "{'driver':''}", "spec.deviceSelector.driver: Required value" },
-        { "spec/deviceSelector", "{'pool':'A'}",
-          "spec.deviceSelector.pool: Invalid value: 'A': " SUBDOMAIN },
-        { "spec/deviceSelector", "{'device':'A'}",
-          "spec.deviceSelector.device: Invalid value: 'A': " DNS_LABEL },
-    };
-    CREATES("resource.k8s.io/v1", "DeviceTaintRule", base, rows);
-}
+static const char claim_templates_base[] =
+    "{" META ",'spec':{'spec':{'devices':{'requests':[{'name':'r','"
+    "exactly':{'deviceClassName':'c'}}]}}}}";
 
-static void slices_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" CLUSTER_META ",'spec':{'driver':'d','pool':{'name':'p','generation':1,'"
-        "resourceSliceCount':1},'nodeName':'n','devices':[{'name':'a'}]}}";
-    static const struct refusal rows[] = {
-        { "spec/driver", NULL, "spec.driver: Required value" },
-        { "spec/pool/name", NULL, "spec.pool.name: Required value" },
-        { "spec/pool/resourceSliceCount", "0",
-          "spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero" },
-        { "spec/pool/generation", "-1",
-          "spec.pool.generation: Invalid value: -1: must be greater than or equal to zero" },
-        { "spec/nodeName", NULL,
-          "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
-          "`perDeviceNodeSelection` is required" },
-        { "spec/nodeName", "''",
-          "spec.nodeName: Invalid value: '': must be either unset or set to a non-empty string" },
-        { "spec/allNodes", "true",
-          "spec: Invalid value: '{`nodeName`, `allNodes`}': exactly one of `nodeName`, "
-          "`nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields "
-          "are set" },
-        { "spec/allNodes", "false",
-          "spec.allNodes: Invalid value: false: must be either unset or set to true" },
-        { "spec/sharedCounters", "[{'name':'c','counters':{'x':{'value':'1'}}}]",
-          "spec: Invalid value: '': only one of `sharedCounters` or `devices` is allowed" },
-        { "spec/devices", "[{'name':'a'},{'name':'a'}]", "spec.devices[1]: Duplicate value: 'a'" },
-        { "spec/devices/0/nodeName", "'n'",
-          "spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can "
-          "only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
-        { "spec/devices/0/attributes", "{'a-b':{'int':1}}",
-          "spec.devices[0].attributes: Invalid value: 'a-b': a valid C identifier must start with "
-          "alphabetic character or '_', followed by a string of alphanumeric characters or '_' "
-          "(e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
-          "'[A-Za-z_][A-Za-z0-9_]*')" },
-        { "spec/devices/0/attributes", "{'a':{}}",
-          "spec.devices[0].attributes[a]: Invalid value: '': must specify one of: `int`, `bool`, "
-          "`string`, `version`, `ints`, `bools`, `strings`, `versions`" },
-        { "spec/devices/0/attributes", "{'a':{'int':1,'bool':true}}",
-          "spec.devices[0].attributes[a]: Invalid value: '{int, bool}': must specify exactly one "
-          "of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`" },
-        { "spec/devices/0/attributes", "{'a':{'version':'1'}}",
-          "spec.devices[0].attributes[a].version: Invalid value: '1': must be a string compatible "
-          "with semver.org spec 2.0.0" },
-        { "spec/devices/0/attributes", "{'a':{'version':'1.2.3-rc.1+b.7'}}", NULL },
-        { "spec/devices/0/capacity", "{'c':{'value':'1','requestPolicy':{'default':'1'}}}",
-          "spec.devices[0].capacity[c].requestPolicy: Forbidden: allowMultipleAllocations must be "
-          "true" },
-        { "spec/devices/0/taints", "[{'key':'a','effect':'X'}]",
-          "spec.devices[0].taints[0].effect: Unsupported value: 'X': supported values: "
-          "'NoExecute', 'NoSchedule', 'None'" },
-        { "spec/devices/0/bindingConditions", "['a']",
-          "spec.devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions "
-          "are required to use bindingConditions" },
-        { "spec/devices/0/bindingFailureConditions", "['a']",
-          "spec.devices[0].bindingConditions: Invalid value: null: bindingConditions are required "
-          "to use bindingFailureConditions" },
-        { "spec/devices/0",
-          "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
-          "requestPolicy':{'default':'4','validValues':['1','2']}}}}",
-          "spec.devices[0].capacity[c].requestPolicy.validValues: Invalid value: '4': default "
-          "value is not valid according to the requestPolicy" },
-        { "spec/devices/0",
-          "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
-          "requestPolicy':{'default':'4','validValues':['4','2']}}}}",
-          "spec.devices[0].capacity[c].requestPolicy.validValues[1]: Invalid value: '2': values "
-          "must be sorted in ascending order" },
-        { "spec/devices/0",
-          "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
-          "requestPolicy':{'default':'4','validRange':{'min':'1','max':'9','step':'2'}}}}}",
-          "spec.devices[0].capacity[c].requestPolicy.validRange.step: Invalid value: '4': value is "
-          "not a multiple of a given step (2) from (1)" },
-        { "spec/devices/0",
-          "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
-          "requestPolicy':{'default':'3','validRange':{'min':'1','max':'9','step':'2'}}}}}",
-          NULL },
-    };
-    CREATES("resource.k8s.io/v1", "ResourceSlice", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/driver", "'e'", "spec.driver: Invalid value: 'e': field is immutable" },
-        { "spec/pool/name", "'q'", "spec.pool.name: Invalid value: 'q': field is immutable" },
-        { "spec/nodeName", "'m'", "spec.nodeName: Invalid value: 'm': field is immutable" },
-        { "spec/pool/generation", "2", NULL },
-    };
-    UPDATES("resource.k8s.io/v1", "ResourceSlice", base, changes);
-}
+static const struct suite_change claim_templates[] = {
+    { "spec/spec/devices/requests/0/name", "''",
+      "spec.spec.devices.requests[0].name: Invalid value: '': " DNS_LABEL },
+    { "spec/metadata/labels", "{'a b':'c'}",
+      "spec.metadata.labels: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "spec/spec/devices/requests/0/exactly/count", "-2",
+      "spec.spec.devices.requests[0].exactly.count: Invalid value: -2: must be greater than "
+      "zero" },
+    { "spec/spec/devices/config", "[{'requests':['x'],'opaque':{'driver':'d','parameters':{}}}]",
+      "spec.spec.devices.config[0].requests[0]: Invalid value: 'x': must be the name of a "
+      "request in the claim or the name of a request and a subrequest separated by '/'" },
+    { "spec/spec/devices/constraints", "[{'distinctAttribute':'x'}]",
+      "spec.spec.devices.constraints[0].distinctAttribute: Invalid value: 'x': a fully "
+      "qualified name must be a domain and a name separated by a slash" },
+};
+
+static const struct suite_change claim_templates_changes[] = {
+    { "spec/spec/devices/requests/0/name", "'s'",
+      "spec: Invalid value: "
+      "{'Spec':{'Devices':{'Requests':[{'Name':'s','Exactly':{'DeviceClassName':'c','Selectors'"
+      ":null,'AllocationMode':'ExactCount','Count':1,'AdminAccess':null,'Tolerations':null,'"
+      "Capacity':null,'DerivedAttributes':null},'FirstAvailable':null}],'Constraints':null,'"
+      "Config':null}}}: field is immutable" },
+};
+
+static const char device_classes_base[] = "{" CLUSTER_META ",'spec':{}}";
+
+static const struct suite_change device_classes[] = {
+    { "spec/selectors", "[{}]", "spec.selectors[0].cel: Required value" },
+    { "spec/config", "[{}]", "spec.config[0].opaque: Required value" },
+    { "spec/config", "[{'opaque':{'driver':'d','parameters':[]}}]",
+      "spec.config[0].opaque.parameters: Invalid value: '<value omitted>': must be a valid "
+      "JSON object" },
+    { "spec/extendedResourceName", "'plain'",
+      "spec.extendedResourceName: Invalid value: 'plain': a name must be a domain-prefixed "
+      "path, such as 'example.com/my-prop'" },
+    { "spec/extendedResourceName", "'kubernetes.io/x'",
+      "spec.extendedResourceName: Invalid value: 'kubernetes.io/x': must not have "
+      "'kubernetes.io/' domain" },
+    { "spec/extendedResourceName", "'example.com/x'", NULL },
+    { "metadata/name", "'A'", "metadata.name: Invalid value: 'A': " SUBDOMAIN },
+};
+
+static const char taint_rules_base[] =
+    "{" CLUSTER_META ",'spec':{'taint':{'key':'a','effect':'NoExecute'}}}";
+
+static const struct suite_change taint_rules[] = {
+    { "spec/taint/effect", NULL, "spec.taint.effect: Required value" },
+    { "spec/taint/effect", "'Evict'",
+      "spec.taint.effect: Unsupported value: 'Evict': supported values: 'NoExecute', "
+      "'NoSchedule', 'None'" },
+    { "spec/taint/key", "'a b'", "spec.taint.key: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "spec/taint/value", "'a b'", "spec.taint.value: Invalid value: 'a b': " LABEL_VALUE },
+    { "spec/deviceSelector", "{'driver':''}", "spec.deviceSelector.driver: Required value" },
+    { "spec/deviceSelector", "{'pool':'A'}",
+      "spec.deviceSelector.pool: Invalid value: 'A': " SUBDOMAIN },
+    { "spec/deviceSelector", "{'device':'A'}",
+      "spec.deviceSelector.device: Invalid value: 'A': " DNS_LABEL },
+};
+
+static const char slices_base[] =
+    "{" CLUSTER_META ",'spec':{'driver':'d','pool':{'name':'p','generation':1,'"
+    "resourceSliceCount':1},'nodeName':'n','devices':[{'name':'a'}]}}";
+
+static const struct suite_change slices[] = {
+    { "spec/driver", NULL, "spec.driver: Required value" },
+    { "spec/pool/name", NULL, "spec.pool.name: Required value" },
+    { "spec/pool/resourceSliceCount", "0",
+      "spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero" },
+    { "spec/pool/generation", "-1",
+      "spec.pool.generation: Invalid value: -1: must be greater than or equal to zero" },
+    { "spec/nodeName", NULL,
+      "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+      "`perDeviceNodeSelection` is required" },
+    { "spec/nodeName", "''",
+      "spec.nodeName: Invalid value: '': must be either unset or set to a non-empty string\n"
+      "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+      "`perDeviceNodeSelection` is required" },
+    { "spec/allNodes", "true",
+      "spec: Invalid value: '{`nodeName`, `allNodes`}': exactly one of `nodeName`, "
+      "`nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields "
+      "are set" },
+    { "spec/allNodes", "false",
+      "spec.allNodes: Invalid value: false: must be either unset or set to true" },
+    { "spec/sharedCounters", "[{'name':'c','counters':{'x':{'value':'1'}}}]",
+      "spec: Invalid value: '': only one of `sharedCounters` or `devices` is allowed" },
+    { "spec/devices", "[{'name':'a'},{'name':'a'}]", "spec.devices[1]: Duplicate value: 'a'" },
+    { "spec/devices/0/nodeName", "'n'",
+      "spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can "
+      "only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+    { "spec/devices/0/attributes", "{'a-b':{'int':1}}",
+      "spec.devices[0].attributes: Invalid value: 'a-b': a valid C identifier must start with "
+      "alphabetic character or '_', followed by a string of alphanumeric characters or '_' "
+      "(e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
+      "'[A-Za-z_][A-Za-z0-9_]*')" },
+    { "spec/devices/0/attributes", "{'a':{}}",
+      "spec.devices[0].attributes[a]: Invalid value: '': must specify one of: `int`, `bool`, "
+      "`string`, `version`, `ints`, `bools`, `strings`, `versions`" },
+    { "spec/devices/0/attributes", "{'a':{'int':1,'bool':true}}",
+      "spec.devices[0].attributes[a]: Invalid value: '{int, bool}': must specify exactly one "
+      "of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`" },
+    { "spec/devices/0/attributes", "{'a':{'version':'1'}}",
+      "spec.devices[0].attributes[a].version: Invalid value: '1': must be a string compatible "
+      "with semver.org spec 2.0.0" },
+    { "spec/devices/0/attributes", "{'a':{'version':'1.2.3-rc.1+b.7'}}", NULL },
+    { "spec/devices/0/capacity", "{'c':{'value':'1','requestPolicy':{'default':'1'}}}",
+      "spec.devices[0].capacity[c].requestPolicy: Forbidden: allowMultipleAllocations must be "
+      "true" },
+    { "spec/devices/0/taints", "[{'key':'a','effect':'X'}]",
+      "spec.devices[0].taints[0].effect: Unsupported value: 'X': supported values: "
+      "'NoExecute', 'NoSchedule', 'None'" },
+    { "spec/devices/0/bindingConditions", "['a']",
+      "spec.devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions "
+      "are required to use bindingConditions" },
+    { "spec/devices/0/bindingFailureConditions", "['a']",
+      "spec.devices[0].bindingConditions: Invalid value: null: bindingConditions are required "
+      "to use bindingFailureConditions" },
+    { "spec/devices/0",
+      "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
+      "requestPolicy':{'default':'4','validValues':['1','2']}}}}",
+      "spec.devices[0].capacity[c].requestPolicy.validValues: Invalid value: '4': default "
+      "value is not valid according to the requestPolicy" },
+    { "spec/devices/0",
+      "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
+      "requestPolicy':{'default':'4','validValues':['4','2']}}}}",
+      "spec.devices[0].capacity[c].requestPolicy.validValues[1]: Invalid value: '2': values "
+      "must be sorted in ascending order" },
+    { "spec/devices/0",
+      "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
+      "requestPolicy':{'default':'4','validRange':{'min':'1','max':'9','step':'2'}}}}}",
+      "spec.devices[0].capacity[c].requestPolicy.validRange.step: Invalid value: '4': value is "
+      "not a multiple of a given step (2) from (1)" },
+    { "spec/devices/0",
+      "{'name':'a','allowMultipleAllocations':true,'capacity':{'c':{'value':'10','"
+      "requestPolicy':{'default':'3','validRange':{'min':'1','max':'9','step':'2'}}}}}",
+      NULL },
+};
+
+static const struct suite_change slices_changes[] = {
+    { "spec/driver", "'e'", "spec.driver: Invalid value: 'e': field is immutable" },
+    { "spec/pool/name", "'q'", "spec.pool.name: Invalid value: 'q': field is immutable" },
+    { "spec/nodeName", "'m'", "spec.nodeName: Invalid value: 'm': field is immutable" },
+    { "spec/pool/generation", "2", NULL },
+};
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resource_claims_are_checked),
-        cmocka_unit_test(claim_templates_are_checked),
-        cmocka_unit_test(device_classes_are_checked),
-        cmocka_unit_test(taint_rules_are_checked),
-        cmocka_unit_test(slices_are_checked),
+    static const struct suite_validate tables[] = {
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceClaim", resource_claims_base, resource_claims),
+        SUITE_UPDATES("resource.k8s.io/v1", "ResourceClaim", resource_claims_base,
+                      resource_claims_changes),
+        SUITE_UPDATES_SUB("resource.k8s.io/v1", "ResourceClaim", "status", resource_claims_base,
+                          resource_claims_statuses),
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceClaimTemplate", claim_templates_base,
+                      claim_templates),
+        SUITE_UPDATES("resource.k8s.io/v1", "ResourceClaimTemplate", claim_templates_base,
+                      claim_templates_changes),
+        SUITE_CREATES("resource.k8s.io/v1", "DeviceClass", device_classes_base, device_classes),
+        SUITE_CREATES("resource.k8s.io/v1", "DeviceTaintRule", taint_rules_base, taint_rules),
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceSlice", slices_base, slices),
+        SUITE_UPDATES("resource.k8s.io/v1", "ResourceSlice", slices_base, slices_changes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_MAIN(tables);
 }

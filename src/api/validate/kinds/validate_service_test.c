@@ -1,179 +1,173 @@
 /* Services. */
-#include "api/validate/validate_check_test.h"
+#include "api/validate/suite_validate.h"
 
-#define SUBDOMAIN                                                                                 \
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "  \
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used " \
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-#define QUALIFIED_NAME                                                                             \
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "  \
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " \
-    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-#define META "'metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion':'1'}"
+static const char services_base[] = "{" META ",'spec':{'ports':[{'name':'p','port':80}]}}";
 
-static void services_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] = "{" META ",'spec':{'ports':[{'name':'p','port':80}]}}";
-    static const struct refusal rows[] = {
-        { "spec/ports", NULL, "spec.ports: Required value" },
-        { "spec/ports/0/port", "0",
-          "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive" },
-        { "spec/ports/0/protocol", "'HTTP'",
-          "spec.ports[0].protocol: Unsupported value: 'HTTP': supported values: 'SCTP', 'TCP', "
-          "'UDP'" },
-        { "spec/ports/0/targetPort", "'80'",
-          "spec.ports[0].targetPort: Invalid value: '80': must contain at least one letter (a-z)" },
-        { "spec/ports/0/appProtocol", "'a b/c'",
-          "spec.ports[0].appProtocol: Invalid value: 'a b/c': prefix part " SUBDOMAIN },
-        { "spec/ports/0/nodePort", "30000",
-          "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'" },
-        { "spec/ports", "[{'port':80},{'port':81}]", "spec.ports[0].name: Required value" },
-        { "spec/ports", "[{'name':'a','port':80},{'name':'a','port':81}]",
-          "spec.ports[1].name: Duplicate value: 'a'" },
-        { "spec/ports", "[{'name':'a','port':80},{'name':'b','port':80}]",
-          "spec.ports[1]: Duplicate value: "
-          "{'Name':'','Protocol':'TCP','AppProtocol':null,'Port':80,'TargetPort':0,'NodePort':0}" },
-        { "spec/type", "'Bogus'",
-          "spec.type: Unsupported value: 'Bogus': supported values: 'ClusterIP', 'ExternalName', "
-          "'LoadBalancer', 'NodePort'" },
-        { "spec/type", "'ExternalName'", "spec.externalName: Required value" },
-        { "spec/sessionAffinity", "'Cookie'",
-          "spec.sessionAffinity: Unsupported value: 'Cookie': supported values: 'ClientIP', "
-          "'None'" },
-        { "spec/sessionAffinityConfig", "{'clientIP':{'timeoutSeconds':5}}", NULL },
-        { "spec/externalIPs", "['010.1.1.1']",
-          "spec.externalIPs[0]: Invalid value: '010.1.1.1': must not have leading 0s" },
-        { "spec/externalIPs", "['127.0.0.1']",
-          "spec.externalIPs[0]: Invalid value: '127.0.0.1': may not be in the loopback range "
-          "(127.0.0.0/8, ::1/128)" },
-        { "spec/loadBalancerSourceRanges", "['10.0.0.0/8']",
-          "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is "
-          "'LoadBalancer'" },
-        { "spec/loadBalancerClass", "'c'",
-          "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'" },
-        { "spec/allocateLoadBalancerNodePorts", "true",
-          "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is "
-          "'LoadBalancer'" },
-        { "spec/externalTrafficPolicy", "'Local'",
-          "spec.externalTrafficPolicy: Invalid value: 'Local': may only be set for "
-          "externally-accessible services" },
-        { "spec/healthCheckNodePort", "30000",
-          "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is "
-          "'LoadBalancer' and `externalTrafficPolicy` is 'Local'" },
-        { "spec/internalTrafficPolicy", "'Near'",
-          "spec.internalTrafficPolicy: Unsupported value: 'Near': supported values: 'Cluster', "
-          "'Local'" },
-        { "spec/trafficDistribution", "'Near'",
-          "spec.trafficDistribution: Unsupported value: 'Near': supported values: 'PreferClose', "
-          "'PreferSameZone', 'PreferSameNode'" },
-        { "spec/ipFamilies", "['IPv5']",
-          "spec.ipFamilies[0]: Unsupported value: 'IPv5': supported values: 'IPv4', 'IPv6'" },
-        { "spec/ipFamilies", "['IPv4','IPv4']", "spec.ipFamilies[1]: Duplicate value: 'IPv4'" },
-        { "spec/ipFamilyPolicy", "'Both'",
-          "spec.ipFamilyPolicy: Unsupported value: 'Both': supported values: 'PreferDualStack', "
-          "'RequireDualStack', 'SingleStack'" },
-        { "spec/clusterIPs", "['10.0.0.1']",
-          "spec.clusterIPs: Invalid value: ['10.0.0.1']: must be empty when `clusterIP` is not "
-          "specified" },
-        { "spec/clusterIP", "'10.0.0.1'", "spec.clusterIPs: Required value" },
-        { "metadata/annotations", "{'service.beta.kubernetes.io/load-balancer-source-ranges':'x'}",
-          "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: "
-          "Forbidden: may only be used when `type` is 'LoadBalancer'" },
-        { "metadata/annotations",
-          "{'service.kubernetes.io/topology-aware-hints':'a','service.kubernetes.io/"
-          "topology-mode':'b'}",
-          "metadata.annotations[service.kubernetes.io/topology-mode]: Invalid value: 'b': must "
-          "match annotations[service.kubernetes.io/topology-aware-hints] when both are specified" },
-    };
-    CREATES("v1", "Service", base, rows);
-}
+static const struct suite_change services[] = {
+    { "spec/ports", NULL, "spec.ports: Required value" },
+    { "spec/ports/0/port", "0",
+      "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive\n"
+      "spec.ports[0].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive" },
+    { "spec/ports/0/protocol", "'HTTP'",
+      "spec.ports[0].protocol: Unsupported value: 'HTTP': supported values: 'SCTP', 'TCP', "
+      "'UDP'" },
+    { "spec/ports/0/targetPort", "'80'",
+      "spec.ports[0].targetPort: Invalid value: '80': must contain at least one letter (a-z)" },
+    { "spec/ports/0/appProtocol", "'a b/c'",
+      "spec.ports[0].appProtocol: Invalid value: 'a b/c': prefix part " SUBDOMAIN },
+    { "spec/ports/0/nodePort", "30000",
+      "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'" },
+    { "spec/ports", "[{'port':80},{'port':81}]",
+      "spec.ports[0].name: Required value\n"
+      "spec.ports[1].name: Required value" },
+    { "spec/ports", "[{'name':'a','port':80},{'name':'a','port':81}]",
+      "spec.ports[1].name: Duplicate value: 'a'" },
+    { "spec/ports", "[{'name':'a','port':80},{'name':'b','port':80}]",
+      "spec.ports[1]: Duplicate value: "
+      "{'Name':'','Protocol':'TCP','AppProtocol':null,'Port':80,'TargetPort':0,'NodePort':0}" },
+    { "spec/type", "'Bogus'",
+      "spec.type: Unsupported value: 'Bogus': supported values: 'ClusterIP', 'ExternalName', "
+      "'LoadBalancer', 'NodePort'" },
+    { "spec/type", "'ExternalName'", "spec.externalName: Required value" },
+    { "spec/sessionAffinity", "'Cookie'",
+      "spec.sessionAffinity: Unsupported value: 'Cookie': supported values: 'ClientIP', "
+      "'None'" },
+    { "spec/sessionAffinityConfig", "{'clientIP':{'timeoutSeconds':5}}", NULL },
+    { "spec/externalIPs", "['010.1.1.1']",
+      "spec.externalIPs[0]: Invalid value: '010.1.1.1': must not have leading 0s" },
+    { "spec/externalIPs", "['127.0.0.1']",
+      "spec.externalIPs[0]: Invalid value: '127.0.0.1': may not be in the loopback range "
+      "(127.0.0.0/8, ::1/128)" },
+    { "spec/loadBalancerSourceRanges", "['10.0.0.0/8']",
+      "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is "
+      "'LoadBalancer'" },
+    { "spec/loadBalancerClass", "'c'",
+      "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'" },
+    { "spec/allocateLoadBalancerNodePorts", "true",
+      "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is "
+      "'LoadBalancer'" },
+    { "spec/externalTrafficPolicy", "'Local'",
+      "spec.externalTrafficPolicy: Invalid value: 'Local': may only be set for "
+      "externally-accessible services" },
+    { "spec/healthCheckNodePort", "30000",
+      "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is "
+      "'LoadBalancer' and `externalTrafficPolicy` is 'Local'" },
+    { "spec/internalTrafficPolicy", "'Near'",
+      "spec.internalTrafficPolicy: Unsupported value: 'Near': supported values: 'Cluster', "
+      "'Local'" },
+    { "spec/trafficDistribution", "'Near'",
+      "spec.trafficDistribution: Unsupported value: 'Near': supported values: 'PreferClose', "
+      "'PreferSameZone', 'PreferSameNode'" },
+    { "spec/ipFamilies", "['IPv5']",
+      "spec.ipFamilies[0]: Unsupported value: 'IPv5': supported values: 'IPv4', 'IPv6'" },
+    { "spec/ipFamilies", "['IPv4','IPv4']", "spec.ipFamilies[1]: Duplicate value: 'IPv4'" },
+    { "spec/ipFamilyPolicy", "'Both'",
+      "spec.ipFamilyPolicy: Unsupported value: 'Both': supported values: 'PreferDualStack', "
+      "'RequireDualStack', 'SingleStack'" },
+    { "spec/clusterIPs", "['10.0.0.1']",
+      "spec.clusterIPs: Invalid value: ['10.0.0.1']: must be empty when `clusterIP` is not "
+      "specified" },
+    { "spec/clusterIP", "'10.0.0.1'", "spec.clusterIPs: Required value" },
+    { "metadata/annotations", "{'service.beta.kubernetes.io/load-balancer-source-ranges':'x'}",
+      "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: Forbidden: "
+      "may only be used when `type` is 'LoadBalancer'\n"
+      "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]: Invalid "
+      "value: 'x': must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)" },
+    { "metadata/annotations",
+      "{'service.kubernetes.io/topology-aware-hints':'a','service.kubernetes.io/"
+      "topology-mode':'b'}",
+      "metadata.annotations[service.kubernetes.io/topology-mode]: Invalid value: 'b': must "
+      "match annotations[service.kubernetes.io/topology-aware-hints] when both are specified" },
+};
 
-static void addressed_services_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META ",'spec':{'clusterIP':'10.0.0.1','clusterIPs':['10.0.0.1'],'ipFamilies':['IPv4'],'"
-        "ipFamilyPolicy':'SingleStack','ports':[{'port':80}]}}";
-    static const struct refusal rows[] = {
-        { "spec/clusterIPs", "['None','10.0.0.1']",
-          "spec.clusterIPs: Invalid value: ['None','10.0.0.1']: first value must match "
-          "`clusterIP`" },
-        { "spec/clusterIPs", "['10.0.0.1','10.0.0.2']",
-          "spec.clusterIPs: Invalid value: ['10.0.0.1','10.0.0.2']: may specify no more than one "
-          "IP for each IP family" },
-        { "spec/clusterIPs", "['10.0.0.1','fd00::1','fd00::2']",
-          "spec.clusterIPs: Invalid value: ['10.0.0.1','fd00::1','fd00::2']: may only hold up to 2 "
-          "values" },
-        { "spec/ipFamilies", "['IPv6']",
-          "spec.clusterIPs[0]: Invalid value: '10.0.0.1': expected an IPv6 value as indicated by "
-          "`ipFamilies[0]`" },
-        { "spec/clusterIP", "'None'",
-          "spec.clusterIPs: Invalid value: ['10.0.0.1']: first value must match `clusterIP`" },
-    };
-    CREATES("v1", "Service", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/clusterIPs", NULL,
-          "spec.clusterIPs[0]: Invalid value: null: primary clusterIP can not be unset" },
-        { "spec/clusterIPs", "['10.0.0.2']",
-          "spec.clusterIPs[0]: Invalid value: ['10.0.0.2']: may not change once set" },
-        { "spec/ipFamilies", "['IPv6']",
-          "spec.ipFamilies[0]: Invalid value: ['IPv6']: may not change once set" },
-        { "spec/ports/0/port", "81", NULL },
-    };
-    UPDATES("v1", "Service", base, changes);
-}
+static const char addressed_services_base[] =
+    "{" META ",'spec':{'clusterIP':'10.0.0.1','clusterIPs':['10.0.0.1'],'ipFamilies':['IPv4'],'"
+    "ipFamilyPolicy':'SingleStack','ports':[{'port':80}]}}";
 
-static void balanced_services_are_checked(void **state)
-{
-    (void)state;
-    static const char base[] =
-        "{" META ",'spec':{'type':'LoadBalancer','loadBalancerClass':'example.com/"
-        "c','externalTrafficPolicy':'Local','healthCheckNodePort':30001,'ports':[{'port':80}]}}";
-    static const struct refusal rows[] = {
-        { "spec/loadBalancerSourceRanges", "['10.0.0.0/33']",
-          "spec.LoadBalancerSourceRanges[0]: Invalid value: '10.0.0.0/33': must be a valid CIDR "
-          "value, (e.g. 10.9.8.0/24 or 2001:db8::/64)" },
-        { "spec/loadBalancerSourceRanges", "[' 10.0.0.0/8 ']", NULL },
-        { "spec/healthCheckNodePort", NULL, "spec.healthCheckNodePort: Required value" },
-        { "spec/externalTrafficPolicy", "'Near'",
-          "spec.externalTrafficPolicy: Unsupported value: 'Near': supported values: 'Cluster', "
-          "'Local'" },
-        { "spec/loadBalancerClass", "'a b'",
-          "spec.loadBalancerClass: Invalid value: 'a b': " QUALIFIED_NAME },
-    };
-    CREATES("v1", "Service", base, rows);
-    static const struct refusal changes[] = {
-        { "spec/loadBalancerClass", "'example.com/d'",
-          "spec.loadBalancerClass: Invalid value: 'example.com/d': may not change once set" },
-        { "spec/healthCheckNodePort", "30002",
-          "spec.healthCheckNodePort: Forbidden: field is immutable" },
-    };
-    UPDATES("v1", "Service", base, changes);
-    static const struct refusal statuses[] = {
-        { "status/loadBalancer/ingress", "[{'ip':'x'}]",
-          "status.loadBalancer.ingress[0].ip: Invalid value: 'x': must be a valid IP address, "
-          "(e.g. 10.9.8.7 or 2001:db8::ffff)" },
-        { "status/loadBalancer/ingress", "[{'hostname':'10.0.0.1'}]",
-          "status.loadBalancer.ingress[0].hostname: Invalid value: '10.0.0.1': must be a DNS name, "
-          "not an IP address" },
-        { "status/loadBalancer/ingress", "[{'hostname':'h','ipMode':'VIP'}]",
-          "status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not "
-          "set" },
-        { "status/loadBalancer/ingress", "[{'ip':'10.0.0.1','ipMode':'X'}]",
-          "status.loadBalancer.ingress[0].ipMode: Unsupported value: 'X': supported values: "
-          "'Proxy', 'VIP'" },
-        { "status/loadBalancer/ingress", "[{'ip':'10.0.0.1','ipMode':'VIP'}]", NULL },
-    };
-    UPDATES_SUB("v1", "Service", "status", base, statuses);
-}
+static const struct suite_change addressed_services[] = {
+    { "spec/clusterIPs", "['None','10.0.0.1']",
+      "spec.clusterIPs: Invalid value: ['None','10.0.0.1']: first value must match `clusterIP`\n"
+      "spec.clusterIPs: Invalid value: ['None','10.0.0.1']: 'None' must be the first and only "
+      "value" },
+    { "spec/clusterIPs", "['10.0.0.1','10.0.0.2']",
+      "spec.clusterIPs: Invalid value: ['10.0.0.1','10.0.0.2']: may specify no more than one "
+      "IP for each IP family" },
+    { "spec/clusterIPs", "['10.0.0.1','fd00::1','fd00::2']",
+      "spec.clusterIPs: Invalid value: ['10.0.0.1','fd00::1','fd00::2']: may only hold up to 2 "
+      "values" },
+    { "spec/ipFamilies", "['IPv6']",
+      "spec.clusterIPs[0]: Invalid value: '10.0.0.1': expected an IPv6 value as indicated by "
+      "`ipFamilies[0]`" },
+    { "spec/clusterIP", "'None'",
+      "spec.clusterIPs: Invalid value: ['10.0.0.1']: first value must match `clusterIP`" },
+};
+
+static const struct suite_change addressed_services_changes[] = {
+    { "spec/clusterIPs", NULL,
+      "spec.clusterIPs[0]: Invalid value: null: primary clusterIP can not be unset\n"
+      "spec.clusterIPs: Required value" },
+    { "spec/clusterIPs", "['10.0.0.2']",
+      "spec.clusterIPs[0]: Invalid value: ['10.0.0.2']: may not change once set\n"
+      "spec.clusterIPs: Invalid value: ['10.0.0.2']: first value must match `clusterIP`" },
+    { "spec/ipFamilies", "['IPv6']",
+      "spec.ipFamilies[0]: Invalid value: ['IPv6']: may not change once set\n"
+      "spec.clusterIPs[0]: Invalid value: '10.0.0.1': expected an IPv6 value as indicated by "
+      "`ipFamilies[0]`" },
+    { "spec/ports/0/port", "81", NULL },
+};
+
+static const char balanced_services_base[] =
+    "{" META ",'spec':{'type':'LoadBalancer','loadBalancerClass':'example.com/"
+    "c','externalTrafficPolicy':'Local','healthCheckNodePort':30001,'ports':[{'port':80}]}}";
+
+static const struct suite_change balanced_services[] = {
+    { "spec/loadBalancerSourceRanges", "['10.0.0.0/33']",
+      "spec.LoadBalancerSourceRanges[0]: Invalid value: '10.0.0.0/33': must be a valid CIDR "
+      "value, (e.g. 10.9.8.0/24 or 2001:db8::/64)" },
+    { "spec/loadBalancerSourceRanges", "[' 10.0.0.0/8 ']", NULL },
+    { "spec/healthCheckNodePort", NULL, "spec.healthCheckNodePort: Required value" },
+    { "spec/externalTrafficPolicy", "'Near'",
+      "spec.externalTrafficPolicy: Unsupported value: 'Near': supported values: 'Cluster', "
+      "'Local'\n"
+      "spec.healthCheckNodePort: Invalid value: 30001: may only be set when `type` is "
+      "'LoadBalancer' and `externalTrafficPolicy` is 'Local'" },
+    { "spec/loadBalancerClass", "'a b'",
+      "spec.loadBalancerClass: Invalid value: 'a b': " QUALIFIED_NAME },
+};
+
+static const struct suite_change balanced_services_changes[] = {
+    { "spec/loadBalancerClass", "'example.com/d'",
+      "spec.loadBalancerClass: Invalid value: 'example.com/d': may not change once set" },
+    { "spec/healthCheckNodePort", "30002",
+      "spec.healthCheckNodePort: Forbidden: field is immutable" },
+};
+
+static const struct suite_change balanced_services_statuses[] = {
+    { "status/loadBalancer/ingress", "[{'ip':'x'}]",
+      "status.loadBalancer.ingress[0].ip: Invalid value: 'x': must be a valid IP address, "
+      "(e.g. 10.9.8.7 or 2001:db8::ffff)" },
+    { "status/loadBalancer/ingress", "[{'hostname':'10.0.0.1'}]",
+      "status.loadBalancer.ingress[0].hostname: Invalid value: '10.0.0.1': must be a DNS name, "
+      "not an IP address" },
+    { "status/loadBalancer/ingress", "[{'hostname':'h','ipMode':'VIP'}]",
+      "status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not "
+      "set" },
+    { "status/loadBalancer/ingress", "[{'ip':'10.0.0.1','ipMode':'X'}]",
+      "status.loadBalancer.ingress[0].ipMode: Unsupported value: 'X': supported values: "
+      "'Proxy', 'VIP'" },
+    { "status/loadBalancer/ingress", "[{'ip':'10.0.0.1','ipMode':'VIP'}]", NULL },
+};
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(services_are_checked),
-        cmocka_unit_test(addressed_services_are_checked),
-        cmocka_unit_test(balanced_services_are_checked),
+    static const struct suite_validate tables[] = {
+        SUITE_CREATES("v1", "Service", services_base, services),
+        SUITE_CREATES("v1", "Service", addressed_services_base, addressed_services),
+        SUITE_UPDATES("v1", "Service", addressed_services_base, addressed_services_changes),
+        SUITE_CREATES("v1", "Service", balanced_services_base, balanced_services),
+        SUITE_UPDATES("v1", "Service", balanced_services_base, balanced_services_changes),
+        SUITE_UPDATES_SUB("v1", "Service", "status", balanced_services_base,
+                          balanced_services_statuses),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_MAIN(tables);
 }
