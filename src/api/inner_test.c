@@ -7,26 +7,11 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
-
-static struct value parsed(struct arena *a, const char *text)
-{
-    struct value v;
-    struct err err = ERR_INIT(a);
-    char *json = arena_dup(a, text, strlen(text));
-    for (size_t i = 0; i < strlen(text); i++)
-        json[i] = json[i] == '\'' ? '"' : json[i];
-    if (json_read(a, (struct str){ json, strlen(text) }, NULL, &v, &err) < 0)
-        fail_msg("%s: " STR_FMT, text, STR_ARG(err.msg));
-    return v;
-}
+#include "api/suite_json.h"
 
 static void expect(struct arena *a, struct str have, const char *want)
 {
-    char *text = arena_dup(a, have.p, have.n);
-    for (size_t i = 0; i < have.n; i++)
-        text[i] = text[i] == '"' ? '\'' : text[i];
-    if (!str_eq((struct str){ text, have.n }, str_of(want)))
+    if (!str_eq(suite_swap(a, have, '"', '\''), str_of(want)))
         fail_msg("want: %s\nhave: " STR_FMT, want, STR_ARG(have));
 }
 
@@ -35,7 +20,7 @@ static void check(const char *api_version, const char *type, const char *text, c
     struct arena a;
     arena_init(&a);
     struct field_errors e = FIELD_ERRORS_INIT(&a);
-    struct value v = parsed(&a, text);
+    struct value v = suite_json(&a, text);
     expect(&a, inner_json(&e, str_of(api_version), str_of(type), &v), want);
     arena_done(&a);
 }
@@ -96,8 +81,8 @@ static void changes_are_shown(void **state)
     struct arena a;
     arena_init(&a);
     struct field_errors e = FIELD_ERRORS_INIT(&a);
-    struct value old = parsed(&a, "{'kind':'Role','name':'r'}");
-    struct value new_val = parsed(&a, "{'kind':'Role','name':'s'}");
+    struct value old = suite_json(&a, "{'kind':'Role','name':'r'}");
+    struct value new_val = suite_json(&a, "{'kind':'Role','name':'s'}");
     struct str version = STR("rbac.authorization.k8s.io/v1"), type = STR("RoleRef");
     expect(&a, inner_diff(&e, version, type, &old, &new_val),
            "@@ -1,5 +1,5 @@\n {\n  'APIGroup': '',\n  'Kind': 'Role',\n- 'Name': 'r'\n"

@@ -50,3 +50,19 @@ void suite_json_same(const struct value *got, const struct value *want, const ch
         fail_msg("%s\n got: " STR_FMT "\nwant: " STR_FMT, about, STR_ARG(buf_str(&x)),
                  STR_ARG(buf_str(&y)));
 }
+
+struct arena suite_arena;
+
+int suite_arena_set_up(void **state)
+{
+    (void)state;
+    arena_init(&suite_arena);
+    return 0;
+}
+
+int suite_arena_tear_down(void **state)
+{
+    (void)state;
+    arena_done(&suite_arena);
+    return 0;
+}

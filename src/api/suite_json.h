@@ -14,3 +14,8 @@ struct value suite_json(struct arena *a, const char *text);
 const struct value *suite_json_at(struct arena *a, const struct value *v, const char *path);
 /* Fails the test unless they are equal, and shows both. `about` says what was looked at. */
 void suite_json_same(const struct value *got, const struct value *want, const char *about);
+
+/* An arena that lives as long as one test, with the set-up and tear-down that make it so. */
+extern struct arena suite_arena;
+int suite_arena_set_up(void **state);
+int suite_arena_tear_down(void **state);

@@ -9,31 +9,15 @@
 
 #include "api/codec/cbor_number.h"
 #include "api/go/gofloat.h"
+#include "api/suite_json.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct arena arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_done(&arena);
-    return 0;
-}
 
 static struct str unhex(const char *text)
 {
     size_t n = strlen(text) / 2;
-    char *bytes = arena_alloc(&arena, n + 1, 1);
+    char *bytes = arena_alloc(&suite_arena, n + 1, 1);
     for (size_t i = 0; i < n; i++) {
         char pair[3] = { text[2 * i], text[2 * i + 1], '\0' };
         bytes[i] = (char)strtoul(pair, NULL, 16);
@@ -46,13 +30,13 @@ static const char *hexed(struct str bytes)
     autobuf out = { 0 };
     for (size_t i = 0; i < bytes.n; i++)
         buf_printf(&out, "%02x", (unsigned char)bytes.p[i]);
-    return str_cstr(&arena, buf_str(&out));
+    return str_cstr(&suite_arena, buf_str(&out));
 }
 
 static struct value json(const char *text)
 {
     struct value v;
-    assert_int_equal(json_read(&arena, str_of(text), NULL, &v, NULL), 0);
+    assert_int_equal(json_read(&suite_arena, str_of(text), NULL, &v, NULL), 0);
     return v;
 }
 
@@ -147,14 +131,14 @@ static void items_become_json(void **state)
         { "c1f9be00", "\"1969-12-31T23:59:58.5Z\"" },
         { "c11b0000003afff4417f", "\"9999-12-31T23:59:59Z\"" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v;
-        struct err err = ERR_INIT(&arena);
+        struct err err = ERR_INIT(&suite_arena);
         autobuf out = { 0 };
-        if (cbor_read(&arena, unhex(rows[i].hex), &v, &err) < 0)
+        if (cbor_read(&suite_arena, unhex(rows[i].hex), &v, &err) < 0)
             fail_msg("%s: " STR_FMT, rows[i].hex, STR_ARG(err.msg));
         json_write(&out, &v);
-        assert_string_equal(str_cstr(&arena, buf_str(&out)), rows[i].json);
+        assert_string_equal(str_cstr(&suite_arena, buf_str(&out)), rows[i].json);
     }
 }
 
@@ -280,14 +264,14 @@ static void bad_items_are_refused_in_upstreams_words(void **state)
                                   "time.Time (18446744073709551615 overflows Go's int64)" },
         { "c1f97c00", NO "floating-point infinity" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v;
-        struct err err = ERR_INIT(&arena);
+        struct err err = ERR_INIT(&suite_arena);
         struct str bytes = unhex(rows[i].hex);
-        if (cbor_read(&arena, bytes, &v, &err) != -ERR_BAD_REQUEST)
+        if (cbor_read(&suite_arena, bytes, &v, &err) != -ERR_BAD_REQUEST)
             fail_msg("%s is taken", rows[i].hex);
-        assert_string_equal(str_cstr(&arena, err.msg), rows[i].msg);
-        assert_true(cbor_read(&arena, bytes, &v, NULL) < 0);
+        assert_string_equal(str_cstr(&suite_arena, err.msg), rows[i].msg);
+        assert_true(cbor_read(&suite_arena, bytes, &v, NULL) < 0);
     }
 }
 
@@ -339,7 +323,7 @@ static void json_becomes_items(void **state)
         { "{\"a\":1,\"b\":2,\"a\":3}", "a2416103416202" },
         { "{\"a\":{\"c\":1,\"b\":[{\"y\":1,\"x\":2}]}}", "a14161a2416281a2417802417901416301" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = json(rows[i].json);
         autobuf out = { 0 };
         cbor_write_item(&out, NULL, &v);
@@ -377,7 +361,7 @@ static void bytes_are_bytes_where_the_type_says_so(void **state)
                                               "446b696e6446536563726574"
                                               "44747970654451513d3d");
     struct value again;
-    assert_int_equal(cbor_read(&arena, buf_str(&out), &again, NULL), 0);
+    assert_int_equal(cbor_read(&suite_arena, buf_str(&out), &again, NULL), 0);
     assert_true(value_eq(&secret, &again));
 
     /* In a list inside a struct: webhooks[].clientConfig.caBundle. */
@@ -394,16 +378,16 @@ static void sequences_are_read_item_by_item(void **state)
     (void)state;
     struct str rest = unhex("d9d9f7a0d9d9f78101f6");
     struct value v;
-    assert_int_equal(cbor_read_next(&arena, &rest, &v, NULL), 0);
+    assert_int_equal(cbor_read_next(&suite_arena, &rest, &v, NULL), 0);
     assert_true(value_is(&v, VALUE_OBJECT));
-    assert_int_equal(cbor_read_next(&arena, &rest, &v, NULL), 0);
+    assert_int_equal(cbor_read_next(&suite_arena, &rest, &v, NULL), 0);
     assert_true(value_is(&v, VALUE_ARRAY));
-    assert_int_equal(cbor_read_next(&arena, &rest, &v, NULL), 0);
+    assert_int_equal(cbor_read_next(&suite_arena, &rest, &v, NULL), 0);
     assert_true(value_is(&v, VALUE_NULL));
     assert_int_equal(rest.n, 0);
-    assert_int_equal(cbor_read_next(&arena, &rest, &v, NULL), -ERR_BAD_REQUEST);
+    assert_int_equal(cbor_read_next(&suite_arena, &rest, &v, NULL), -ERR_BAD_REQUEST);
     rest = unhex("8201");
-    assert_int_equal(cbor_read_next(&arena, &rest, &v, NULL), -ERR_BAD_REQUEST);
+    assert_int_equal(cbor_read_next(&suite_arena, &rest, &v, NULL), -ERR_BAD_REQUEST);
     assert_int_equal(rest.n, 2);
 }
 
@@ -417,7 +401,7 @@ static int read_nested(size_t depth, char opening, struct value *ret)
                                     "a"));
     }
     buf_byte(&bytes, 0);
-    return cbor_read(&arena, arena_str(&arena, buf_str(&bytes)), ret, NULL);
+    return cbor_read(&suite_arena, arena_str(&suite_arena, buf_str(&bytes)), ret, NULL);
 }
 
 static void depth_is_bounded(void **state)
@@ -431,7 +415,7 @@ static void depth_is_bounded(void **state)
         assert_true(read_nested(LIMIT_JSON_DEPTH + 1, openings[i], &v) < 0);
         assert_int_equal(read_nested(LIMIT_JSON_DEPTH, openings[i], &v), 0);
         cbor_write(&out, NULL, &v);
-        assert_int_equal(cbor_read(&arena, buf_str(&out), &again, NULL), 0);
+        assert_int_equal(cbor_read(&suite_arena, buf_str(&out), &again, NULL), 0);
         assert_true(value_eq(&v, &again));
     }
     struct value v;
@@ -444,13 +428,13 @@ static void lengths_are_checked_before_allocation(void **state)
 {
     (void)state;
     struct value v;
-    size_t before = arena.held;
+    size_t before = suite_arena.held;
     for (size_t i = 0; i < 1000; i++) {
-        assert_true(cbor_read(&arena, STR("\x9a\xff\xff\xff\xff\x00"), &v, NULL) < 0);
-        assert_true(cbor_read(&arena, STR("\xba\x7f\xff\xff\xff\x00"), &v, NULL) < 0);
-        assert_true(cbor_read(&arena, STR("\x5a\x7f\xff\xff\xff\x00"), &v, NULL) < 0);
+        assert_true(cbor_read(&suite_arena, STR("\x9a\xff\xff\xff\xff\x00"), &v, NULL) < 0);
+        assert_true(cbor_read(&suite_arena, STR("\xba\x7f\xff\xff\xff\x00"), &v, NULL) < 0);
+        assert_true(cbor_read(&suite_arena, STR("\x5a\x7f\xff\xff\xff\x00"), &v, NULL) < 0);
     }
-    assert_in_range(arena.held - before, 0, 4 << 20);
+    assert_in_range(suite_arena.held - before, 0, 4 << 20);
 }
 
 static void every_half_is_written_as_it_was_read(void **state)
@@ -468,7 +452,7 @@ static void every_half_is_written_as_it_was_read(void **state)
     }
     assert_int_equal(finite, 2 * 0x7c00);
     static const double others[] = { 65519.9, 65536, 1e-8, 1.1, 2049.0, 0x1p-25, 0x1.8p-24, 1e300 };
-    for (size_t i = 0; i < COUNT(others); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         uint16_t back;
         assert_false(cbor_to_half(others[i], &back));
     }
@@ -499,13 +483,14 @@ static void doubles_have_the_text_of_go(void **state)
         { 9.5367431640625e-7, "9.5367431640625e-7" },
         { 2.2250738585072014e-308, "2.2250738585072014e-308" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        assert_string_equal(str_cstr(&arena, gofloat_text(&arena, rows[i].d)), rows[i].want);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(str_cstr(&suite_arena, gofloat_text(&suite_arena, rows[i].d)),
+                            rows[i].want);
 }
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, suite_arena_set_up, suite_arena_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(items_become_json),
         TEST(bad_items_are_refused_in_upstreams_words),

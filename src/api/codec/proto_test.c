@@ -5,25 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "api/suite_json.h"
 #include "base/idiom.h"
 #include "base/json.h"
 #include "base/mem.h"
-
-static struct arena arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_done(&arena);
-    return 0;
-}
 
 static const struct kind_type *type(const char *name)
 {
@@ -34,15 +19,15 @@ static const struct kind_type *type(const char *name)
 /* What a message of that type reads as, or NULL. */
 static const char *read_as(const char *name, struct str bytes)
 {
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct value v;
-    if (proto_read(&arena, type(name), bytes, STR("v1"), str_of(name), &v, &err) < 0) {
+    if (proto_read(&suite_arena, type(name), bytes, STR("v1"), str_of(name), &v, &err) < 0) {
         assert_int_equal(err.code, ERR_BAD_REQUEST);
         return NULL;
     }
     autobuf text = { 0 };
     json_write(&text, &v);
-    return str_cstr(&arena, buf_str(&text));
+    return str_cstr(&suite_arena, buf_str(&text));
 }
 
 static void messages_become_objects(void **state)
@@ -131,9 +116,9 @@ static void many_unknown_fields_are_linear(void **state)
     autobuf bytes = { 0 };
     for (int i = 0; i < 300000; i++)
         buf_str_add(&bytes, STR("\xa3\x06\x10\x01\x1a\x00\xa4\x06"));
-    size_t held = arena.held;
+    size_t held = suite_arena.held;
     assert_non_null(read_as("ConfigMap", buf_str(&bytes)));
-    assert_true(arena.held - held < 65536);
+    assert_true(suite_arena.held - held < 65536);
 }
 
 /* Two bytes each: what is read of them is little more than a value each. */
@@ -142,20 +127,21 @@ static void many_empty_messages_take_little(void **state)
     (void)state;
     enum { N = 500000 };
     autobuf bytes = { 0 };
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct value out;
     for (size_t i = 0; i < N; i++)
         buf_add(&bytes, "\x6a\0", 2); /* ownerReferences */
     assert_int_equal(
-        proto_read(&arena, type("ObjectMeta"), buf_str(&bytes), STR(""), STR(""), &out, &err), 0);
+        proto_read(&suite_arena, type("ObjectMeta"), buf_str(&bytes), STR(""), STR(""), &out, &err),
+        0);
     assert_int_equal(value_get(&out, STR("ownerReferences"))->n, N);
-    assert_true(arena.held < 20 * bytes.n);
+    assert_true(suite_arena.held < 20 * bytes.n);
 }
 
 static void envelopes(void **state)
 {
     (void)state;
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct proto_envelope e;
     assert_int_equal(
         proto_envelope_read(STR("k8s\0\x0a\x08\x0a\x02v1\x12\x02Xy\x12\x01z\x1a\x00"), &e, &err),
@@ -178,7 +164,7 @@ static void envelopes(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(proto_envelope_read(rows[i].bytes, &e, &err), -ERR_BAD_REQUEST);
-        assert_string_equal(str_cstr(&arena, err.msg), rows[i].why);
+        assert_string_equal(str_cstr(&suite_arena, err.msg), rows[i].why);
         err_clear(&err);
     }
 }
@@ -214,7 +200,8 @@ static void every_type_is_written(void **state)
 
 int main(void)
 {
-#define PROTO_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define PROTO_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, suite_arena_set_up, suite_arena_tear_down)
     const struct CMUnitTest tests[] = {
         PROTO_TEST(messages_become_objects),
         PROTO_TEST(bad_bytes_are_refused),

@@ -1,7 +1,7 @@
 /* The rules of all kinds that are not about pods: objects in, cells out. */
 #include "api/columns/columns.h"
 
-#include "api/columns/columns_check_test.h"
+#include "api/columns/suite_columns.h"
 
 #define OBJECT(more) "{" META "," more "}"
 
@@ -15,7 +15,7 @@
 static void services(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 services",
           SERVICE("'type':'ClusterIP','clusterIPs':['10.0.0.1','fd00::1'],'clusterIP':'10.0.0.1',"
                   "'selector':{'b':'','a':'1'},'ports':[{'port':80,'protocol':'TCP'},"
@@ -42,7 +42,7 @@ static void services(void **state)
         { "v1 services", SERVICE("'type':''", ""),
           "['a','','<none>','<unknown>','<none>','4m5s','<none>']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define IPS(a, b)       "'addresses':[{'ip':'" a "'},{'ip':'" b "'}]"
@@ -52,7 +52,7 @@ static void services(void **state)
 static void endpoints(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 endpoints", "{" META "}", "['a','<none>','4m5s']" },
         { "v1 endpoints", OBJECT("'subsets':[{'ports':[{'port':80}]}]"), "['a','','4m5s']" },
         { "v1 endpoints", OBJECT("'subsets':[{" IPS("1.1.1.1", "fd00::1") "}]"),
@@ -75,7 +75,7 @@ static void endpoints(void **state)
           "['a','','1,2,3 + 2 more...','1.1.1.1,2.2.2.2,3.3.3.3 + 1 more...','4m5s']" },
         { SLICE, OBJECT("'ports':[{'name':''}]"), "['a','','<unset>','<unset>','4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define INGRESS    "networking.k8s.io/v1 ingresses"
@@ -86,7 +86,7 @@ static void endpoints(void **state)
 static void ingresses_and_ranges(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { INGRESS, "{" META "}", "['a','<none>','*','','80','4m5s']" },
         { INGRESS,
           OBJECT("'spec':{'ingressClassName':'c','tls':[{}],'rules':[" HOST("x") ",{}," HOST(
@@ -116,7 +116,7 @@ static void ingresses_and_ranges(void **state)
           "['a','r.g/s','4m5s']" },
         { ADDRESS, "{" META "}", "['a','<none>','4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void selectors(void **state)
@@ -141,12 +141,12 @@ static void selectors(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value obj = value_object();
         value_set(&a, value_ensure(&a, &obj, STR("spec")), STR("podSelector"),
-                  check_parse(&a, rows[i].selector));
-        struct value cells = columns_row(&a, check_resource("networking.k8s.io/v1 networkpolicies"),
-                                         &obj, NOW_NS, NULL);
+                  suite_json(&a, rows[i].selector));
+        struct value cells = columns_row(
+            &a, suite_columns_resource("networking.k8s.io/v1 networkpolicies"), &obj, NOW_NS, NULL);
         assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 1))), rows[i].text);
     }
     arena_done(&a);
@@ -162,7 +162,7 @@ static void selectors(void **state)
 static void storage(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { PV, "{" META "}", "['a','0','','','','','','<unset>','','4m5s','<unset>']" },
         { PV,
           OBJECT("'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteOncePod',"
@@ -208,7 +208,7 @@ static void storage(void **state)
           "['a',false,true,true,'x,',true,'Persistent,Ephemeral','4m5s']" },
         { "storage.k8s.io/v1 csinodes", OBJECT("'spec':{'drivers':[{},{}]}"), "['a',2,'4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* ---- The cluster ---- */
@@ -220,7 +220,7 @@ static void storage(void **state)
 static void nodes(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 nodes", "{" META "}",
           "['a','Unknown','<none>','4m5s','','<none>','<none>','<unknown>','<unknown>',"
           "'<unknown>']" },
@@ -242,7 +242,7 @@ static void nodes(void **state)
           "['a','NotReady','x','4m5s','','<none>','<none>','<unknown>','<unknown> (arm64)',"
           "'<unknown>']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define AT(time) "'2026-01-02T03:" time "Z'"
@@ -253,7 +253,7 @@ static void nodes(void **state)
 static void events(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 events",
           EVENT("'source':{'component':'kubelet','host':'n'},'count':6,'firstTimestamp':" AT(
               "02:05") ",'lastTimestamp':" AT("04:00")),
@@ -284,13 +284,13 @@ static void events(void **state)
               "'deprecatedFirstTimestamp':" AT("02:05") ",'deprecatedLastTimestamp':" AT("04:00")),
           "['5s','','','','','d, h','','2m',4,'a']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void other_core_kinds(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 namespaces", OBJECT("'status':{'phase':'Active'}"), "['a','Active','4m5s']" },
         { "v1 configmaps", OBJECT("'data':{'x':'','y':''},'binaryData':{'z':''}"),
           "['a',3,'4m5s']" },
@@ -333,7 +333,7 @@ static void other_core_kinds(void **state)
           "['a','k','v','NoExecute','5s','4m5s']" },
         { "resource.k8s.io/v1 devicetaintrules", "{" META "}", "['a','','','','','4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* ---- The API itself ---- */
@@ -346,7 +346,7 @@ static void other_core_kinds(void **state)
 static void extensions(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { DEFINITION, "{" META "}", "['a','','', " CREATED ",'','','',false]" },
         { DEFINITION,
           OBJECT("'spec':{'scope':'Namespaced','group':'g','names':{'kind':'K','shortNames':['k',"
@@ -370,7 +370,7 @@ static void extensions(void **state)
                  "'status':'False'},{'type':'Other','status':'True'}]}"),
           "['a','r','Succeeded']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define ADMISSION   "admissionregistration.k8s.io/"
@@ -379,7 +379,7 @@ static void extensions(void **state)
 static void admission(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { ADMISSION "v1 mutatingwebhookconfigurations", OBJECT("'webhooks':[{},{}]"),
           "['a',2,'4m5s']" },
         { ADMISSION "v1 validatingwebhookconfigurations", "{" META "}", "['a',0,'4m5s']" },
@@ -401,7 +401,7 @@ static void admission(void **state)
           "[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[y x],},"
           "LabelSelectorRequirement{Key:l,Operator:Exists,Values:[],},},}','4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define FLOW  "flowcontrol.apiserver.k8s.io/v1 flowschemas"
@@ -410,7 +410,7 @@ static void admission(void **state)
 static void flow_control(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { FLOW,
           OBJECT("'spec':{'priorityLevelConfiguration':{'name':'l'},'matchingPrecedence':9,"
                  "'distinguisherMethod':{'type':'ByUser'}},'status':{'conditions':[{'type':"
@@ -428,7 +428,7 @@ static void flow_control(void **state)
                  "'limitResponse':{'queuing':{'queues':8,'handSize':2,'queueLengthLimit':50}}}}"),
           "['a','Limited',5,8,2,50,'4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define SIGNING "certificates.k8s.io/v1 certificatesigningrequests"
@@ -436,7 +436,7 @@ static void flow_control(void **state)
 static void access_and_certificates(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "rbac.authorization.k8s.io/v1 rolebindings",
           OBJECT("'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User','name':'u'},"
                  "{'kind':'Group','name':'g'},{'kind':'ServiceAccount','namespace':'n','name':'s'}"
@@ -464,7 +464,7 @@ static void access_and_certificates(void **state)
                  "'Issued'}]}"),
           "['a','p','s','n','x','Issued','k=v']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* Kinds that no served version has; their columns are known all the same. */
@@ -491,14 +491,14 @@ static void kinds_that_are_not_served(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct kind_type type = { .name = rows[i].kind };
         struct kind_resource r = { .group = rows[i].group,
                                    .version = rows[i].version,
                                    .type = &type };
-        struct value obj = check_parse(&a, rows[i].obj), want = check_parse(&a, rows[i].cells);
+        struct value obj = suite_json(&a, rows[i].obj), want = suite_json(&a, rows[i].cells);
         struct value got = columns_row(&a, &r, &obj, NOW_NS, NULL);
-        check_same(&got, &want, rows[i].obj);
+        suite_json_same(&got, &want, rows[i].obj);
     }
     arena_done(&a);
 }

@@ -2,7 +2,8 @@
  */
 #include "api/columns/columns.h"
 
-#include "api/columns/columns_check_test.h"
+#include "api/columns/suite_columns.h"
+#include "base/json.h"
 
 /* ---- Ages and dates ---- */
 
@@ -48,12 +49,12 @@ static void ages_are_short(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value obj = value_object();
         value_set(&a, value_ensure(&a, &obj, STR("metadata")), STR("creationTimestamp"),
                   value_string(str_of(rows[i].time)));
         struct value cells =
-            columns_row(&a, check_resource("v1 serviceaccounts"), &obj, NOW_NS, NULL);
+            columns_row(&a, suite_columns_resource("v1 serviceaccounts"), &obj, NOW_NS, NULL);
         assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 1))), rows[i].age);
     }
     arena_done(&a);
@@ -62,7 +63,7 @@ static void ages_are_short(void **state)
 static void kinds_without_a_rule_have_a_date(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 limitranges", "{" META "}", "['a','2026-01-02T03:00:00Z']" },
         { "rbac.authorization.k8s.io/v1 clusterroles",
           "{'metadata':{'name':'b','creationTimestamp':'2026-01-02T04:00:00.25+02:00'}}",
@@ -72,7 +73,7 @@ static void kinds_without_a_rule_have_a_date(void **state)
         { "storage.k8s.io/v1 csistoragecapacities",
           "{'metadata':{'name':'b','creationTimestamp':null}}", "['b','0001-01-01T00:00:00Z']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* ---- Definitions ---- */
@@ -121,12 +122,12 @@ static void definitions_have_types_and_formats(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct value list = columns_definitions(&a, check_resource(rows[i].resource));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct value list = columns_definitions(&a, suite_columns_resource(rows[i].resource));
         struct value *def = value_edit_at(&a, &list, rows[i].column);
-        struct value want = check_parse(&a, rows[i].want);
+        struct value want = suite_json(&a, rows[i].want);
         value_remove(&a, def, STR("description"));
-        check_same(def, &want, rows[i].resource);
+        suite_json_same(def, &want, rows[i].resource);
     }
     arena_done(&a);
 }
@@ -164,7 +165,7 @@ static struct value all_of(struct arena *a, struct value *shape)
         "regarding",  "reclaimPolicy",  "note",      "provisioner",
     };
     struct value obj = value_object();
-    for (size_t i = 0; i < COUNT(members); i++)
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
         value_add(a, &obj, str_of(members[i]), value_share(shape));
     return obj;
 }
@@ -220,8 +221,8 @@ static void nothing_is_taken_for_granted(void **state)
                 continue;
             struct arena a;
             arena_init(&a);
-            for (size_t s = 0; s < COUNT(shapes); s++) {
-                struct value shape = check_parse(&a, shapes[s]);
+            for (size_t s = 0; s < ARRAY_LEN(shapes); s++) {
+                struct value shape = suite_json(&a, shapes[s]);
                 struct value members = all_of(&a, &shape), inner = all_of(&a, &members);
                 struct value fields = filled(&a, r->type, &shape, 4);
                 print_hostile(&a, r, &shape);
@@ -250,7 +251,7 @@ static void large_pods_take_little_time(void **state)
     for (int i = 0; i < MANY; i++) {
         struct value name = value_string(arena_printf(&a, "example.com/%d", i));
         struct value gate = value_object(), init = value_object(), status = value_object();
-        struct value done = check_parse(&a, "{'terminated':{'exitCode':0}}");
+        struct value done = suite_json(&a, "{'terminated':{'exitCode':0}}");
         value_add(&a, &gate, STR("conditionType"), name);
         value_push(&a, &gates, gate);
         value_add(&a, &init, STR("name"), name);
@@ -268,7 +269,7 @@ static void large_pods_take_little_time(void **state)
     value_add(&a, status, STR("conditions"), conditions);
     value_add(&a, status, STR("initContainerStatuses"), statuses);
     int64_t start = clock_mono_ns(&clock_system);
-    struct value cells = columns_row(&a, check_resource("v1 pods"), &obj, NOW_NS, NULL);
+    struct value cells = columns_row(&a, suite_columns_resource("v1 pods"), &obj, NOW_NS, NULL);
     assert_true(clock_mono_ns(&clock_system) - start < 10 * NS_PER_SEC);
     assert_string_equal(str_cstr(&a, value_str(value_at(&cells, 8))), "40000/40000");
     arena_done(&a);
@@ -280,16 +281,16 @@ static void check_list(const char *resource, const char *items, const char *want
 {
     struct arena a;
     arena_init(&a);
-    struct value list = check_parse(&a, items), rows = value_array();
+    struct value list = suite_json(&a, items), rows = value_array();
     const struct value *objs[8];
-    struct value cells[8], expected = check_parse(&a, want);
+    struct value cells[8], expected = suite_json(&a, want);
     for (size_t i = 0; i < list.n; i++)
         objs[i] = value_at(&list, i);
-    assert_true(columns_need_whole_list(check_resource(resource)));
-    columns_list(&a, check_resource(resource), objs, list.n, NOW_NS, cells);
+    assert_true(columns_need_whole_list(suite_columns_resource(resource)));
+    columns_list(&a, suite_columns_resource(resource), objs, list.n, NOW_NS, cells);
     for (size_t i = 0; i < list.n; i++)
         value_push(&a, &rows, value_share(value_edit_at(&a, &cells[i], 0)));
-    check_same(&rows, &expected, items);
+    suite_json_same(&rows, &expected, items);
     arena_done(&a);
 }
 
@@ -314,10 +315,10 @@ static void the_youngest_default_class_is_marked(void **state)
     check_list(r, "[" CLASS("a", "00", "'storageclass.kubernetes.io/is-default-class':'false'") "]",
                "['a']");
     /* Alone it is not said to be the default: there may be a younger one. */
-    static const struct check alone = { "storage.k8s.io/v1 storageclasses",
-                                        CLASS("a", "00", DEFAULT),
-                                        "['a','','Delete','Immediate',false,'4m5s']" };
-    check_rows(&alone, 1);
+    static const struct suite_cells alone = { "storage.k8s.io/v1 storageclasses",
+                                              CLASS("a", "00", DEFAULT),
+                                              "['a','','Delete','Immediate',false,'4m5s']" };
+    suite_columns_run(&alone, 1);
 }
 
 static void flow_schemas_are_in_order_of_precedence(void **state)
@@ -328,7 +329,7 @@ static void flow_schemas_are_in_order_of_precedence(void **state)
                "{'metadata':{'name':'a'},'spec':{'matchingPrecedence':20}},"
                "{'metadata':{'name':'b'},'spec':{'matchingPrecedence':10}}]",
                "['b','c','a']");
-    assert_false(columns_need_whole_list(check_resource("v1 pods")));
+    assert_false(columns_need_whole_list(suite_columns_resource("v1 pods")));
 }
 
 int main(void)

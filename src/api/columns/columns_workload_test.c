@@ -1,7 +1,7 @@
 /* The rules of pods and of what makes them: objects in, cells out. */
 #include "api/columns/columns.h"
 
-#include "api/columns/columns_check_test.h"
+#include "api/columns/suite_columns.h"
 
 /* ---- Pods ---- */
 
@@ -20,7 +20,7 @@
 static void pods(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 pods", POD(ONE, "'phase':'Pending'"), SHOWS("0/1", "Pending", "0") },
         { "v1 pods", POD(ONE, "'phase':'Failed','reason':'Evicted'"),
           SHOWS("0/1", "Evicted", "0") },
@@ -55,7 +55,7 @@ static void pods(void **state)
         { "v1 pods", POD(ONE, "'phase':'Running','containerStatuses':[{'restartCount':2}]"),
           SHOWS("0/1", "Running", "2") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define COMPLETED "{'state':{'terminated':{'exitCode':0,'reason':'Completed'}}}"
@@ -64,7 +64,7 @@ static void pods(void **state)
 static void pods_of_which_one_container_is_done(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 pods", POD(TWO, READY "'containerStatuses':[" COMPLETED "," RUNS("d") "]"),
           SHOWS("1/2", "Running", "0") },
         { "v1 pods", POD(TWO, "'containerStatuses':[" COMPLETED "," RUNS("d") "]"),
@@ -74,13 +74,13 @@ static void pods_of_which_one_container_is_done(void **state)
         { "v1 pods", POD(TWO, "'containerStatuses':[" COMPLETED "," COMPLETED "]"),
           SHOWS("0/2", "Completed", "0") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void pods_that_are_starting(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 pods", POD(INIT_TWO, "'initContainerStatuses':[{'name':'i','state':{'running':{}}}]"),
           SHOWS("0/1", "Init:0/2", "0") },
         { "v1 pods",
@@ -116,13 +116,13 @@ static void pods_that_are_starting(void **state)
                         "'containerStatuses':[{'state':{'waiting':{'reason':'Paused'}}}]"),
           SHOWS("0/1", "Paused", "0") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void pods_with_sidecars(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 pods", POD(SIDECAR, "'initContainerStatuses':[{'name':'i','state':{'running':{}}}]"),
           SHOWS("0/2", "Init:0/1", "0") },
         { "v1 pods",
@@ -137,13 +137,13 @@ static void pods_with_sidecars(void **state)
               "'ready':false,'state':{'running':{}}}],'containerStatuses':[" RUNS("c") "]"),
           SHOWS("1/2", "Running", "0") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void pods_that_go_and_where_they_are(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 pods", "{" GONE ",'spec':{" ONE "},'status':{'phase':'Running'}}",
           SHOWS("0/1", "Terminating", "0") },
         { "v1 pods", "{" GONE ",'spec':{" ONE "},'status':{'phase':'Running','reason':'NodeLost'}}",
@@ -164,7 +164,7 @@ static void pods_that_go_and_where_they_are(void **state)
           "[{'name':'c','image':'x'},{'name':'d','image':'y'}]}}}",
           "['a','c,d','x,y','a=1,b=2']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 static void pods_that_are_done_say_so_in_the_row(void **state)
@@ -179,11 +179,11 @@ static void pods_that_are_done_say_so_in_the_row(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value obj = value_object();
         value_set(&a, value_ensure(&a, &obj, STR("status")), STR("phase"),
                   value_string(str_of(rows[i].phase)));
-        struct value got = columns_conditions(&a, check_resource(rows[i].resource), &obj);
+        struct value got = columns_conditions(&a, suite_columns_resource(rows[i].resource), &obj);
         const struct value *first = value_at(&got, 0);
         assert_int_equal(got.type, rows[i].reason ? VALUE_ARRAY : VALUE_NULL);
         if (!rows[i].reason)
@@ -207,7 +207,7 @@ static void pods_that_are_done_say_so_in_the_row(void **state)
 static void workloads(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "v1 replicationcontrollers",
           "{" META ",'spec':{'replicas':3,'selector':{'b':'2','a':'1'}," TEMPLATE "},"
           "'status':{'replicas':2,'readyReplicas':1}}",
@@ -253,7 +253,7 @@ static void workloads(void **state)
         { "autoscaling/v1 scales", "{" META ",'spec':{'replicas':3},'status':{'replicas':2}}",
           "['a',3,2,'4m5s']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 #define JOB(more)               "{" META "," more "}"
@@ -264,7 +264,7 @@ static void workloads(void **state)
 static void jobs(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { "batch/v1 jobs", JOB("'spec':{'completions':5,'parallelism':2},'status':{'succeeded':1}"),
           "['a','Running','1/5','','4m5s','','','<none>']" },
         { "batch/v1 jobs", JOB("'spec':{'parallelism':3}"),
@@ -301,7 +301,7 @@ static void jobs(void **state)
         { "batch/v1 cronjobs", JOB("'spec':{}"),
           "['a','','<none>','<unset>',0,'<none>','4m5s','','','<none>']" },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* ---- Autoscalers ---- */
@@ -318,7 +318,7 @@ static void jobs(void **state)
 static void autoscalers(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { V2, SCALER("", ""), SCALES("<none>") },
         { V2, "{" META ",'spec':{'maxReplicas':3}}", "['a','/','<none>','<unset>',3,0,'4m5s']" },
         { V2, SCALER(CPU, ""), SCALES("cpu: <unknown>/80%") },
@@ -367,7 +367,7 @@ static void autoscalers(void **state)
         { V2, SCALER(CPU "," CPU "," CPU "," CPU, ""),
           SCALES("cpu: <unknown>/80%, cpu: <unknown>/80% + 2 more...") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 /* Annotations of version 1 hold JSON, whose quotes are written \u0022 here. */
@@ -392,7 +392,7 @@ static void autoscalers(void **state)
 static void autoscalers_of_the_first_version(void **state)
 {
     (void)state;
-    static const struct check rows[] = {
+    static const struct suite_cells rows[] = {
         { V1, OLD("", ",'targetCPUUtilizationPercentage':70", ""), SCALES("cpu: <unknown>/70%") },
         { V1,
           OLD("", ",'targetCPUUtilizationPercentage':70", ",'currentCPUUtilizationPercentage':20"),
@@ -413,7 +413,7 @@ static void autoscalers_of_the_first_version(void **state)
         { V1, OLD(SPECS("{"), "", ""), SCALES("cpu: <unknown>/80%") },
         { V1, OLD(SPECS("{}"), "", ""), SCALES("cpu: <unknown>/80%") },
     };
-    check_rows(rows, COUNT(rows));
+    SUITE_COLUMNS(rows);
 }
 
 int main(void)

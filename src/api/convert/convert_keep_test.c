@@ -1,51 +1,26 @@
 /* Updates through an old version: the stored object, what somebody sends who speaks the old
  * version, and what is stored then. All in YAML, without kind, apiVersion and defaults. */
-#include "api/convert/convert.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "api/convert/suite_convert.h"
 #include "api/defaults/defaults.h"
-#include "api/typed.h"
+#include "api/suite_json.h"
+#include "base/idiom.h"
 #include "base/json.h"
-#include "base/yaml.h"
 
 struct row {
     const char *what, *version, *kind;
     const char *live, *sent, *want;
 };
 
-static struct value typed(struct arena *a, const struct kind_type *t, const struct value *obj)
-{
-    struct err err = ERR_INIT(a);
-    struct value out;
-    struct typed_notes notes;
-    if (typed_read(a, t, obj, &notes, &out, &err) < 0)
-        fail_msg(STR_FMT, STR_ARG(err.msg));
-    if (notes.n)
-        fail_msg(STR_FMT, STR_ARG(notes.notes[0]));
-    return out;
-}
-
 static struct value defaulted(struct arena *a, const struct kind_type *t, const struct value *obj)
 {
-    struct value out = typed(a, t, obj);
+    struct value out = suite_convert_typed(a, t, obj);
     defaults_apply(a, t, &out);
-    return typed(a, t, &out);
+    return suite_convert_typed(a, t, &out);
 }
 
 static struct value read_object(struct arena *a, const struct kind_type *t, const char *yaml)
 {
-    struct err err = ERR_INIT(a);
-    struct value given;
-    if (yaml_read(a, str_of(yaml), NULL, &given, &err) < 0)
-        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
-    value_put(a, &given, STR("kind"), value_string(t->name));
-    value_put(a, &given, STR("apiVersion"), value_string(convert_api_version(a, t)));
+    struct value given = suite_convert_read(a, t, yaml);
     return defaulted(a, t, &given);
 }
 
@@ -59,8 +34,7 @@ static struct value read_json(struct arena *a, const struct kind_type *t, struct
 static void check_row(struct arena *a, const struct row *row)
 {
     struct err err = ERR_INIT(a);
-    const struct kind_type *old = kind_find(str_of(row->version), str_of(row->kind));
-    assert_non_null(old);
+    const struct kind_type *old = suite_convert_type(row->version, row->kind);
     const struct kind_type *hub = convert_hub(old);
     struct value live = read_object(a, hub, row->live), live_before = value_clone(a, &live),
                  sent = read_object(a, old, row->sent), want = read_object(a, hub, row->want), obj;
@@ -69,13 +43,7 @@ static void check_row(struct arena *a, const struct row *row)
         fail_msg("%s: " STR_FMT, row->what, STR_ARG(err.msg));
     obj = defaulted(a, hub, &obj);
     assert_true(value_eq(&live, &live_before));
-    if (value_eq(&obj, &want))
-        return;
-    autobuf text = { 0 };
-    json_write(&text, &obj);
-    buf_str_add(&text, STR("\nwant "));
-    json_write(&text, &want);
-    fail_msg("%s: got  " STR_FMT, row->what, STR_ARG(buf_str(&text)));
+    suite_json_same(&obj, &want, row->what);
 }
 
 static void check_rows(const struct row *rows, size_t n)
@@ -88,7 +56,7 @@ static void check_rows(const struct row *rows, size_t n)
     }
 }
 
-#define CHECK(rows) check_rows((rows), sizeof(rows) / sizeof((rows)[0]))
+#define CHECK(rows) check_rows((rows), ARRAY_LEN(rows))
 
 /* ---- Fields ---- */
 

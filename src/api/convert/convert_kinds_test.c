@@ -1,17 +1,8 @@
 /* Each kind whose versions differ: an object of the old version and the same object of its hub, in
  * YAML that leaves out what the two have in common. */
-#include "api/convert/convert.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "api/typed.h"
-#include "base/json.h"
-#include "base/yaml.h"
+#include "api/convert/suite_convert.h"
+#include "api/suite_json.h"
+#include "base/idiom.h"
 
 enum way { BOTH, IN, OUT }; /* which of the two is made from the other */
 
@@ -21,36 +12,15 @@ struct row {
     const char *old_obj, *hub_obj;
 };
 
-static struct value read_object(struct arena *a, const struct kind_type *t, const char *yaml)
-{
-    struct err err = ERR_INIT(a);
-    struct value given, obj;
-    struct typed_notes notes;
-    if (yaml_read(a, str_of(yaml), NULL, &given, &err) < 0)
-        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
-    value_put(a, &given, STR("kind"), value_string(t->name));
-    value_put(a, &given, STR("apiVersion"), value_string(convert_api_version(a, t)));
-    if (typed_read(a, t, &given, &notes, &obj, &err) < 0)
-        fail_msg("%s: " STR_FMT, yaml, STR_ARG(err.msg));
-    if (notes.n)
-        fail_msg("%s: " STR_FMT, yaml, STR_ARG(notes.notes[0]));
-    return obj;
-}
-
 static void check_way(struct arena *a, const struct kind_type *from, const struct kind_type *to,
                       const char *given, const char *wanted)
 {
     struct err err = ERR_INIT(a);
-    struct value in = read_object(a, from, given), want = read_object(a, to, wanted), got;
+    struct value in = suite_convert_read(a, from, given), want = suite_convert_read(a, to, wanted),
+                 got;
     if (convert_object(a, from, to, &in, &got, &err) < 0)
         fail_msg("%s: " STR_FMT, given, STR_ARG(err.msg));
-    if (value_eq(&got, &want))
-        return;
-    autobuf text = { 0 };
-    json_write(&text, &got);
-    buf_str_add(&text, STR("\nwant "));
-    json_write(&text, &want);
-    fail_msg("got  " STR_FMT, STR_ARG(buf_str(&text)));
+    suite_json_same(&got, &want, given);
 }
 
 static void check_rows(const struct row *rows, size_t n)
@@ -58,8 +28,7 @@ static void check_rows(const struct row *rows, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct arena a;
         arena_init(&a);
-        const struct kind_type *old = kind_find(str_of(rows[i].version), str_of(rows[i].kind));
-        assert_non_null(old);
+        const struct kind_type *old = suite_convert_type(rows[i].version, rows[i].kind);
         const struct kind_type *hub = convert_hub(old);
         assert_ptr_not_equal(hub, old);
         if (rows[i].way != OUT)
@@ -70,7 +39,7 @@ static void check_rows(const struct row *rows, size_t n)
     }
 }
 
-#define CHECK(rows) check_rows((rows), sizeof(rows) / sizeof((rows)[0]))
+#define CHECK(rows) check_rows((rows), ARRAY_LEN(rows))
 
 /* ---- Workloads ---- */
 

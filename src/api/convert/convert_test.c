@@ -8,24 +8,9 @@
 #include <cmocka.h>
 
 #include "api/typed.h"
+#include "api/suite_json.h"
 #include "base/idiom.h"
 #include "base/json.h"
-
-static struct arena arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_done(&arena);
-    return 0;
-}
 
 static const struct kind_type *type_of(const char *group, const char *version, const char *kind)
 {
@@ -36,10 +21,10 @@ static const struct kind_type *type_of(const char *group, const char *version, c
 
 static struct value read_object(const struct kind_type *t, const char *json)
 {
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct value given, obj = value_null();
-    if (json_read(&arena, str_of(json), NULL, &given, &err) < 0 ||
-        typed_read(&arena, t, &given, NULL, &obj, &err) < 0)
+    if (json_read(&suite_arena, str_of(json), NULL, &given, &err) < 0 ||
+        typed_read(&suite_arena, t, &given, NULL, &obj, &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
     return obj;
 }
@@ -47,9 +32,9 @@ static struct value read_object(const struct kind_type *t, const char *json)
 static struct value convert(const struct kind_type *from, const struct kind_type *to,
                             struct value *obj)
 {
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct value out;
-    if (convert_object(&arena, from, to, obj, &out, &err) < 0)
+    if (convert_object(&suite_arena, from, to, obj, &out, &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
     return out;
 }
@@ -100,7 +85,7 @@ static void autoscalers_survive_the_old_version(void **state)
         struct value old_obj = convert(v2, v1, &obj), back = convert(v1, v2, &old_obj);
         autobuf want = { 0 };
         json_write(&want, &obj);
-        check_json(&back, str_cstr(&arena, buf_str(&want)));
+        check_json(&back, str_cstr(&suite_arena, buf_str(&want)));
     }
 }
 
@@ -134,9 +119,9 @@ static void nonsense_in_annotations(void **state)
             "\"autoscaling.alpha.kubernetes.io/behavior\":\"[1]\","
             "\"autoscaling.alpha.kubernetes.io/conditions\":\"7\","
             "\"autoscaling.alpha.kubernetes.io/current-metrics\":\"[5,null,{\\\"type\\\":1}]\"}}}");
-    struct err err = ERR_INIT(&arena);
+    struct err err = ERR_INIT(&suite_arena);
     struct value out;
-    (void)convert_object(&arena, v1, v2, &obj, &out, &err); /* a fault, or none: no crash */
+    (void)convert_object(&suite_arena, v1, v2, &obj, &out, &err); /* a fault, or none: no crash */
 }
 
 static void events_have_two_names_for_things(void **state)
@@ -203,9 +188,10 @@ static void behaviour_is_read_in_any_case(void **state)
         { "", NULL },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct str json = arena_printf(
-            &arena, "{\"metadata\":{\"annotations\":{\"" BEHAVIOR "\":\"%s\"}}}", rows[i].note);
-        struct value old_obj = read_object(v1, str_cstr(&arena, json));
+        struct str json =
+            arena_printf(&suite_arena, "{\"metadata\":{\"annotations\":{\"" BEHAVIOR "\":\"%s\"}}}",
+                         rows[i].note);
+        struct value old_obj = read_object(v1, str_cstr(&suite_arena, json));
         struct value obj = convert(v1, v2, &old_obj);
         const struct value *behavior = value_dig(&obj, "spec", "behavior");
         if (rows[i].behavior)
@@ -265,8 +251,8 @@ static void metrics_had_another_shape(void **state)
           "\"type\":\"AverageValue\",\"averageValue\":\"4\"}}}" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct str json = arena_printf(&arena, "{\"spec\":{\"metrics\":[%s]}}", rows[i].old);
-        struct value old_obj = read_object(beta, str_cstr(&arena, json));
+        struct str json = arena_printf(&suite_arena, "{\"spec\":{\"metrics\":[%s]}}", rows[i].old);
+        struct value old_obj = read_object(beta, str_cstr(&suite_arena, json));
         struct value obj = convert(beta, v2, &old_obj), back = convert(v2, beta, &obj);
         check_json(value_at(value_dig(&obj, "spec", "metrics"), 0), rows[i].now);
         check_json(value_at(value_dig(&back, "spec", "metrics"), 0), rows[i].old);
@@ -297,15 +283,18 @@ static void annotations_that_are_no_number(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct kind_type *hub = type_of("apps", "v1", rows[i].kind),
                                *old = type_of("extensions", "v1beta1", rows[i].kind);
-        struct err err = ERR_INIT(&arena);
+        struct err err = ERR_INIT(&suite_arena);
         struct value obj = read_object(hub, rows[i].json), out;
-        assert_int_equal(convert_object(&arena, hub, old, &obj, &out, &err), -ERR_BAD_REQUEST);
+        assert_int_equal(convert_object(&suite_arena, hub, old, &obj, &out, &err),
+                         -ERR_BAD_REQUEST);
         if (!str_eq(err.msg, str_of(rows[i].message)))
             fail_msg(STR_FMT, STR_ARG(err.msg));
         err_clear(&err);
-        assert_int_equal(convert_object(&arena, hub, hub, &obj, &out, &err), -ERR_BAD_REQUEST);
-        struct str want = arena_printf(&arena, "%s in version \"v1\" cannot be handled as a %s: %s",
-                                       rows[i].kind, rows[i].kind, rows[i].message);
+        assert_int_equal(convert_object(&suite_arena, hub, hub, &obj, &out, &err),
+                         -ERR_BAD_REQUEST);
+        struct str want =
+            arena_printf(&suite_arena, "%s in version \"v1\" cannot be handled as a %s: %s",
+                         rows[i].kind, rows[i].kind, rows[i].message);
         if (!str_eq(err.msg, want))
             fail_msg(STR_FMT, STR_ARG(err.msg));
     }
@@ -367,7 +356,7 @@ static void kinds_have_a_hub(void **state)
         const struct kind_type *t = kind_find(str_of(rows[i].version), str_of(rows[i].kind));
         assert_non_null(t);
         const struct kind_type *hub = convert_hub(t);
-        assert_true(str_eq(convert_api_version(&arena, hub), str_of(rows[i].hub)));
+        assert_true(str_eq(convert_api_version(&suite_arena, hub), str_of(rows[i].hub)));
         assert_true(convert_same_kind(t, hub));
     }
     assert_false(convert_same_kind(type_of("apps", "v1", "Deployment"),
@@ -390,17 +379,28 @@ static void a_hub_is_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(autoscalers_survive_the_old_version, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_old_version_has_one_target, setup, teardown),
-        cmocka_unit_test_setup_teardown(nonsense_in_annotations, setup, teardown),
-        cmocka_unit_test_setup_teardown(events_have_two_names_for_things, setup, teardown),
-        cmocka_unit_test_setup_teardown(behaviour_is_noted_in_full, setup, teardown),
-        cmocka_unit_test_setup_teardown(behaviour_is_read_in_any_case, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_autoscaler_has_a_target, setup, teardown),
-        cmocka_unit_test_setup_teardown(metrics_had_another_shape, setup, teardown),
-        cmocka_unit_test_setup_teardown(annotations_that_are_no_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(annotations_of_the_hub, setup, teardown),
-        cmocka_unit_test_setup_teardown(kinds_have_a_hub, setup, teardown),
+        cmocka_unit_test_setup_teardown(autoscalers_survive_the_old_version, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(the_old_version_has_one_target, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(nonsense_in_annotations, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(events_have_two_names_for_things, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(behaviour_is_noted_in_full, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(behaviour_is_read_in_any_case, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(an_autoscaler_has_a_target, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(metrics_had_another_shape, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(annotations_that_are_no_number, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(annotations_of_the_hub, suite_arena_set_up,
+                                        suite_arena_tear_down),
+        cmocka_unit_test_setup_teardown(kinds_have_a_hub, suite_arena_set_up,
+                                        suite_arena_tear_down),
         cmocka_unit_test(a_hub_is_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Objects that nobody would write: of random shapes, and very large. */
-#include "api/defaults/defaults_check_test.h"
+#include "api/defaults/suite_defaults.h"
 #include "api/random/random_object.h"
+#include "api/typed.h"
+#include "base/buf.h"
 
 enum { HOSTILE_ROUNDS = 8, HOSTILE_DEPTH = 9 };
 
@@ -27,10 +29,10 @@ static void hostile_objects_do_no_harm(void **state)
             continue;
         read++;
         defaults_apply(&a, t, &obj);
-        obj = typed(&a, t, &obj);
+        obj = suite_defaults_typed(&a, t, &obj);
         again = value_clone(&a, &obj);
         defaults_apply(&a, t, &again);
-        again = typed(&a, t, &again);
+        again = suite_defaults_typed(&a, t, &again);
         assert_true(value_eq(&obj, &again));
     }
     struct value not_an_object = value_null();
@@ -54,11 +56,13 @@ static void large_maps_are_merged_in_one_pass(void **state)
     for (int i = 0; i < 50000; i++)
         buf_printf(&text, ",'r%06d':'1n'", i);
     buf_str_add(&text, STR("}}}]}}"));
-    struct value obj = defaulted(&a, "v1", "Pod", str_cstr(&a, buf_str(&text)));
-    const struct value *requests_got = walk(&a, &obj, "spec/containers/0/resources/requests");
+    struct value obj = suite_defaults_object(&a, "v1", "Pod", str_cstr(&a, buf_str(&text)));
+    const struct value *requests_got =
+        suite_json_at(&a, &obj, "spec/containers/0/resources/requests");
     assert_int_equal(requests_got->n, 250002);
-    assert_true(str_eq(value_str(walk(&a, &obj, "spec/containers/0/resources/requests/r000000")),
-                       STR("1m")));
+    assert_true(
+        str_eq(value_str(suite_json_at(&a, &obj, "spec/containers/0/resources/requests/r000000")),
+               STR("1m")));
     arena_done(&a);
 }
 

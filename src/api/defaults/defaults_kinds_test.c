@@ -1,7 +1,6 @@
 /* Workloads, the other groups, and versions that are gone. */
-#include "api/defaults/defaults_check_test.h"
+#include "api/defaults/suite_defaults.h"
 #include "base/base64.h"
-#include "base/idiom.h"
 
 #define SPEC(spec) "{'spec':{" spec "}}"
 #define LABELLED   SPEC("'template':{'metadata':{'labels':{'a':'b'}}}")
@@ -9,7 +8,7 @@
 static void workloads_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "apps/v1", "Deployment", "{}", "spec/replicas", "1" },
         { "apps/v1", "Deployment", SPEC("'replicas':0"), "spec/replicas", "0" },
         { "apps/v1", "Deployment", "{}", "spec/revisionHistoryLimit", "10" },
@@ -53,13 +52,13 @@ static void workloads_have_defaults(void **state)
           "{'kind':'PersistentVolumeClaim','apiVersion':'v1','metadata':{'name':'d'},"
           "'spec':{'resources':{},'volumeMode':'Filesystem'},'status':{'phase':'Pending'}}" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void jobs_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "batch/v1", "Job", "{}", "spec/completions", "1" },
         { "batch/v1", "Job", "{}", "spec/parallelism", "1" },
         { "batch/v1", "Job", SPEC("'parallelism':2"), "spec/completions", NULL },
@@ -94,7 +93,7 @@ static void jobs_have_defaults(void **state)
         { "batch/v2alpha1", "CronJob", "{}", "spec/concurrencyPolicy", "'Allow'" },
         { "batch/v1beta1", "CronJob", "{}", "spec/failedJobsHistoryLimit", "1" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 #define CPU                                                                                    \
@@ -106,7 +105,7 @@ static void jobs_have_defaults(void **state)
 static void autoscalers_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "autoscaling/v2", "HorizontalPodAutoscaler", "{}", "spec/minReplicas", "1" },
         { "autoscaling/v2", "HorizontalPodAutoscaler", SPEC("'minReplicas':0"), "spec/minReplicas",
           "0" },
@@ -139,13 +138,13 @@ static void autoscalers_have_defaults(void **state)
           "spec/targetCPUUtilizationPercentage", "80" },
         { "autoscaling/v1", "HorizontalPodAutoscaler", "{}", "spec/minReplicas", "1" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void networking_and_access_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "networking.k8s.io/v1", "NetworkPolicy", "{}", "spec/policyTypes", "['Ingress']" },
         { "networking.k8s.io/v1", "NetworkPolicy", SPEC("'egress':[{}]"), "spec/policyTypes",
           "['Ingress','Egress']" },
@@ -192,13 +191,13 @@ static void networking_and_access_have_defaults(void **state)
         { "scheduling.k8s.io/v1", "PriorityClass", "{}", "preemptionPolicy",
           "'PreemptLowerPriority'" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void extensions_of_the_api_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
           "{'webhooks':[{'name':'w','clientConfig':{'service':{'name':'s','namespace':'n'}},"
           "'rules':[{'operations':['*'],'apiGroups':['']}],'sideEffects':'None',"
@@ -256,13 +255,13 @@ static void extensions_of_the_api_have_defaults(void **state)
           "{'strategy':'Webhook','webhookClientConfig':{'service':{'namespace':'','name':'',"
           "'port':443}},'conversionReviewVersions':['v1beta1']}" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void clusters_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "flowcontrol.apiserver.k8s.io/v1", "FlowSchema", "{}", "spec/matchingPrecedence",
           "1000" },
         { "flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration",
@@ -311,13 +310,13 @@ static void clusters_have_defaults(void **state)
           "{'status':{'conditions':[{'type':'Approved'}]}}", "status/conditions/0/status",
           "'True'" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void old_workloads_have_their_own_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "extensions/v1beta1", "Deployment", LABELLED, "spec/selector",
           "{'matchLabels':{'a':'b'}}" },
         { "extensions/v1beta1", "Deployment", LABELLED, "metadata/labels", "{'a':'b'}" },
@@ -351,7 +350,7 @@ static void old_workloads_have_their_own_defaults(void **state)
         { "settings.k8s.io/v1alpha1", "PodPreset", SPEC("'volumes':[{'name':'v'}]"),
           "spec/volumes/0/emptyDir", "{}" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void devices_are_tainted_now(void **state)
@@ -371,12 +370,12 @@ static void devices_are_tainted_now(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
-        struct value obj = defaulted(&a, rows[i][0], rows[i][1], rows[i][2]);
+        struct value obj = suite_defaults_object(&a, rows[i][0], rows[i][1], rows[i][2]);
         const struct kind_type *t = kind_find(str_of(rows[i][0]), str_of(rows[i][1]));
-        assert_null(walk(&a, &obj, rows[i][3]));
+        assert_null(suite_json_at(&a, &obj, rows[i][3]));
         defaults_stamp(&a, t, &obj, now);
         defaults_stamp(&a, t, &obj, later);
-        assert_true(str_eq(value_str(walk(&a, &obj, rows[i][3])), now));
+        assert_true(str_eq(value_str(suite_json_at(&a, &obj, rows[i][3])), now));
         arena_done(&a);
     }
 }
@@ -424,7 +423,8 @@ static struct value signing_request(struct arena *a, const char *der, const char
     const char *body =
         str_cstr(a, arena_printf(a, "{'spec':{'request':'" STR_FMT "','usages':[%s]}}",
                                  STR_ARG(buf_str(&text)), usages));
-    return defaulted(a, "certificates.k8s.io/v1beta1", "CertificateSigningRequest", body);
+    return suite_defaults_object(a, "certificates.k8s.io/v1beta1", "CertificateSigningRequest",
+                                 body);
 }
 
 static void kubelets_have_their_signers(void **state)
@@ -457,7 +457,7 @@ static void kubelets_have_their_signers(void **state)
                 der = requests[j].der;
         assert_non_null(der);
         struct value obj = signing_request(&a, der, rows[i].usages);
-        struct str signer = value_str(walk(&a, &obj, "spec/signerName"));
+        struct str signer = value_str(suite_json_at(&a, &obj, "spec/signerName"));
         struct str want = arena_printf(&a, "kubernetes.io/%s", rows[i].signer);
         if (!str_eq(signer, want))
             fail_msg("%s %s: " STR_FMT, rows[i].what, rows[i].usages, STR_ARG(signer));
@@ -481,8 +481,8 @@ static void broken_requests_have_a_signer_too(void **state)
         buf_reset(&text);
         base64_encode(&text, (struct str){ bytes, n });
         struct value obj = signing_request(&a, str_cstr(&a, buf_str(&text)), SERVING);
-        assert_true(
-            str_starts(value_str(walk(&a, &obj, "spec/signerName")), STR("kubernetes.io/")));
+        assert_true(str_starts(value_str(suite_json_at(&a, &obj, "spec/signerName")),
+                               STR("kubernetes.io/")));
         arena_done(&a);
     }
 #undef CLIENT

@@ -1,7 +1,6 @@
 /* Pods and the rest of the core group, and storage. */
-#include "api/defaults/defaults_check_test.h"
+#include "api/defaults/suite_defaults.h"
 #include "api/defaults/defaults_rules.h"
-#include "base/idiom.h"
 
 /* ---- Pods ---- */
 
@@ -12,7 +11,7 @@
 static void pods_have_plain_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Pod", "{}", "spec/dnsPolicy", "'ClusterFirst'" },
         { "v1", "Pod", "{}", "spec/restartPolicy", "'Always'" },
         { "v1", "Pod", "{}", "spec/securityContext", "{}" },
@@ -40,13 +39,13 @@ static void pods_have_plain_defaults(void **state)
           "status/podIPs", "[{'ip':'10.0.0.2'}]" },
         { "v1", "Pod", "{'metadata':{'name':'p'}}", "status", "{}" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void containers_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Pod", CONTAINER("'image':'a'"), C0 "imagePullPolicy", "'Always'" },
         { "v1", "Pod", CONTAINER("'image':'a:1'"), C0 "imagePullPolicy", "'IfNotPresent'" },
         { "v1", "Pod", CONTAINER("'image':'a','imagePullPolicy':'Never'"), C0 "imagePullPolicy",
@@ -80,7 +79,7 @@ static void containers_have_defaults(void **state)
         { "v1", "Pod", CONTAINER("'lifecycle':{'preStop':{'httpGet':{'port':1,'path':'/x'}}}"),
           C0 "lifecycle/preStop/httpGet", "{'path':'/x','port':1,'scheme':'HTTP'}" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 #define LIMITS "'resources':{'limits':{'cpu':'1','memory':'1Gi'},'requests':{'memory':'5Mi'}}"
@@ -88,7 +87,7 @@ static void containers_have_defaults(void **state)
 static void requests_come_from_limits(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Pod", CONTAINER(LIMITS), C0 "resources/requests", "{'cpu':'1','memory':'5Mi'}" },
         { "v1", "Pod", CONTAINER("'resources':{'limits':{'cpu':'1'}}"), C0 "resources/requests",
           "{'cpu':'1'}" },
@@ -110,7 +109,7 @@ static void requests_come_from_limits(void **state)
         { "node.k8s.io/v1", "RuntimeClass", "{'overhead':{'podFixed':{'cpu':'1u'}}}",
           "overhead/podFixed/cpu", "'1u'" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 #define VOLUME(source) POD("'volumes':[{'name':'v'" source "}]")
@@ -118,7 +117,7 @@ static void requests_come_from_limits(void **state)
 static void volumes_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Pod", VOLUME(""), "spec/volumes/0", "{'name':'v','emptyDir':{}}" },
         { "v1", "Pod", VOLUME(",'hostPath':{'path':'/x'}"), "spec/volumes/0",
           "{'name':'v','hostPath':{'path':'/x','type':''}}" },
@@ -151,7 +150,7 @@ static void volumes_have_defaults(void **state)
         { "v1", "Pod", VOLUME(",'ephemeral':{'volumeClaimTemplate':{'spec':{}}}"),
           "spec/volumes/0/ephemeral/volumeClaimTemplate/spec/volumeMode", "'Filesystem'" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 #define TEMPLATE "'template':{'spec':{'containers':[{'image':'a'}],'hostNetwork':true}}"
@@ -183,14 +182,15 @@ static void templates_are_pods_everywhere(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
-        struct value obj = defaulted(&a, rows[i].api_version, rows[i].kind, rows[i].body);
-        struct value want = parse(
+        struct value obj =
+            suite_defaults_object(&a, rows[i].api_version, rows[i].kind, rows[i].body);
+        struct value want = suite_json(
             &a, "{'containers':[{'name':'','image':'a','resources':{},'terminationMessagePath':"
                 "'/dev/termination-log','terminationMessagePolicy':'File','imagePullPolicy':"
                 "'Always'}],'restartPolicy':'Always','terminationGracePeriodSeconds':30,"
                 "'dnsPolicy':'ClusterFirst','hostNetwork':true,'securityContext':{},"
                 "'schedulerName':'default-scheduler'}");
-        if (!value_eq(walk(&a, &obj, rows[i].spec), &want))
+        if (!value_eq(suite_json_at(&a, &obj, rows[i].spec), &want))
             fail_msg("%s %s", rows[i].api_version, rows[i].kind);
         arena_done(&a);
     }
@@ -269,7 +269,7 @@ static void images_are_parsed(void **state)
 static void services_have_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Service", "{}", "spec",
           "{'type':'ClusterIP','sessionAffinity':'None','internalTrafficPolicy':'Cluster'}" },
         { "v1", "Service", SERVICE("'type':'NodePort'"), "spec/externalTrafficPolicy",
@@ -310,13 +310,13 @@ static void services_have_defaults(void **state)
         { "v1", "Endpoints", "{'subsets':[{'ports':[{'port':1},{'port':2,'protocol':'SCTP'}]}]}",
           "subsets/0/ports", "[{'port':1,'protocol':'TCP'},{'port':2,'protocol':'SCTP'}]" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void storage_has_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "PersistentVolume", "{}", "status", "{'phase':'Pending'}" },
         { "v1", "PersistentVolume", "{}", "spec",
           "{'persistentVolumeReclaimPolicy':'Retain','volumeMode':'Filesystem'}" },
@@ -339,13 +339,13 @@ static void storage_has_defaults(void **state)
         { "storage.k8s.io/v1", "CSIDriver", "{'spec':{'attachRequired':false}}",
           "spec/attachRequired", "false" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 static void the_core_group_has_defaults(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_default rows[] = {
         { "v1", "Secret", "{}", "type", "'Opaque'" },
         { "v1", "Secret", "{'stringData':{'b':'x','d':''}}", "data", "{'b':'eA==','d':''}" },
         { "v1", "Secret", "{'stringData':{'b':'x'},'data':{'a':'YQ==','b':'YQ=='}}", "data",
@@ -387,7 +387,7 @@ static void the_core_group_has_defaults(void **state)
         { "v1", "ReplicationController", "{'spec':{'replicas':0}}", "spec/replicas", "0" },
         { "v1", "PodList", "{'items':[{}]}", "items/0/spec/dnsPolicy", "'ClusterFirst'" },
     };
-    CHECK(rows);
+    SUITE_DEFAULTS(rows);
 }
 
 int main(void)

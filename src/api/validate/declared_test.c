@@ -1,50 +1,18 @@
 /* The rules that are declared of fields: formats, what is required and what may change. */
 #include "api/validate/declared.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/buf.h"
-#include "base/idiom.h"
-#include "base/json.h"
-
-static struct value parsed(struct arena *a, const char *text)
-{
-    struct value v;
-    struct err err = ERR_INIT(a);
-    char *json = arena_dup(a, text, strlen(text));
-    for (size_t i = 0; i < strlen(text); i++)
-        json[i] = json[i] == '\'' ? '"' : json[i];
-    if (json_read(a, (struct str){ json, strlen(text) }, NULL, &v, &err) < 0)
-        fail_msg("%s: " STR_FMT, text, STR_ARG(err.msg));
-    return v;
-}
-
-/* All faults, a line each, with ' for ". */
-static void expect(struct field_errors *e, const char *what, const char *want)
-{
-    autobuf have = { 0 };
-    for (const struct err_cause *c = e->first; c; c = c->next)
-        buf_printf(&have, "%s" STR_FMT ": " STR_FMT, have.n ? "\n" : "", STR_ARG(c->field),
-                   STR_ARG(c->msg));
-    for (size_t i = 0; i < have.n; i++)
-        have.p[i] = have.p[i] == '"' ? '\'' : have.p[i];
-    if (!str_eq(buf_str(&have), str_of(want)))
-        fail_msg("%s\nwant: %s\nhave: " STR_FMT, what, want, STR_ARG(buf_str(&have)));
-}
+#include "api/suite_json.h"
+#include "api/validate/suite_validate.h"
 
 static void check(const struct declared_type *type, const char *old_text, const char *text,
                   const char *want)
 {
     struct arena a;
     arena_init(&a);
-    struct value obj = parsed(&a, text), old = parsed(&a, old_text ? old_text : "null");
+    struct value obj = suite_json(&a, text), old = suite_json(&a, old_text ? old_text : "null");
     struct field_errors e = FIELD_ERRORS_INIT(&a);
     declared_check(&e, NULL, type, &obj, old_text ? &old : NULL);
-    expect(&e, text, want);
+    assert_true(suite_validate_same(&e, want, text));
     arena_done(&a);
 }
 
@@ -59,7 +27,7 @@ static void check_format(enum declared_format format, const char *text, const ch
         if (!e.first || !memmem(e.first->msg.p, e.first->msg.n, want + 1, strlen(want + 1)))
             fail_msg("%s: %zu faults, none with %s", text, e.n, want + 1);
     } else {
-        expect(&e, text, want);
+        assert_true(suite_validate_same(&e, want, text));
     }
     arena_done(&a);
 }
@@ -210,9 +178,9 @@ static void other_types_do_no_harm(void **state)
         for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
             struct arena a;
             arena_init(&a);
-            struct value old = parsed(&a, texts[k]), obj = value_object();
+            struct value old = suite_json(&a, texts[k]), obj = value_object();
             for (const struct declared_field *f = tree_fields; f->name.p; f++)
-                value_put(&a, &obj, f->name, parsed(&a, texts[i]));
+                value_put(&a, &obj, f->name, suite_json(&a, texts[i]));
             struct value old_obj = value_object();
             for (const struct declared_field *f = tree_fields; f->name.p; f++)
                 value_put(&a, &old_obj, f->name, old);

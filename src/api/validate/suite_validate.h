@@ -1,7 +1,8 @@
 /* suite_validate.h - for tests: what validation says of objects, as tables.
  *
  * A table has a good object of a kind, and single changes to it. Of each change it has all faults
- * that must come of it, in their order. The object itself must have none. JSON and faults have ' for
+ * that must come of it, in their order. The object itself must have none. JSON and faults have '
+ * for
  * ". */
 #pragma once
 
