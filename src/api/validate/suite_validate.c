@@ -76,7 +76,8 @@ void suite_validate_find(struct field_errors *e, const struct kind_resource *r, 
 {
     struct meta_rules rules = meta_rules_of(r->group, r->plural, r->namespaced);
     if (!old_obj) {
-        meta_validate_create(e, &rules, obj);
+        if (r->list) /* reviews and the like are not kept, and have no name */
+            meta_validate_create(e, &rules, obj);
         validate_create(e, r, obj);
     } else if (*sub) {
         validate_update_sub(e, r, str_of(sub), obj, old_obj);

@@ -217,6 +217,125 @@ static const struct suite_change endpoint_slices_stay_in_the_network_v6_rows[] =
       "multicast range (224.0.0.0/24, ff02::/10)" },
 };
 
+/* ---- Backends, annotations and updates ---- */
+
+static const char backed_ingress[] =
+    "{" META ",'spec':{'defaultBackend':{'service':{'name':'s','port':{'number':80}}}}}";
+
+static const struct suite_change ingress_backends[] = {
+    { "spec/defaultBackend", "{}",
+      "spec.defaultBackend: Invalid value: '': resource or service backend is required" },
+    { "spec/defaultBackend", "{'service':{'name':'s','port':{}}}",
+      "spec.defaultBackend: Required value: port name or number is required" },
+    { "spec/defaultBackend", "{'service':{'name':'A_b','port':{'number':80,'name':'web'}}}",
+      "spec.defaultBackend.service.name: Invalid value: 'A_b': " DNS_LABEL "\n"
+      "spec.defaultBackend: Invalid value: '': cannot set both port name & port number" },
+    { "spec/defaultBackend", "{'service':{'name':'s','port':{'name':'a_b'}}}",
+      "spec.defaultBackend.service.port.name: Invalid value: 'a_b': must contain only "
+      "alpha-numeric characters (a-z, 0-9), and hyphens (-)" },
+    { "spec/defaultBackend", "{'resource':{'apiGroup':'e.com','kind':'K','name':'n'}}", NULL },
+    { "spec/defaultBackend", "{'resource':{'apiGroup':'A_b','kind':'','name':''}}",
+      "spec.defaultBackend.resource.apiGroup: Invalid value: 'A_b': " SUBDOMAIN "\n"
+      "spec.defaultBackend.resource.kind: Required value\n"
+      "spec.defaultBackend.resource.name: Required value" },
+    { "spec/defaultBackend",
+      "{'resource':{'kind':'K','name':'n'},'service':{'name':'s','port':{'number':80}}}",
+      "spec.defaultBackend: Invalid value: '': cannot set both resource and service backends" },
+    { "spec/ingressClassName", "'A_b'", "spec.ingressClassName: Invalid value: 'A_b': " SUBDOMAIN },
+    { "metadata/annotations", "{'kubernetes.io/ingress.class':'nginx'}", NULL },
+    { "spec/rules",
+      "[{'http':{'paths':[{'path':'x','pathType':'Prefix','backend':{'service':{'name':'s','port':{"
+      "'number':80}}}}]}}]",
+      "spec.rules[0].http.paths[0].path: Invalid value: 'x': must be an absolute path" },
+    { "spec/rules",
+      "[{'http':{'paths':[{'path':'','pathType':'Exact','backend':{'service':{'name':'s','port':{'"
+      "number':80}}}}]}}]",
+      "spec.rules[0].http.paths[0].path: Invalid value: '': must be an absolute path" },
+    { "spec/rules",
+      "[{'http':{'paths':[{'path':'/a//"
+      "b','pathType':'Prefix','backend':{'service':{'name':'s','port':{'number':80}}}}]}}]",
+      "spec.rules[0].http.paths[0].path: Invalid value: '/a//b': must not contain '//'" },
+    { "spec/rules",
+      "[{'http':{'paths':[{'path':'/"
+      "a','pathType':'Odd','backend':{'service':{'name':'s','port':{'number':80}}}}]}}]",
+      "spec.rules[0].http.paths[0].pathType: Unsupported value: 'Odd': supported values: 'Exact', "
+      "'ImplementationSpecific', 'Prefix'" },
+    { "spec/rules",
+      "[{'http':{'paths':[{'path':'x','pathType':'ImplementationSpecific','backend':{'service':{'"
+      "name':'s','port':{'number':80}}}}]}}]",
+      "spec.rules[0].http.paths[0].path: Invalid value: 'x': must be an absolute path" },
+    { "spec/rules", "[{'host':'1.2.3.4'},{'host':'*.a'},{'host':'A'}]",
+      "spec.rules[0].host: Invalid value: '1.2.3.4': must be a DNS name, not an IP address\n"
+      "spec.rules[2].host: Invalid value: 'A': " SUBDOMAIN },
+    { "spec/tls", "[{'hosts':['A'],'secretName':'s'}]",
+      "spec.tls[0].hosts[0]: Invalid value: 'A': " SUBDOMAIN },
+};
+
+static const struct suite_change ingress_updates[] = {
+    { "spec/defaultBackend/service/name", "'t'", NULL },
+    { "spec/defaultBackend/service/name", "''",
+      "spec.defaultBackend.service.name: Required value" },
+    { "spec/ingressClassName", "'A_b'", "spec.ingressClassName: Invalid value: 'A_b': " SUBDOMAIN },
+};
+
+static const struct suite_change ingress_warnings[] = {
+    { "metadata/annotations", "{'kubernetes.io/ingress.class':'x'}",
+      "annotation 'kubernetes.io/ingress.class' is deprecated, please use 'spec.ingressClassName' "
+      "instead" },
+};
+
+/* ---- Classes of ingresses ---- */
+
+static const char parameter_class[] =
+    "{" CLUSTER_META
+    ",'spec':{'controller':'e.com/c','parameters':{'scope':'Cluster','kind':'K','name':'n'}}}";
+
+static const struct suite_change class_parameters[] = {
+    { "spec/parameters/scope", "'Odd'",
+      "spec.parameters.scope: Unsupported value: 'Odd': supported values: 'Cluster', 'Namespace'" },
+    { "spec/parameters/scope", "'Namespace'",
+      "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'" },
+    { "spec/parameters", "{'scope':'Namespace','namespace':'A','kind':'K','name':'n'}",
+      "spec.parameters.namespace: Invalid value: 'A': " DNS_LABEL },
+    { "spec/parameters/namespace", "'n'",
+      "spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'" },
+    { "spec/parameters/apiGroup", "'A_b'",
+      "spec.parameters.apiGroup: Invalid value: 'A_b': " SUBDOMAIN },
+    { "spec/parameters/kind", "''", "spec.parameters.kind: Required value" },
+    { "spec/parameters/name", "'a/b'",
+      "spec.parameters.name: Invalid value: 'a/b': may not contain '/'" },
+    { "spec/controller", "'plain'",
+      "spec.controller: Invalid value: 'plain': must be a domain-prefixed path (such as "
+      "'acme.io/foo')" },
+};
+
+/* ---- Old blocks stay ---- */
+
+static const char block_policy[] =
+    "{" META ",'spec':{'podSelector':{},'ingress':[{'from':[{'ipBlock':{'cidr':'10.0.0.1/"
+    "8','except':['10.1.0.1/16']}}]}],'egress':[{'to':[{'ipBlock':{'cidr':'fd00::1/64'}}]}]}}";
+
+static const struct suite_change kept_blocks[] = {
+    { "metadata/labels", "{'a':'b'}", NULL },
+    { "spec/ingress/0/from/0/ipBlock/cidr", "'10.0.0.2/8'",
+      "spec.ingress[0].from[0].ipBlock.cidr: Invalid value: '10.0.0.2/8': must not have bits set "
+      "beyond the prefix length" },
+    { "spec/podSelector", "{'matchLabels':{'a':'b'}}", NULL },
+};
+
+static const char clean_policy[] = "{" META ",'spec':{'podSelector':{},'ingress':[{}]}}";
+
+static const struct suite_change block_warnings[] = {
+    { "spec/ingress", "[{'from':[{'ipBlock':{'cidr':'10.0.0.1/8','except':['10.1.0.1/16']}}]}]",
+      "spec.ingress[0].from[0].ipBlock.cidr: CIDR value '10.0.0.1/8' is ambiguous in this context "
+      "(should be '10.0.0.0/8' or '10.0.0.1/32'?)\n"
+      "spec.ingress[0].from[0].ipBlock.except[0]: CIDR value '10.1.0.1/16' is ambiguous in this "
+      "context (should be '10.1.0.0/16' or '10.1.0.1/32'?)" },
+    { "spec/egress", "[{'to':[{'ipBlock':{'cidr':'fd00::1/64'}}]}]",
+      "spec.egress[0].to[0].ipBlock.cidr: CIDR value 'fd00::1/64' is ambiguous in this context "
+      "(should be 'fd00::/64' or 'fd00::1/128'?)" },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -243,6 +362,12 @@ int main(void)
         SUITE_CREATES("discovery.k8s.io/v1", "EndpointSlice",
                       endpoint_slices_stay_in_the_network_v6,
                       endpoint_slices_stay_in_the_network_v6_rows),
+        SUITE_CREATES("networking.k8s.io/v1", "Ingress", backed_ingress, ingress_backends),
+        SUITE_UPDATES("networking.k8s.io/v1", "Ingress", backed_ingress, ingress_updates),
+        SUITE_WARNS("networking.k8s.io/v1", "Ingress", backed_ingress, ingress_warnings),
+        SUITE_CREATES("networking.k8s.io/v1", "IngressClass", parameter_class, class_parameters),
+        SUITE_UPDATES("networking.k8s.io/v1", "NetworkPolicy", block_policy, kept_blocks),
+        SUITE_WARNS("networking.k8s.io/v1", "NetworkPolicy", clean_policy, block_warnings),
     };
     return SUITE_MAIN(tables);
 }
