@@ -9,19 +9,16 @@
 #include "api/typed.h"
 #include "base/idiom.h"
 #include "base/json.h"
-#include "base/vectors_test.h"
 #include "base/yaml.h"
 #include "merge/json_patch.h"
 #include "merge/managed.h"
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
+#include "merge/suite_golden.h"
 
 enum suite { CREATES, UPDATES, PATCHES, APPLIES, CONFLICTS, REFUSALS, N_SUITES };
 
-static struct {
-    const char *name;
-    size_t floor, passed, total;
-} suites[] = {
+static struct suite_score suites[] = {
     [CREATES] = { .name = "creates", .floor = 3304 },
     [UPDATES] = { .name = "updates", .floor = 240 },
     [PATCHES] = { .name = "patches", .floor = 996 },
@@ -29,96 +26,6 @@ static struct {
     [CONFLICTS] = { .name = "conflicts", .floor = 79 },
     [REFUSALS] = { .name = "refusals", .floor = 28 },
 };
-
-struct run {
-    struct arena *arena;
-    struct str id;
-    struct value objects; /* what each path has last answered */
-};
-
-/* One request that changes an object. */
-struct step {
-    const struct value *body, *answer;
-    struct str method, path, object, subresource, type, manager;
-    bool is_dry_run, is_forced;
-    int64_t code;
-};
-
-/* ---- the traces ---- */
-
-static bool has(struct str s, const char *part)
-{
-    return s.p && s.n && memmem(s.p, s.n, part, strlen(part));
-}
-
-/* Placeholders that stand where a typed value must. */
-static struct str with_values(struct arena *a, struct str line)
-{
-    static const struct str time = STR("<time>"), port = STR("\"<nodePort:");
-    autobuf out = { 0 };
-    while (line.n) {
-        size_t skip = 1;
-        if (str_starts(line, time)) {
-            buf_str_add(&out, STR("2001-02-03T04:05:06Z"));
-            skip = time.n;
-        } else if (str_starts(line, port) && line.n > port.n + 2) {
-            buf_printf(&out, "3000%c", line.p[port.n]);
-            skip = port.n + 3;
-        } else {
-            buf_byte(&out, line.p[0]);
-        }
-        line = str_skip(line, skip);
-    }
-    return arena_str(a, buf_str(&out));
-}
-
-static struct str query_value(struct str query, struct str name)
-{
-    while (query.n) {
-        struct str pair = str_cut(&query, '&');
-        struct str key = str_cut(&pair, '=');
-        if (str_eq(key, name))
-            return pair;
-    }
-    return STR("");
-}
-
-static struct step step_of(struct arena *a, const struct value *in)
-{
-    static const struct str below[] = { STR("/status"), STR("/ephemeralcontainers"),
-                                        STR("/resize") };
-    struct str query = value_str(value_get(in, STR("path"))), path = str_cut(&query, '?');
-    struct str agent = value_str(value_dig(in, "headers", "User-Agent"));
-    struct step s = { .body = value_get(in, STR("body")),
-                      .answer = value_dig(in, "expect", "body"),
-                      .method = value_str(value_get(in, STR("method"))),
-                      .path = path,
-                      .object = path,
-                      .type = value_str(value_dig(in, "headers", "Content-Type")),
-                      .manager = query_value(query, STR("fieldManager")),
-                      .is_dry_run = has(query, "dryRun"),
-                      .is_forced = has(query, "force=true") || has(query, "force=1") };
-    (void)value_to_int(value_dig(in, "expect", "code"), &s.code);
-    if (!s.manager.n)
-        s.manager = agent.n ? str_cut(&agent, '/') : STR("golden");
-    for (size_t i = 0; i < 3; i++)
-        if (str_ends(path, below[i])) {
-            s.object = str_take(path, path.n - below[i].n);
-            s.subresource = str_skip(below[i], 1);
-        }
-    if (str_eq(s.method, STR("POST"))) {
-        struct str name = value_str(value_dig(s.answer, "metadata", "name"));
-        s.object = arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(path), STR_ARG(name));
-    }
-    return s;
-}
-
-static void remember(struct run *run, const struct step *s)
-{
-    if (s->code < 300 && !s->is_dry_run && value_dig(s->answer, "metadata", "name") &&
-        !str_eq(s->method, STR("DELETE")))
-        value_put(run->arena, &run->objects, s->object, value_borrow(s->answer));
-}
 
 /* ---- one request ---- */
 
@@ -141,7 +48,7 @@ static const struct fieldset *reset_by(struct arena *a, const struct kind_type *
 }
 
 static struct managed_request request_of(struct arena *a, const struct kind_type *kind,
-                                         const struct step *s, struct value *empty)
+                                         const struct suite_step *s, struct value *empty)
 {
     struct value nothing = value_object();
     struct err err = ERR_INIT(a);
@@ -222,7 +129,7 @@ static bool same_managers(const struct value *have, const struct value *want)
     return false;
 }
 
-static int patched(struct arena *a, const struct kind_type *kind, const struct step *s,
+static int patched(struct arena *a, const struct kind_type *kind, const struct suite_step *s,
                    const struct value *live, struct value *ret, struct err *err)
 {
     struct value patch = value_borrow(s->body);
@@ -230,16 +137,16 @@ static int patched(struct arena *a, const struct kind_type *kind, const struct s
         return -1;
     value_drop_duplicates(a, &patch);
     *ret = value_borrow(live);
-    if (has(s->type, "json-patch"))
+    if (suite_has(s->type, "json-patch"))
         return json_patch_apply(a, &patch, ret, err);
-    if (has(s->type, "strategic"))
+    if (suite_has(s->type, "strategic"))
         return strategic_apply(a, &strategic_kinds, kind, &patch, ret, err);
     merge_patch_apply(a, &patch, ret);
     return 0;
 }
 
 /* The object that is to be stored, as the server has it when it asks for its managers. */
-static int new_object(struct arena *a, const struct kind_type *kind, const struct step *s,
+static int new_object(struct arena *a, const struct kind_type *kind, const struct suite_step *s,
                       const struct value *live, struct value *ret, struct err *err)
 {
     struct value raw = value_borrow(s->body);
@@ -248,8 +155,8 @@ static int new_object(struct arena *a, const struct kind_type *kind, const struc
         if (r < 0)
             return r;
     } else if (raw.type == VALUE_STRING) {
-        int r = has(s->type, "yaml") ? yaml_read(a, value_str(s->body), NULL, &raw, err)
-                                     : json_read(a, value_str(s->body), NULL, &raw, err);
+        int r = suite_has(s->type, "yaml") ? yaml_read(a, value_str(s->body), NULL, &raw, err)
+                                           : json_read(a, value_str(s->body), NULL, &raw, err);
         if (r < 0)
             return r;
     }
@@ -263,16 +170,8 @@ static int new_object(struct arena *a, const struct kind_type *kind, const struc
     return 0;
 }
 
-static void score(enum suite suite, bool passed, const struct run *run)
-{
-    suites[suite].total++;
-    suites[suite].passed += passed;
-    if (!passed)
-        printf("FAILED %s: " STR_FMT "\n", suites[suite].name, STR_ARG(run->id));
-}
-
-static void check_update(struct run *run, const struct kind_type *kind, const struct step *s,
-                         const struct value *live)
+static void check_update(struct suite_golden *run, const struct kind_type *kind,
+                         const struct suite_step *s, const struct value *live)
 {
     struct arena *a = run->arena;
     struct value obj, empty;
@@ -286,48 +185,19 @@ static void check_update(struct run *run, const struct kind_type *kind, const st
         r = managed_update(a, &req, live, &obj, &err);
     if (r < 0)
         printf("refused: " STR_FMT "\n", STR_ARG(err.msg));
-    score(suite, r == 0 && same_managers(&obj, s->answer), run);
+    suite_golden_score(&suites[suite], r == 0 && same_managers(&obj, s->answer), run);
 }
 
 /* ---- apply ---- */
 
-/* Takes away what the server decides, and identities that the traces have replaced. */
+/* Takes away addresses that the traces have replaced. */
 static void strip(struct arena *a, struct value *obj)
 {
-    static const struct str names[] = {
-        STR("managedFields"),     STR("resourceVersion"), STR("generation"), STR("uid"),
-        STR("creationTimestamp"), STR("ownerReferences"), STR("namespace"),
-    };
-    struct value *meta = value_edit(a, obj, STR("metadata"));
-    for (size_t i = 0; meta && i < ARRAY_LEN(names); i++)
-        value_drop(a, meta, names[i]);
     static const struct str addresses[] = { STR("clusterIP"), STR("clusterIPs"), STR("ipFamilies"),
                                             STR("ipFamilyPolicy") };
     struct value *spec = value_edit(a, obj, STR("spec"));
     for (size_t i = 0; value_is(spec, VALUE_OBJECT) && i < 4; i++)
         value_drop(a, spec, addresses[i]);
-}
-
-static bool same_object(struct arena *a, const struct kind_type *kind, const struct value *have,
-                        const struct value *want)
-{
-    struct err err = ERR_INIT(a);
-    struct value ours, theirs;
-    if (typed_read(a, kind, have, NULL, &ours, &err) < 0 ||
-        typed_read(a, kind, want, NULL, &theirs, &err) < 0) {
-        printf(STR_FMT "\n", STR_ARG(err.msg));
-        return false;
-    }
-    defaults_apply(a, kind, &ours);
-    strip(a, &ours);
-    strip(a, &theirs);
-    if (value_eq(&ours, &theirs))
-        return true;
-    autobuf diff = { 0 };
-    struct value patch = merge_patch_create(a, &ours, &theirs);
-    json_write(&diff, &patch);
-    printf("object is to be changed by " STR_FMT "\n", STR_ARG(buf_str(&diff)));
-    return false;
 }
 
 static bool same_conflict(const struct err *err, const struct value *status)
@@ -345,7 +215,7 @@ static bool same_conflict(const struct err *err, const struct value *status)
     return same && !cause;
 }
 
-static bool read_applied(struct arena *a, const struct step *s, struct value *ret)
+static bool read_applied(struct arena *a, const struct suite_step *s, struct value *ret)
 {
     *ret = value_borrow(s->body);
     if (ret->type == VALUE_STRING && yaml_read(a, value_str(s->body), NULL, ret, NULL) < 0)
@@ -354,8 +224,8 @@ static bool read_applied(struct arena *a, const struct step *s, struct value *re
     return ret->type == VALUE_OBJECT;
 }
 
-static void check_refusal(struct run *run, const struct kind_type *kind, const struct step *s,
-                          const struct value *applied, struct str msg)
+static void check_refusal(struct suite_golden *run, const struct kind_type *kind,
+                          const struct suite_step *s, const struct value *applied, struct str msg)
 {
     struct value empty;
     struct err err = ERR_INIT(run->arena);
@@ -364,15 +234,15 @@ static void check_refusal(struct run *run, const struct kind_type *kind, const s
     bool same = r == -ERR_UNKNOWN && str_eq(err.msg, msg);
     if (!same)
         printf("have " STR_FMT "\nwant " STR_FMT "\n", STR_ARG(err.msg), STR_ARG(msg));
-    score(REFUSALS, same, run);
+    suite_golden_score(&suites[REFUSALS], same, run);
 }
 
-static void check_apply(struct run *run, const struct step *s)
+static void check_apply(struct suite_golden *run, const struct suite_step *s)
 {
     struct arena *a = run->arena;
     struct err err = ERR_INIT(a);
     struct value applied, live, obj, empty;
-    const struct value *seen = value_get(&run->objects, s->object);
+    const struct value *seen = suite_golden_seen(run, s);
     struct str msg = value_str(value_get(s->answer, STR("message")));
     bool is_conflict = s->code == 409 && str_starts(msg, STR("Apply failed"));
     bool is_refusal = s->code == 500 && str_starts(msg, STR("failed to create typed patch"));
@@ -392,24 +262,27 @@ static void check_apply(struct run *run, const struct step *s)
     int r =
         managed_apply(a, &req, s->code == 201 ? NULL : &live, &applied, s->is_forced, &obj, &err);
     if (is_conflict) {
-        score(CONFLICTS, r == -ERR_CONFLICT && same_conflict(&err, s->answer), run);
+        suite_golden_score(&suites[CONFLICTS], r == -ERR_CONFLICT && same_conflict(&err, s->answer),
+                           run);
         return;
     }
     if (r < 0)
         printf("refused: " STR_FMT "\n", STR_ARG(err.msg));
-    score(APPLIES,
-          r == 0 && same_object(a, kind, &obj, s->answer) && same_managers(&obj, s->answer), run);
+    suite_golden_score(&suites[APPLIES],
+                       r == 0 && suite_golden_same(a, kind, &obj, s->answer, strip) &&
+                           same_managers(&obj, s->answer),
+                       run);
 }
 
-static void check_step(struct run *run, const struct step *s)
+static void check_step(struct suite_golden *run, const struct suite_step *s)
 {
-    const struct value *seen = value_get(&run->objects, s->object);
+    const struct value *seen = suite_golden_seen(run, s);
     struct str kind_name = value_str(value_get(s->answer, STR("kind")));
     const struct kind_type *kind =
         kind_find(value_str(value_get(s->answer, STR("apiVersion"))), kind_name);
     bool is_create = str_eq(s->method, STR("POST"));
     if (!kind || s->code >= 300 || !s->body || !value_dig(s->answer, "metadata", "name") ||
-        has(s->type, "protobuf") || has(s->type, "cbor"))
+        suite_has(s->type, "protobuf") || suite_has(s->type, "cbor"))
         return;
     if (is_create ? str_ends(s->path, STR("/binding")) : !seen)
         return;
@@ -420,50 +293,15 @@ static void check_step(struct run *run, const struct step *s)
     check_update(run, kind, s, is_create ? NULL : &live);
 }
 
-static void check_case(struct arena *a, struct str line)
+static void check(struct suite_golden *run, const struct suite_step *s)
 {
-    struct value c;
-    struct err err = ERR_INIT(a);
-    if (json_read(a, with_values(a, line), NULL, &c, &err) < 0) {
-        printf("unreadable case: " STR_FMT "\n", STR_ARG(err.msg));
-        exit(1);
-    }
-    struct run run = { a, value_str(value_get(&c, STR("id"))), value_object() };
-    value_each_item (it, value_get(&c, STR("steps"))) {
-        struct step s = step_of(a, it);
-        if (str_eq(s.method, STR("POST")) || str_eq(s.method, STR("PUT")) ||
-            str_eq(s.method, STR("PATCH"))) {
-            if (has(s.type, "apply-patch") && s.body)
-                check_apply(&run, &s);
-            else
-                check_step(&run, &s);
-        }
-        remember(&run, &s);
-    }
-}
-
-static void check_file(struct arena *files, const char *name)
-{
-    struct str rest = vectors_read(files, vectors_path(files, "golden", name));
-    while (rest.n) {
-        struct arena a;
-        struct str line = str_cut(&rest, '\n');
-        arena_init(&a);
-        if (line.n)
-            check_case(&a, line);
-        arena_done(&a);
-    }
-}
-
-static bool report(void)
-{
-    bool good = true;
-    for (size_t i = 0; i < N_SUITES; i++) {
-        printf("%s: %zu/%zu (at least %zu)\n", suites[i].name, suites[i].passed, suites[i].total,
-               suites[i].floor);
-        good = good && suites[i].passed >= suites[i].floor;
-    }
-    return good;
+    if (!str_eq(s->method, STR("POST")) && !str_eq(s->method, STR("PUT")) &&
+        !str_eq(s->method, STR("PATCH")))
+        return;
+    if (suite_has(s->type, "apply-patch") && s->body)
+        check_apply(run, s);
+    else
+        check_step(run, s);
 }
 
 int main(void)
@@ -471,12 +309,5 @@ int main(void)
     static const char *const names[] = { "verbs.jsonl",      "defaults.jsonl", "updates.jsonl",
                                          "validation.jsonl", "patch.jsonl",    "ssa.jsonl",
                                          "admission.jsonl" };
-    struct arena files;
-    arena_init(&files);
-    bool there = vectors_are_there(&files, "golden");
-    for (size_t i = 0; there && i < ARRAY_LEN(names); i++)
-        check_file(&files, names[i]);
-    bool good = there && report();
-    arena_done(&files);
-    return !there ? VECTORS_SKIPPED : good ? 0 : 1;
+    return suite_golden_main(names, ARRAY_LEN(names), check, suites, N_SUITES);
 }
