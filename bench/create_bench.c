@@ -7,11 +7,11 @@
  * counts, in the best of many rounds, so that a busy machine disturbs little. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "base/json.h"
+#include "measure.h"
 #include "server/bootstrap.h"
 #include "server/object/encode.h"
 #include "api/defaults/defaults.h"
@@ -21,7 +21,7 @@
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 
-enum { ROUNDS = 15, ROUND_MS = 60, CONTAINERS = 3 };
+enum { CONTAINERS = 3 };
 
 static struct api api;
 static struct arena arena, kept;
@@ -177,33 +177,6 @@ static void once_all(void)
     encode(&c, &ret, NULL);
 }
 
-/* Processor time of this thread: others on the machine take theirs between. */
-static int64_t cpu_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * NS_PER_SEC + t.tv_nsec;
-}
-
-/* Microseconds of one call, best of the rounds. */
-static double measure(void (*once)(void))
-{
-    double best = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
-        int64_t start = cpu_ns(), now = start;
-        size_t calls = 0;
-        while (now - start < ROUND_MS * NS_PER_MS) {
-            for (int i = 0; i < 100; i++)
-                once();
-            calls += 100;
-            now = cpu_ns();
-        }
-        double us = (double)(now - start) / 1000 / (double)calls;
-        best = us < best ? us : best;
-    }
-    return best;
-}
-
 static void start(void)
 {
     const struct store_options opt = { .engine = STORE_MEMORY };
@@ -246,7 +219,7 @@ int main(void)
     encode(&c, &whole, &answer);
     printf("Pod of %zu bytes, %zu in the answer\n", text.n, answer);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-        printf("  %-18s %6.2f us\n", steps[i].name, measure(steps[i].once));
+        printf("  %-18s %6.2f us\n", steps[i].name, measure_us(measure_thread_ns, steps[i].once));
     printf("  wanted: under 60 us without managers\n");
     store_close(api.store);
     arena_done(&arena);

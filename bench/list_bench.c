@@ -1,22 +1,15 @@
 /* list_bench - a LIST of 10,000 pods in every encoding, beside JSON: over HTTP without TLS, a store
  * in memory. Processor time is that of the whole process without the thread that asks; the best of
  * a few rounds counts. */
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/idiom.h"
+#include "measure.h"
 #include "net/fetch.h"
-#include "server/bootstrap.h"
-#include "server/verbs/dispatch.h"
-#include "server/verbs/list_counts.h"
-#include "server/verbs/list_sizes.h"
+#include "plain_server.h"
 #include "server/registry/registry_internal.h"
-#include "server/http/request.h"
 #include "server/object/stored.h"
-#include "server/core/turns.h"
 
 enum { PODS = 10000, ROUNDS = 7, AT_ONCE = 100 };
 
@@ -36,69 +29,14 @@ static const char pod_text[] =
 static struct arena arena;
 static struct fetcher *fetcher;
 static struct str base;
-static struct api api;
-
-static void must(bool good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "list_bench: %s failed\n", what);
-    exit(1);
-}
-
-/* ---- A server of its own ---- */
-
-static void on_request(void *arg, struct http_exchange *x)
-{
-    struct request req;
-    (void)arg;
-    enum request_place place =
-        request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
-    if (!dispatch_serve(&api, x, place, &req, NULL))
-        http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
-}
-
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
-static void serve(void)
-{
-    struct err err = ERR_INIT(&arena);
-    const struct store_options opt = { .engine = STORE_MEMORY };
-    pthread_t thread;
-    struct str address;
-    api.clock = &clock_system;
-    api.workers = workers_new(1, 100);
-    api.list_counts = list_counts_new();
-    api.list_sizes = list_sizes_new();
-    api.turns = turns_new();
-    must(service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT), &api.services,
-                              &err) == 0 &&
-             store_open(&opt, &api.store, &err) == 0 && bootstrap(&api, &err) == 0,
-         "starting");
-    api.loops[0] = loop_new(NULL, &err);
-    api.n_loops = 1;
-    struct http_server *http = http_server_new(&(struct http_server_options){
-        .handler = { .on_request = on_request },
-        .loops = api.loops,
-        .n_loops = 1,
-    });
-    must(http_server_listen(http, STR("127.0.0.1:0"), NULL, &arena, &address, &err) == 0 &&
-             pthread_create(&thread, NULL, run_loop, api.loops[0]) == 0,
-         "listening");
-    base =
-        arena_printf(&arena, "http://" STR_FMT "/api/v1/namespaces/default/pods", STR_ARG(address));
-}
+static struct api *api;
 
 /* ---- Pods ---- */
 
 static bool count_piece(void *arg, int status, struct str piece)
 {
     size_t *n = arg;
-    must(status < 300, "a request");
+    measure_must(status < 300, "a request");
     *n += piece.n;
     return true;
 }
@@ -122,7 +60,7 @@ static size_t ask(const char *method, struct str body, const char *accept)
     struct fetch_reply reply;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    must(fetch(fetcher, &req, &a, &reply, &err) == 0, "a request");
+    measure_must(fetch(fetcher, &req, &a, &reply, &err) == 0, "a request");
     arena_done(&a);
     return n;
 }
@@ -136,11 +74,11 @@ static void fill(void)
     struct store_entry e;
     struct value pod;
     (void)ask("POST", str_of(pod_text), "application/json");
-    must(store_snap_begin(api.store, 0, &snap, &err) == 0 &&
-             store_snap_get(snap, stored_key(&arena, pods, STR("default"), STR("orders")), &e,
-                            &err) == 1 &&
-             stored_read(&arena, pods->type, &e, &pod, &err) == 0,
-         "reading the first pod");
+    measure_must(store_snap_begin(api->store, 0, &snap, &err) == 0 &&
+                     store_snap_get(snap, stored_key(&arena, pods, STR("default"), STR("orders")),
+                                    &e, &err) == 1 &&
+                     stored_read(&arena, pods->type, &e, &pod, &err) == 0,
+                 "reading the first pod");
     store_snap_end(snap);
     for (unsigned i = 1; i < PODS;) {
         struct store_op ops[AT_ONCE];
@@ -157,21 +95,13 @@ static void fill(void)
                                    buf_str(&bytes[txn.n_ops]), STORE_ABSENT };
             txn.n_ops++;
         }
-        must(store_commit(api.store, &txn, &err) == 0, "filling the store");
+        measure_must(store_commit(api->store, &txn, &err) == 0, "filling the store");
         for (size_t k = 0; k < txn.n_ops; k++)
             buf_done(&bytes[k]);
     }
 }
 
 /* ---- Measuring ---- */
-
-static double seconds_of(int who)
-{
-    struct rusage u;
-    (void)getrusage(who, &u);
-    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
-           ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) / 1e6;
-}
 
 struct cost {
     double cpu, wall; /* seconds */
@@ -180,11 +110,11 @@ struct cost {
 
 static struct cost list_once(const char *accept)
 {
-    double all = seconds_of(RUSAGE_SELF), own = seconds_of(RUSAGE_THREAD);
+    double before = measure_others_s();
     int64_t start = clock_mono_ns(&clock_system);
     struct cost cost = { .bytes = ask("GET", STR(""), accept) };
     cost.wall = (double)(clock_mono_ns(&clock_system) - start) / 1e9;
-    cost.cpu = seconds_of(RUSAGE_SELF) - all - (seconds_of(RUSAGE_THREAD) - own);
+    cost.cpu = measure_others_s() - before;
     return cost;
 }
 
@@ -196,7 +126,9 @@ int main(void)
     enum { WAYS = ARRAY_LEN(accepts) };
     struct cost best[WAYS];
     arena_init(&arena);
-    serve();
+    struct str url;
+    api = plain_server_start(&arena, 1, &url);
+    base = arena_printf(&arena, STR_FMT "/api/v1/namespaces/default/pods", STR_ARG(url));
     fetcher = fetcher_new(&(struct fetcher_options){ 0 });
     fill();
     for (int round = 0; round < ROUNDS; round++)

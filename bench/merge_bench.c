@@ -8,12 +8,11 @@
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "base/json.h"
+#include "measure.h"
 #include "merge/json_patch.h"
 #include "merge/managed.h"
 #include "merge/merge_patch.h"
 #include "merge/strategic.h"
-
-enum { ROUNDS = 15, ROUND_MS = 60 };
 
 static const char deployment_text[] =
     "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"orders\","
@@ -110,38 +109,30 @@ static struct value deployment, changed, strategic_patch, merge_patch, json_patc
 static struct value empty, config, owned, owned_twice;
 static const struct kind_type *type;
 
-static void must(bool good, const char *what)
-{
-    if (!good) {
-        fprintf(stderr, "merge_bench: %s failed\n", what);
-        exit(1);
-    }
-}
-
 static void once_strategic(void)
 {
     arena_reset(&arena);
     struct value doc = value_borrow(&deployment);
-    must(strategic_apply(&arena, &strategic_kinds, type, &strategic_patch, &doc, NULL) == 0,
-         "strategic_apply");
+    measure_must(strategic_apply(&arena, &strategic_kinds, type, &strategic_patch, &doc, NULL) == 0,
+                 "strategic_apply");
 }
 
 static void once_two_way(void)
 {
     struct value patch;
     arena_reset(&arena);
-    must(strategic_two_way(&arena, &strategic_kinds, type, &deployment, &changed, &patch, NULL) ==
-             0,
-         "strategic_two_way");
+    measure_must(
+        strategic_two_way(&arena, &strategic_kinds, type, &deployment, &changed, &patch, NULL) == 0,
+        "strategic_two_way");
 }
 
 static void once_three_way(void)
 {
     struct value patch;
     arena_reset(&arena);
-    must(strategic_three_way(&arena, &strategic_kinds, type, &deployment, &changed, &deployment,
-                             true, &patch, NULL) == 0,
-         "strategic_three_way");
+    measure_must(strategic_three_way(&arena, &strategic_kinds, type, &deployment, &changed,
+                                     &deployment, true, &patch, NULL) == 0,
+                 "strategic_three_way");
 }
 
 static void once_merge(void)
@@ -155,7 +146,7 @@ static void once_json(void)
 {
     arena_reset(&arena);
     struct value doc = value_borrow(&deployment);
-    must(json_patch_apply(&arena, &json_patch, &doc, NULL) == 0, "json_patch_apply");
+    measure_must(json_patch_apply(&arena, &json_patch, &doc, NULL) == 0, "json_patch_apply");
 }
 
 static struct managed_request request_of(const char *manager)
@@ -174,7 +165,7 @@ static void once_managers(void)
     struct managed_request req = request_of("one");
     arena_reset(&arena);
     struct value obj = value_borrow(&changed);
-    must(managed_update(&arena, &req, &owned_twice, &obj, NULL) == 0, "managed_update");
+    measure_must(managed_update(&arena, &req, &owned_twice, &obj, NULL) == 0, "managed_update");
 }
 
 /* Takes fields from the other manager. */
@@ -183,9 +174,9 @@ static void once_apply(void)
     struct managed_request req = request_of("two");
     struct value obj;
     arena_reset(&arena);
-    must(managed_check(&arena, &req, &config, NULL) == 0 &&
-             managed_apply(&arena, &req, &owned, &config, true, &obj, NULL) == 0,
-         "managed_apply");
+    measure_must(managed_check(&arena, &req, &config, NULL) == 0 &&
+                     managed_apply(&arena, &req, &owned, &config, true, &obj, NULL) == 0,
+                 "managed_apply");
 }
 
 static void once_apply_again(void)
@@ -193,33 +184,14 @@ static void once_apply_again(void)
     struct managed_request req = request_of("two");
     struct value obj;
     arena_reset(&arena);
-    must(managed_apply(&arena, &req, &owned_twice, &config, false, &obj, NULL) == 0,
-         "managed_apply");
-}
-
-/* Microseconds of one call, best of the rounds. */
-static double measure(void (*once)(void))
-{
-    double best = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
-        int64_t start = clock_mono_ns(&clock_system), now = start;
-        size_t calls = 0;
-        while (now - start < ROUND_MS * NS_PER_MS) {
-            for (int i = 0; i < 100; i++)
-                once();
-            calls += 100;
-            now = clock_mono_ns(&clock_system);
-        }
-        double us = (double)(now - start) / 1000 / (double)calls;
-        best = us < best ? us : best;
-    }
-    return best;
+    measure_must(managed_apply(&arena, &req, &owned_twice, &config, false, &obj, NULL) == 0,
+                 "managed_apply");
 }
 
 static struct value read(const char *text)
 {
     struct value v;
-    must(json_read(&documents, str_of(text), NULL, &v, NULL) == 0, "json_read");
+    measure_must(json_read(&documents, str_of(text), NULL, &v, NULL) == 0, "json_read");
     return v;
 }
 
@@ -246,19 +218,21 @@ int main(void)
     merge_patch = read(merge_text);
     json_patch = read(json_text);
     changed = value_share(&deployment);
-    must(strategic_apply(&documents, &strategic_kinds, type, &strategic_patch, &changed, NULL) == 0,
-         "strategic_apply");
+    measure_must(
+        strategic_apply(&documents, &strategic_kinds, type, &strategic_patch, &changed, NULL) == 0,
+        "strategic_apply");
     empty = value_object();
     config = read(config_text);
     owned = value_share(&deployment);
     struct managed_request one = request_of("one"), two = request_of("two");
-    must(managed_update(&documents, &one, NULL, &owned, NULL) == 0 &&
-             managed_apply(&documents, &two, &owned, &config, true, &owned_twice, NULL) == 0,
-         "managed_apply");
+    measure_must(managed_update(&documents, &one, NULL, &owned, NULL) == 0 &&
+                     managed_apply(&documents, &two, &owned, &config, true, &owned_twice, NULL) ==
+                         0,
+                 "managed_apply");
 
     printf("patches of a Deployment of %zu bytes\n", sizeof(deployment_text) - 1);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-        printf("  %-36s %6.2f us\n", steps[i].name, measure(steps[i].once));
+        printf("  %-36s %6.2f us\n", steps[i].name, measure_us(measure_wall_ns, steps[i].once));
     arena_done(&arena);
     arena_done(&documents);
     return 0;

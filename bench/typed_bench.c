@@ -15,8 +15,10 @@
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "base/json.h"
+#include "measure.h"
+#include "pod_text.h"
 
-enum { ROUNDS = 15, ROUND_MS = 60, SHUFFLE_SEED = 12345 };
+enum { SHUFFLE_SEED = 12345 };
 
 static const char pod_text[] =
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"orders-7d9c5b6f4-x2k8p\","
@@ -35,42 +37,7 @@ static const char pod_text[] =
     "\".\":{},\"k:{\\\"uid\\\":\\\"c1a7f2de-4d55-46ff-8b4b-5a3f3f1e0d11\\\"}\":{}}},\"f:spec\":{"
     "\"f:containers\":{\"k:{\\\"name\\\":\\\"server\\\"}\":{\".\":{},\"f:env\":{},\"f:image\":{},"
     "\"f:name\":{},\"f:ports\":{},\"f:resources\":{}}},\"f:dnsPolicy\":{},"
-    "\"f:restartPolicy\":{}}}}]},"
-    "\"spec\":{\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"orders-config\","
-    "\"defaultMode\":420}},{\"name\":\"cache\",\"emptyDir\":{\"sizeLimit\":\"256Mi\"}}],"
-    "\"containers\":[{\"name\":\"server\",\"image\":\"registry.example/shop/orders:1.42.0\","
-    "\"args\":[\"--listen=0.0.0.0:8080\",\"--log-level=info\",\"--cache-dir=/var/cache/orders\"],"
-    "\"ports\":[{\"name\":\"http\",\"containerPort\":8080,\"protocol\":\"TCP\"},{\"name\":"
-    "\"metrics\",\"containerPort\":9090,\"protocol\":\"TCP\"}],\"env\":[{\"name\":"
-    "\"DATABASE_HOST\",\"value\":\"orders-db.shop.svc\"},{\"name\":\"DATABASE_PASSWORD\","
-    "\"valueFrom\":{\"secretKeyRef\":{\"name\":\"orders-db\",\"key\":\"password\"}}},{\"name\":"
-    "\"POD_IP\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":\"v1\",\"fieldPath\":"
-    "\"status.podIP\"}}}],\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
-    "\"requests\":{\"cpu\":\"250m\",\"memory\":\"512Mi\"}},\"volumeMounts\":[{\"name\":"
-    "\"config\",\"readOnly\":true,\"mountPath\":\"/etc/orders\"},{\"name\":\"cache\","
-    "\"mountPath\":\"/var/cache/orders\"}],\"livenessProbe\":{\"httpGet\":{\"path\":\"/livez\","
-    "\"port\":8080,\"scheme\":\"HTTP\"},\"initialDelaySeconds\":10,\"timeoutSeconds\":1,"
-    "\"periodSeconds\":10,\"successThreshold\":1,\"failureThreshold\":3},\"readinessProbe\":{"
-    "\"httpGet\":{\"path\":\"/readyz\",\"port\":8080,\"scheme\":\"HTTP\"},\"timeoutSeconds\":1,"
-    "\"periodSeconds\":5,\"successThreshold\":1,\"failureThreshold\":3},"
-    "\"terminationMessagePath\":\"/dev/termination-log\",\"imagePullPolicy\":\"IfNotPresent\","
-    "\"securityContext\":{\"runAsUser\":1000,\"runAsNonRoot\":true,\"readOnlyRootFilesystem\":"
-    "true,\"allowPrivilegeEscalation\":false}}],\"restartPolicy\":\"Always\","
-    "\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\",\"serviceAccountName\":"
-    "\"orders\",\"nodeName\":\"node-17\",\"securityContext\":{\"fsGroup\":2000},\"tolerations\":"
-    "[{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":"
-    "\"NoExecute\",\"tolerationSeconds\":300}],\"priority\":0,\"enableServiceLinks\":true},"
-    "\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
-    "\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-03-01T08:15:57Z\"},{\"type\":"
-    "\"PodScheduled\",\"status\":\"True\",\"lastProbeTime\":null,\"lastTransitionTime\":"
-    "\"2026-03-01T08:15:42Z\"}],\"hostIP\":\"10.20.0.17\",\"podIP\":\"10.42.3.91\",\"podIPs\":["
-    "{\"ip\":\"10.42.3.91\"}],\"startTime\":\"2026-03-01T08:15:42Z\",\"containerStatuses\":[{"
-    "\"name\":\"server\",\"state\":{\"running\":{\"startedAt\":\"2026-03-01T08:15:44Z\"}},"
-    "\"lastState\":{},\"ready\":true,\"restartCount\":0,\"image\":"
-    "\"registry.example/shop/orders:1.42.0\",\"imageID\":\"registry.example/shop/orders@sha256:"
-    "3f1c9c5d3b7e5b0f6c1e8f1d4c589a570f1c9c5d3b7ec1a7f2de4d5546ff8b4b\",\"containerID\":"
-    "\"containerd://8b4b5a3f3f1e0d115b0f6c1e8f1d4c589a570f1c9c5d3b7ec1a7f2de4d5546ff\","
-    "\"started\":true}],\"qosClass\":\"Burstable\"}}";
+    "\"f:restartPolicy\":{}}}}]}," POD_TEXT_SPEC POD_TEXT_STATUS;
 
 /* A manifest of the same Pod: what its author had to say. */
 static const char manifest_text[] =
@@ -93,26 +60,18 @@ static struct buf out;
 static const struct kind_type *pod;
 static const struct kind_resource *pods;
 
-static void must(bool good, const char *what)
-{
-    if (!good) {
-        fprintf(stderr, "typed_bench: %s failed\n", what);
-        exit(1);
-    }
-}
-
 static void once_read(void)
 {
     struct value v;
     arena_reset(&arena);
-    must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
+    measure_must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
 }
 
 static void once_typed(void)
 {
     struct value v;
     arena_reset(&arena);
-    must(typed_read(&arena, pod, &tree, &notes, &v, NULL) == 0 && !notes.n, "typed_read");
+    measure_must(typed_read(&arena, pod, &tree, &notes, &v, NULL) == 0 && !notes.n, "typed_read");
 }
 
 static void once_default(void)
@@ -136,7 +95,7 @@ static void once_validate(void)
     struct field_errors e = FIELD_ERRORS_INIT(&arena);
     meta_validate_create(&e, &rules, &complete);
     validate_create(&e, pods, &complete);
-    must(e.n == 0, "validate_create");
+    measure_must(e.n == 0, "validate_create");
 }
 
 static void once_warn(void)
@@ -156,29 +115,10 @@ static void once_all(void)
 {
     struct value v, t;
     arena_reset(&arena);
-    must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
-    must(typed_read(&arena, pod, &v, &notes, &t, NULL) == 0 && !notes.n, "typed_read");
+    measure_must(json_read(&arena, text, NULL, &v, NULL) == 0, "json_read");
+    measure_must(typed_read(&arena, pod, &v, &notes, &t, NULL) == 0 && !notes.n, "typed_read");
     buf_reset(&out);
     json_write(&out, &t);
-}
-
-/* Microseconds of one call, best of the rounds. */
-static double measure(void (*once)(void))
-{
-    double best = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
-        int64_t start = clock_mono_ns(&clock_system), now = start;
-        size_t calls = 0;
-        while (now - start < ROUND_MS * NS_PER_MS) {
-            for (int i = 0; i < 100; i++)
-                once();
-            calls += 100;
-            now = clock_mono_ns(&clock_system);
-        }
-        double us = (double)(now - start) / 1000 / (double)calls;
-        best = us < best ? us : best;
-    }
-    return best;
 }
 
 static void report(const char *order)
@@ -194,17 +134,17 @@ static void report(const char *order)
     };
     printf("Pod of %zu bytes, fields %s\n", text.n, order);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-        printf("  %-10s %6.2f us\n", steps[i].name, measure(steps[i].once));
+        printf("  %-10s %6.2f us\n", steps[i].name, measure_us(measure_wall_ns, steps[i].once));
 }
 
 static void prepare(struct str json)
 {
     text = json;
-    must(json_read(&tree_arena, text, NULL, &tree, NULL) == 0, "json_read");
-    must(typed_read(&tree_arena, pod, &tree, NULL, &typed, NULL) == 0, "typed_read");
+    measure_must(json_read(&tree_arena, text, NULL, &tree, NULL) == 0, "json_read");
+    measure_must(typed_read(&tree_arena, pod, &tree, NULL, &typed, NULL) == 0, "typed_read");
     struct value filled = value_clone(&tree_arena, &typed);
     defaults_apply(&tree_arena, pod, &filled);
-    must(typed_read(&tree_arena, pod, &filled, NULL, &complete, NULL) == 0, "typed_read");
+    measure_must(typed_read(&tree_arena, pod, &filled, NULL, &complete, NULL) == 0, "typed_read");
 }
 
 static const struct kind_resource *find_pods(void)
@@ -245,16 +185,16 @@ int main(void)
 {
     autobuf mixed = { 0 };
     pod = kind_type_find(STR(""), STR("v1"), STR("Pod"));
-    must(pod, "kind_type_find");
+    measure_must(pod, "kind_type_find");
     pods = find_pods();
-    must(pods, "find_pods");
+    measure_must(pods, "find_pods");
     arena_init(&tree_arena);
     arena_init(&arena);
     prepare(str_of(manifest_text));
     manifest = typed;
     prepare(str_of(pod_text));
     once_all();
-    must(str_eq(buf_str(&out), text), "the Pod is canonical and");
+    measure_must(str_eq(buf_str(&out), text), "the Pod is canonical and");
     report("in table order");
     struct value v = shuffled(&tree_arena, &tree);
     json_write(&mixed, &v);

@@ -1,0 +1,64 @@
+#include "plain_server.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "measure.h"
+#include "server/bootstrap.h"
+#include "server/core/turns.h"
+#include "server/http/request.h"
+#include "server/verbs/dispatch.h"
+#include "server/verbs/list_counts.h"
+#include "server/verbs/list_sizes.h"
+
+static struct api api;
+
+static void on_request(void *arg, struct http_exchange *x)
+{
+    struct request req;
+    (void)arg;
+    enum request_place place =
+        request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
+    if (!dispatch_serve(&api, x, place, &req, NULL))
+        http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
+}
+
+static void *run_loop(void *arg)
+{
+    loop_run(arg);
+    return NULL;
+}
+
+static void start_api(struct err *err, unsigned workers)
+{
+    const struct store_options opt = { .engine = STORE_MEMORY };
+    api.clock = &clock_system;
+    api.workers = workers_new(workers, 100);
+    api.list_counts = list_counts_new();
+    api.list_sizes = list_sizes_new();
+    api.turns = turns_new();
+    measure_must(service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
+                                      &api.services, err) == 0 &&
+                     store_open(&opt, &api.store, err) == 0 && bootstrap(&api, err) == 0,
+                 "starting");
+}
+
+struct api *plain_server_start(struct arena *a, unsigned workers, struct str *ret_url)
+{
+    struct err err = ERR_INIT(a);
+    pthread_t thread;
+    struct str address;
+    start_api(&err, workers);
+    api.loops[0] = loop_new(NULL, &err);
+    api.n_loops = 1;
+    struct http_server *http = http_server_new(&(struct http_server_options){
+        .handler = { .on_request = on_request },
+        .loops = api.loops,
+        .n_loops = 1,
+    });
+    measure_must(http_server_listen(http, STR("127.0.0.1:0"), NULL, a, &address, &err) == 0 &&
+                     pthread_create(&thread, NULL, run_loop, api.loops[0]) == 0,
+                 "listening");
+    *ret_url = arena_printf(a, "http://" STR_FMT, STR_ARG(address));
+    return &api;
+}
