@@ -7,7 +7,7 @@
 
 static struct script script;
 
-#define DEFAULT "/api/v1/namespaces/default"
+#define DEFAULT SCRIPT_DEFAULT
 #define MAPS    DEFAULT "/configmaps"
 #define PODS    DEFAULT "/pods"
 #define STEP(method, path, status, says)                   \

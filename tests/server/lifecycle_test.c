@@ -3,30 +3,10 @@
 
 static struct script script;
 
-#define DEFAULT "/api/v1/namespaces/default"
+#define DEFAULT SCRIPT_DEFAULT
 #define MAPS    DEFAULT "/configmaps"
 #define PODS    DEFAULT "/pods"
 #define JSON    "application/json"
-#define POST(path, body, status, says)                     \
-    {                                                      \
-        "POST", path, NULL, NULL, body, status, says, NULL \
-    }
-#define PUT(path, body, status, says)                     \
-    {                                                     \
-        "PUT", path, NULL, NULL, body, status, says, NULL \
-    }
-#define PATCH(path, body, status, says)                     \
-    {                                                       \
-        "PATCH", path, NULL, NULL, body, status, says, NULL \
-    }
-#define GET(path, status, says)                           \
-    {                                                     \
-        "GET", path, NULL, NULL, NULL, status, says, NULL \
-    }
-#define DELETE(path, body, status, says)                     \
-    {                                                        \
-        "DELETE", path, NULL, NULL, body, status, says, NULL \
-    }
 
 /* ---- Creating ---- */
 
@@ -34,30 +14,33 @@ static void creating(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: a, uid: mine, creationTimestamp: '2000-01-01T00:00:00Z'}}",
-             201, "\"namespace\":\"default\""),
+        SCRIPT_POST(MAPS,
+                    "{metadata: {name: a, uid: mine, creationTimestamp: '2000-01-01T00:00:00Z'}}",
+                    201, "\"namespace\":\"default\""),
         { "GET", MAPS "/a", NULL, NULL, NULL, 200, NULL, "mine" },
         { "GET", MAPS "/a", NULL, NULL, NULL, 200, NULL, "2000-01-01" },
-        POST(MAPS, "{metadata: {name: a}}", 409,
-             "\"message\":\"configmaps \\\"a\\\" already exists\""),
-        POST(MAPS, "{metadata: {name: b, namespace: other}}", 400,
-             "the namespace of the provided object does not match the namespace sent on the "
-             "request"),
-        POST(
+        SCRIPT_POST(MAPS, "{metadata: {name: a}}", 409,
+                    "\"message\":\"configmaps \\\"a\\\" already exists\""),
+        SCRIPT_POST(MAPS, "{metadata: {name: b, namespace: other}}", 400,
+                    "the namespace of the provided object does not match the namespace sent on the "
+                    "request"),
+        SCRIPT_POST(
             MAPS, "{}", 422,
             "ConfigMap \\\"\\\" is invalid: metadata.name: Required value: name or generateName is "
             "required"),
-        POST(MAPS, "{metadata: {name: Not_A_Name}}", 422, "\"reason\":\"FieldValueInvalid\""),
-        POST("/api/v1/namespaces/nowhere/configmaps", "{metadata: {name: a}}", 404,
-             "namespaces \\\"nowhere\\\" not found"),
-        POST("/api/v1/configmaps", "{metadata: {name: a}}", 405, NULL),
+        SCRIPT_POST(MAPS, "{metadata: {name: Not_A_Name}}", 422,
+                    "\"reason\":\"FieldValueInvalid\""),
+        SCRIPT_POST("/api/v1/namespaces/nowhere/configmaps", "{metadata: {name: a}}", 404,
+                    "namespaces \\\"nowhere\\\" not found"),
+        SCRIPT_POST("/api/v1/configmaps", "{metadata: {name: a}}", 405, NULL),
         /* Neither a deletion nor a generation can be written. */
-        POST(PODS,
-             "{metadata: {name: born, generation: 9, deletionTimestamp: '2000-01-01T00:00:00Z'}, "
-             "spec: {containers: [{name: c, image: i}]}}",
-             201, "\"generation\":1"),
+        SCRIPT_POST(
+            PODS,
+            "{metadata: {name: born, generation: 9, deletionTimestamp: '2000-01-01T00:00:00Z'}, "
+            "spec: {containers: [{name: c, image: i}]}}",
+            201, "\"generation\":1"),
         { "GET", PODS "/born", NULL, NULL, NULL, 200, NULL, "deletionTimestamp" },
-        DELETE(PODS "/born", NULL, 200, NULL),
+        SCRIPT_DELETE(PODS "/born", NULL, 200, NULL),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -79,10 +62,12 @@ static void generated_names(void **state)
     assert_false(str_eq(names[0], names[1]));
     static const struct script_step steps[] = {
         /* A name that is given is taken. */
-        POST(MAPS, "{metadata: {name: given, generateName: gen-}}", 201, "\"name\":\"given\""),
-        POST(MAPS, "{metadata: {name: given, generateName: gen-}}", 409,
-             "the server was not able to generate a unique name for the object"),
-        POST(MAPS, "{metadata: {generateName: Bad_}}", 422, "metadata.generateName: Invalid value"),
+        SCRIPT_POST(MAPS, "{metadata: {name: given, generateName: gen-}}", 201,
+                    "\"name\":\"given\""),
+        SCRIPT_POST(MAPS, "{metadata: {name: given, generateName: gen-}}", 409,
+                    "the server was not able to generate a unique name for the object"),
+        SCRIPT_POST(MAPS, "{metadata: {generateName: Bad_}}", 422,
+                    "metadata.generateName: Invalid value"),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -93,15 +78,16 @@ static void dry_runs(void **state)
     static const struct script_step steps[] = {
         { "POST", MAPS "?dryRun=All", NULL, NULL, "{metadata: {name: dry}}", 201,
           "\"uid\":", "resourceVersion" },
-        GET(MAPS "/dry", 404, "configmaps \\\"dry\\\" not found"),
-        POST(MAPS, "{metadata: {name: dry}, data: {a: b}}", 201, NULL),
-        POST(MAPS "?dryRun=All", "{metadata: {name: dry}}", 409, "already exists"),
-        PUT(MAPS "/dry?dryRun=All", "{metadata: {name: dry}, data: {a: c}}", 200, "\"a\":\"c\""),
-        PATCH(MAPS "/dry?dryRun=All", "{data: {a: d}}", 200, "\"a\":\"d\""),
-        DELETE(MAPS "/dry?dryRun=All", NULL, 200, "\"status\":\"Success\""),
-        GET(MAPS "/dry", 200, "\"a\":\"b\""),
-        POST(MAPS "?dryRun=some", "{metadata: {name: e}}", 422,
-             "dryRun: Unsupported value: [\\\"some\\\"]: supported values: \\\"All\\\""),
+        SCRIPT_GET(MAPS "/dry", 404, "configmaps \\\"dry\\\" not found"),
+        SCRIPT_POST(MAPS, "{metadata: {name: dry}, data: {a: b}}", 201, NULL),
+        SCRIPT_POST(MAPS "?dryRun=All", "{metadata: {name: dry}}", 409, "already exists"),
+        SCRIPT_PUT(MAPS "/dry?dryRun=All", "{metadata: {name: dry}, data: {a: c}}", 200,
+                   "\"a\":\"c\""),
+        SCRIPT_PATCH(MAPS "/dry?dryRun=All", "{data: {a: d}}", 200, "\"a\":\"d\""),
+        SCRIPT_DELETE(MAPS "/dry?dryRun=All", NULL, 200, "\"status\":\"Success\""),
+        SCRIPT_GET(MAPS "/dry", 200, "\"a\":\"b\""),
+        SCRIPT_POST(MAPS "?dryRun=some", "{metadata: {name: e}}", 422,
+                    "dryRun: Unsupported value: [\\\"some\\\"]: supported values: \\\"All\\\""),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -112,29 +98,30 @@ static void replacing(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: put}, data: {a: b}}", 201, NULL),
-        PUT(MAPS "/put", "{metadata: {name: put}, data: {a: c}}", 200, "\"a\":\"c\""),
-        PUT(MAPS "/put", "{metadata: {name: put, resourceVersion: '1'}}", 409,
-            "Operation cannot be fulfilled on configmaps \\\"put\\\": the object has been "
-            "modified; "
-            "please apply your changes to the latest version and try again"),
-        PUT(MAPS "/put", "{metadata: {name: put, uid: other}}", 409,
-            "Precondition failed: UID in precondition: other, UID in object meta: "),
-        PUT(MAPS "/put", "{metadata: {name: other}}", 400,
-            "the name of the object (other) does not match the name on the URL (put)"),
-        PUT(MAPS "/put", "{metadata: {name: put, namespace: kube-system}}", 400,
-            "does not match the namespace"),
-        PUT(MAPS "/put", "{metadata: {name: put, resourceVersion: x}}", 500, "invalid syntax"),
-        PUT(MAPS "/nothing", "{metadata: {name: nothing}}", 404, "\"reason\":\"NotFound\""),
+        SCRIPT_POST(MAPS, "{metadata: {name: put}, data: {a: b}}", 201, NULL),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: put}, data: {a: c}}", 200, "\"a\":\"c\""),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: put, resourceVersion: '1'}}", 409,
+                   "Operation cannot be fulfilled on configmaps \\\"put\\\": the object has been "
+                   "modified; "
+                   "please apply your changes to the latest version and try again"),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: put, uid: other}}", 409,
+                   "Precondition failed: UID in precondition: other, UID in object meta: "),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: other}}", 400,
+                   "the name of the object (other) does not match the name on the URL (put)"),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: put, namespace: kube-system}}", 400,
+                   "does not match the namespace"),
+        SCRIPT_PUT(MAPS "/put", "{metadata: {name: put, resourceVersion: x}}", 500,
+                   "invalid syntax"),
+        SCRIPT_PUT(MAPS "/nothing", "{metadata: {name: nothing}}", 404, "\"reason\":\"NotFound\""),
         /* Some kinds are made by a PUT, some want to know what they replace. */
-        PUT(DEFAULT "/endpoints/made", "{metadata: {name: made}}", 201, NULL),
-        PUT("/apis/coordination.k8s.io/v1/namespaces/default/leases/made",
-            "{metadata: {name: made}}", 201, NULL),
-        PUT("/apis/coordination.k8s.io/v1/namespaces/default/leases/made",
-            "{metadata: {name: made}}", 422,
-            "metadata.resourceVersion: Invalid value: 0: must be specified for an update"),
-        PUT("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/made",
-            "{metadata: {name: made}}", 201, NULL),
+        SCRIPT_PUT(DEFAULT "/endpoints/made", "{metadata: {name: made}}", 201, NULL),
+        SCRIPT_PUT("/apis/coordination.k8s.io/v1/namespaces/default/leases/made",
+                   "{metadata: {name: made}}", 201, NULL),
+        SCRIPT_PUT("/apis/coordination.k8s.io/v1/namespaces/default/leases/made",
+                   "{metadata: {name: made}}", 422,
+                   "metadata.resourceVersion: Invalid value: 0: must be specified for an update"),
+        SCRIPT_PUT("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/made",
+                   "{metadata: {name: made}}", 201, NULL),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -151,14 +138,14 @@ static void changing_nothing(void **state)
 {
     (void)state;
     static const struct script_step make[] = {
-        POST(MAPS, "{metadata: {name: same}, data: {a: b}}", 201, NULL),
+        SCRIPT_POST(MAPS, "{metadata: {name: same}, data: {a: b}}", 201, NULL),
     };
     static const struct script_step same[] = {
-        PATCH(MAPS "/same", "{data: {a: b}}", 200, NULL),
-        PATCH(MAPS "/same", "{metadata: {annotations: {x: null}}}", 200, NULL),
+        SCRIPT_PATCH(MAPS "/same", "{data: {a: b}}", 200, NULL),
+        SCRIPT_PATCH(MAPS "/same", "{metadata: {annotations: {x: null}}}", 200, NULL),
     };
     static const struct script_step other[] = {
-        PATCH(MAPS "/same", "{data: {a: c}}", 200, NULL),
+        SCRIPT_PATCH(MAPS "/same", "{data: {a: c}}", 200, NULL),
     };
     SCRIPT_PLAY(&script, make);
     struct str before = revision_of(MAPS "/same");
@@ -172,18 +159,19 @@ static void what_stays_as_it_was(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: fixed}, data: {a: b}, immutable: true}", 201, NULL),
-        PATCH(MAPS "/fixed", "{data: {a: c}}", 422,
-              "data: Forbidden: field is immutable when `immutable` is set"),
-        PATCH(MAPS "/fixed", "{immutable: false}", 422, "immutable: Forbidden"),
-        PATCH(MAPS "/fixed", "{metadata: {creationTimestamp: '2000-01-01T00:00:00Z', selfLink: x}}",
-              200, "\"creationTimestamp\":\"20"),
+        SCRIPT_POST(MAPS, "{metadata: {name: fixed}, data: {a: b}, immutable: true}", 201, NULL),
+        SCRIPT_PATCH(MAPS "/fixed", "{data: {a: c}}", 422,
+                     "data: Forbidden: field is immutable when `immutable` is set"),
+        SCRIPT_PATCH(MAPS "/fixed", "{immutable: false}", 422, "immutable: Forbidden"),
+        SCRIPT_PATCH(MAPS "/fixed",
+                     "{metadata: {creationTimestamp: '2000-01-01T00:00:00Z', selfLink: x}}", 200,
+                     "\"creationTimestamp\":\"20"),
         { "GET", MAPS "/fixed", NULL, NULL, NULL, 200, NULL, "2000-01-01" },
-        PATCH(MAPS "/fixed", "{metadata: {uid: other}}", 422,
-              "metadata.uid: Invalid value: \\\"other\\\": field is immutable"),
-        PATCH(MAPS "/fixed", "{metadata: {name: moved}}", 400,
-              "the name of the object (moved) does not match the name on the URL (fixed)"),
-        PATCH(MAPS "/fixed", "{metadata: {generation: 12}}", 200, NULL),
+        SCRIPT_PATCH(MAPS "/fixed", "{metadata: {uid: other}}", 422,
+                     "metadata.uid: Invalid value: \\\"other\\\": field is immutable"),
+        SCRIPT_PATCH(MAPS "/fixed", "{metadata: {name: moved}}", 400,
+                     "the name of the object (moved) does not match the name on the URL (fixed)"),
+        SCRIPT_PATCH(MAPS "/fixed", "{metadata: {generation: 12}}", 200, NULL),
         { "GET", MAPS "/fixed", NULL, NULL, NULL, 200, NULL, "\"generation\"" },
     };
     SCRIPT_PLAY(&script, steps);
@@ -195,22 +183,23 @@ static void finalizers(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: held, finalizers: [example.com/a, example.com/b]}}", 201,
-             NULL),
-        DELETE(MAPS "/held", NULL, 200, "\"deletionGracePeriodSeconds\":0"),
-        GET(MAPS "/held", 200, "\"deletionTimestamp\""),
-        DELETE(MAPS "/held", NULL, 200, "\"deletionTimestamp\""),
-        POST(MAPS, "{metadata: {name: held}}", 409,
-             "object is being deleted: configmaps \\\"held\\\" already exists"),
+        SCRIPT_POST(MAPS, "{metadata: {name: held, finalizers: [example.com/a, example.com/b]}}",
+                    201, NULL),
+        SCRIPT_DELETE(MAPS "/held", NULL, 200, "\"deletionGracePeriodSeconds\":0"),
+        SCRIPT_GET(MAPS "/held", 200, "\"deletionTimestamp\""),
+        SCRIPT_DELETE(MAPS "/held", NULL, 200, "\"deletionTimestamp\""),
+        SCRIPT_POST(MAPS, "{metadata: {name: held}}", 409,
+                    "object is being deleted: configmaps \\\"held\\\" already exists"),
         /* What ends can be let go, but not held longer. */
-        PATCH(
+        SCRIPT_PATCH(
             MAPS "/held", "{metadata: {finalizers: [example.com/a, example.com/c]}}", 422,
             "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being "
             "deleted, found new finalizers []string{\\\"example.com/c\\\"}"),
-        PATCH(MAPS "/held", "{metadata: {finalizers: [example.com/a]}}", 200, NULL),
-        PATCH(MAPS "/held", "{metadata: {deletionTimestamp: null}}", 200, "\"deletionTimestamp\""),
-        PATCH(MAPS "/held", "{metadata: {finalizers: null}}", 200, NULL),
-        GET(MAPS "/held", 404, NULL),
+        SCRIPT_PATCH(MAPS "/held", "{metadata: {finalizers: [example.com/a]}}", 200, NULL),
+        SCRIPT_PATCH(MAPS "/held", "{metadata: {deletionTimestamp: null}}", 200,
+                     "\"deletionTimestamp\""),
+        SCRIPT_PATCH(MAPS "/held", "{metadata: {finalizers: null}}", 200, NULL),
+        SCRIPT_GET(MAPS "/held", 404, NULL),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -219,23 +208,26 @@ static void propagation(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: owner}}", 201, NULL),
-        DELETE(MAPS "/owner?propagationPolicy=Orphan", NULL, 200, "\"finalizers\":[\"orphan\"]"),
-        DELETE(MAPS "/owner", NULL, 200, "\"finalizers\":[\"orphan\"]"),
-        DELETE(MAPS "/owner?propagationPolicy=Foreground", NULL, 200,
-               "\"finalizers\":[\"foregroundDeletion\"]"),
-        DELETE(MAPS "/owner?propagationPolicy=Background", NULL, 200, "\"status\":\"Success\""),
-        GET(MAPS "/owner", 404, NULL),
+        SCRIPT_POST(MAPS, "{metadata: {name: owner}}", 201, NULL),
+        SCRIPT_DELETE(MAPS "/owner?propagationPolicy=Orphan", NULL, 200,
+                      "\"finalizers\":[\"orphan\"]"),
+        SCRIPT_DELETE(MAPS "/owner", NULL, 200, "\"finalizers\":[\"orphan\"]"),
+        SCRIPT_DELETE(MAPS "/owner?propagationPolicy=Foreground", NULL, 200,
+                      "\"finalizers\":[\"foregroundDeletion\"]"),
+        SCRIPT_DELETE(MAPS "/owner?propagationPolicy=Background", NULL, 200,
+                      "\"status\":\"Success\""),
+        SCRIPT_GET(MAPS "/owner", 404, NULL),
         /* By default a Job leaves its pods. */
-        POST("/apis/batch/v1/namespaces/default/jobs",
-             "{metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: "
-             "[{name: "
-             "c, image: i}]}}}}",
-             201, NULL),
-        DELETE("/apis/batch/v1/namespaces/default/jobs/j", NULL, 200,
-               "\"finalizers\":[\"orphan\"]"),
-        DELETE(MAPS "/nothing?propagationPolicy=Never", NULL, 422,
-               "propagationPolicy: Unsupported value: \\\"Never\\\""),
+        SCRIPT_POST(
+            "/apis/batch/v1/namespaces/default/jobs",
+            "{metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: "
+            "[{name: "
+            "c, image: i}]}}}}",
+            201, NULL),
+        SCRIPT_DELETE("/apis/batch/v1/namespaces/default/jobs/j", NULL, 200,
+                      "\"finalizers\":[\"orphan\"]"),
+        SCRIPT_DELETE(MAPS "/nothing?propagationPolicy=Never", NULL, 422,
+                      "propagationPolicy: Unsupported value: \\\"Never\\\""),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -248,23 +240,26 @@ static void graceful_ends(void **state)
     (void)state;
     static const struct script_step steps[] = {
         /* Nobody runs it: it goes at once. */
-        POST(PODS, POD("idle", ""), 201, NULL),
-        DELETE(PODS "/idle", NULL, 200, "\"deletionGracePeriodSeconds\":0"),
-        GET(PODS "/idle", 404, NULL),
-        POST(PODS, POD("busy", ", nodeName: node1, terminationGracePeriodSeconds: 40"), 201, NULL),
-        DELETE(PODS "/busy", NULL, 200, "\"deletionGracePeriodSeconds\":40"),
+        SCRIPT_POST(PODS, POD("idle", ""), 201, NULL),
+        SCRIPT_DELETE(PODS "/idle", NULL, 200, "\"deletionGracePeriodSeconds\":0"),
+        SCRIPT_GET(PODS "/idle", 404, NULL),
+        SCRIPT_POST(PODS, POD("busy", ", nodeName: node1, terminationGracePeriodSeconds: 40"), 201,
+                    NULL),
+        SCRIPT_DELETE(PODS "/busy", NULL, 200, "\"deletionGracePeriodSeconds\":40"),
         /* The time can become shorter, not longer. */
-        DELETE(PODS "/busy", "{gracePeriodSeconds: 50}", 200, "\"deletionGracePeriodSeconds\":40"),
-        DELETE(PODS "/busy", "{gracePeriodSeconds: 5}", 200, "\"deletionGracePeriodSeconds\":5"),
-        DELETE(PODS "/busy", NULL, 200, "\"deletionGracePeriodSeconds\":5"),
-        GET(PODS "/busy", 200, "\"generation\":2"),
-        DELETE(PODS "/busy?gracePeriodSeconds=0", NULL, 200, NULL),
-        GET(PODS "/busy", 404, NULL),
+        SCRIPT_DELETE(PODS "/busy", "{gracePeriodSeconds: 50}", 200,
+                      "\"deletionGracePeriodSeconds\":40"),
+        SCRIPT_DELETE(PODS "/busy", "{gracePeriodSeconds: 5}", 200,
+                      "\"deletionGracePeriodSeconds\":5"),
+        SCRIPT_DELETE(PODS "/busy", NULL, 200, "\"deletionGracePeriodSeconds\":5"),
+        SCRIPT_GET(PODS "/busy", 200, "\"generation\":2"),
+        SCRIPT_DELETE(PODS "/busy?gracePeriodSeconds=0", NULL, 200, NULL),
+        SCRIPT_GET(PODS "/busy", 404, NULL),
         /* One that has ended needs no time. */
-        POST(PODS, POD("ended", ", nodeName: node1"), 201, NULL),
-        PATCH(PODS "/ended/status", "{status: {phase: Succeeded}}", 200, "Succeeded"),
-        DELETE(PODS "/ended", NULL, 200, NULL),
-        GET(PODS "/ended", 404, NULL),
+        SCRIPT_POST(PODS, POD("ended", ", nodeName: node1"), 201, NULL),
+        SCRIPT_PATCH(PODS "/ended/status", "{status: {phase: Succeeded}}", 200, "Succeeded"),
+        SCRIPT_DELETE(PODS "/ended", NULL, 200, NULL),
+        SCRIPT_GET(PODS "/ended", 404, NULL),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -273,20 +268,23 @@ static void preconditions(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(MAPS, "{metadata: {name: sure}}", 201, NULL),
-        DELETE(
+        SCRIPT_POST(MAPS, "{metadata: {name: sure}}", 201, NULL),
+        SCRIPT_DELETE(
             MAPS "/sure", "{preconditions: {uid: other}}", 409,
             "Operation cannot be fulfilled on ConfigMap \\\"sure\\\": the UID in the precondition "
             "(other) does not match the UID in record ("),
-        DELETE(MAPS "/sure", "{preconditions: {resourceVersion: '1'}}", 409,
-               "the ResourceVersion in the precondition (1) does not match the ResourceVersion in "
-               "record ("),
-        DELETE(MAPS "/sure", "{ignoreStoreReadErrorWithClusterBreakingPotential: true}", 409,
-               "unsafe deletion is not allowed because the object is decodable from storage"),
-        DELETE(MAPS "/sure", NULL, 200,
-               "\"status\":\"Success\",\"details\":{\"name\":\"sure\",\"kind\":\"configmaps\","
-               "\"uid\""),
-        DELETE(MAPS "/sure", NULL, 404, "configmaps \\\"sure\\\" not found"),
+        SCRIPT_DELETE(
+            MAPS "/sure", "{preconditions: {resourceVersion: '1'}}", 409,
+            "the ResourceVersion in the precondition (1) does not match the ResourceVersion in "
+            "record ("),
+        SCRIPT_DELETE(
+            MAPS "/sure", "{ignoreStoreReadErrorWithClusterBreakingPotential: true}", 409,
+            "unsafe deletion is not allowed because the object is decodable from storage"),
+        SCRIPT_DELETE(
+            MAPS "/sure", NULL, 200,
+            "\"status\":\"Success\",\"details\":{\"name\":\"sure\",\"kind\":\"configmaps\","
+            "\"uid\""),
+        SCRIPT_DELETE(MAPS "/sure", NULL, 404, "configmaps \\\"sure\\\" not found"),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -298,30 +296,33 @@ static void namespaces(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(SPACES, "{metadata: {name: ending}, status: {phase: Terminating}}", 201,
-             "\"spec\":{\"finalizers\":[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}"),
-        GET(SPACE, 200, "\"kubernetes.io/metadata.name\":\"ending\""),
-        POST(SPACE "/configmaps", "{metadata: {name: a}}", 201, NULL),
-        DELETE(SPACE, "{preconditions: {uid: other}}", 409,
-               "Precondition failed: UID in precondition: other, UID in object meta: "),
-        DELETE(SPACE, NULL, 200, "\"phase\":\"Terminating\""),
-        DELETE(SPACE, NULL, 200, "\"phase\":\"Terminating\""),
-        POST(SPACE "/configmaps", "{metadata: {name: b}}", 403,
-             "configmaps \\\"b\\\" is forbidden: unable to create new content in namespace ending "
-             "because it is being terminated"),
-        POST(SPACE "/configmaps", "{metadata: {name: b}}", 403,
-             "\"causes\":[{\"reason\":\"NamespaceTerminating\",\"message\":\"namespace ending is "
-             "being terminated\",\"field\":\"metadata.namespace\"}]"),
+        SCRIPT_POST(SPACES, "{metadata: {name: ending}, status: {phase: Terminating}}", 201,
+                    "\"spec\":{\"finalizers\":[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}"),
+        SCRIPT_GET(SPACE, 200, "\"kubernetes.io/metadata.name\":\"ending\""),
+        SCRIPT_POST(SPACE "/configmaps", "{metadata: {name: a}}", 201, NULL),
+        SCRIPT_DELETE(SPACE, "{preconditions: {uid: other}}", 409,
+                      "Precondition failed: UID in precondition: other, UID in object meta: "),
+        SCRIPT_DELETE(SPACE, NULL, 200, "\"phase\":\"Terminating\""),
+        SCRIPT_DELETE(SPACE, NULL, 200, "\"phase\":\"Terminating\""),
+        SCRIPT_POST(
+            SPACE "/configmaps", "{metadata: {name: b}}", 403,
+            "configmaps \\\"b\\\" is forbidden: unable to create new content in namespace ending "
+            "because it is being terminated"),
+        SCRIPT_POST(
+            SPACE "/configmaps", "{metadata: {name: b}}", 403,
+            "\"causes\":[{\"reason\":\"NamespaceTerminating\",\"message\":\"namespace ending is "
+            "being terminated\",\"field\":\"metadata.namespace\"}]"),
         /* What is there can still be changed and goes. */
-        PATCH(SPACE "/configmaps/a", "{data: {a: b}}", 200, NULL),
-        DELETE(SPACE "/configmaps/a", NULL, 200, NULL),
+        SCRIPT_PATCH(SPACE "/configmaps/a", "{data: {a: b}}", 200, NULL),
+        SCRIPT_DELETE(SPACE "/configmaps/a", NULL, 200, NULL),
         /* Finalizers go by a path of their own, and with the last one the namespace. */
-        PATCH(SPACE, "{spec: {finalizers: null}}", 200, "\"finalizers\":[\"kubernetes\"]"),
-        PUT(SPACE "/finalize", "{metadata: {name: ending}, spec: {finalizers: []}}", 200, NULL),
-        GET(SPACE, 404, "namespaces \\\"ending\\\" not found"),
-        DELETE(SPACES "/default", NULL, 403,
-               "namespaces \\\"default\\\" is forbidden: this namespace may not be deleted"),
-        DELETE(SPACES "/kube-system", NULL, 403, "this namespace may not be deleted"),
+        SCRIPT_PATCH(SPACE, "{spec: {finalizers: null}}", 200, "\"finalizers\":[\"kubernetes\"]"),
+        SCRIPT_PUT(SPACE "/finalize", "{metadata: {name: ending}, spec: {finalizers: []}}", 200,
+                   NULL),
+        SCRIPT_GET(SPACE, 404, "namespaces \\\"ending\\\" not found"),
+        SCRIPT_DELETE(SPACES "/default", NULL, 403,
+                      "namespaces \\\"default\\\" is forbidden: this namespace may not be deleted"),
+        SCRIPT_DELETE(SPACES "/kube-system", NULL, 403, "this namespace may not be deleted"),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -330,19 +331,20 @@ static void collections(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        POST(SPACES, "{metadata: {name: many}}", 201, NULL),
-        POST(SPACES "/many/configmaps", "{metadata: {name: a, labels: {x: on1}}}", 201, NULL),
-        POST(SPACES "/many/configmaps",
-             "{metadata: {name: b, labels: {x: on1}, finalizers: [a/b]}}", 201, NULL),
-        POST(SPACES "/many/configmaps", "{metadata: {name: c}}", 201, NULL),
-        DELETE(SPACES "/many/configmaps?labelSelector=x%3Don1&dryRun=All", NULL, 200,
-               "ConfigMapList"),
-        GET(SPACES "/many/configmaps/a", 200, NULL),
-        DELETE(SPACES "/many/configmaps?labelSelector=x%3Don1", NULL, 200, "\"name\":\"a\""),
-        GET(SPACES "/many/configmaps/a", 404, NULL),
-        GET(SPACES "/many/configmaps/b", 200, "deletionTimestamp"),
+        SCRIPT_POST(SPACES, "{metadata: {name: many}}", 201, NULL),
+        SCRIPT_POST(SPACES "/many/configmaps", "{metadata: {name: a, labels: {x: on1}}}", 201,
+                    NULL),
+        SCRIPT_POST(SPACES "/many/configmaps",
+                    "{metadata: {name: b, labels: {x: on1}, finalizers: [a/b]}}", 201, NULL),
+        SCRIPT_POST(SPACES "/many/configmaps", "{metadata: {name: c}}", 201, NULL),
+        SCRIPT_DELETE(SPACES "/many/configmaps?labelSelector=x%3Don1&dryRun=All", NULL, 200,
+                      "ConfigMapList"),
+        SCRIPT_GET(SPACES "/many/configmaps/a", 200, NULL),
+        SCRIPT_DELETE(SPACES "/many/configmaps?labelSelector=x%3Don1", NULL, 200, "\"name\":\"a\""),
+        SCRIPT_GET(SPACES "/many/configmaps/a", 404, NULL),
+        SCRIPT_GET(SPACES "/many/configmaps/b", 200, "deletionTimestamp"),
         { "GET", SPACES "/many/configmaps/c", NULL, NULL, NULL, 200, NULL, "deletionTimestamp" },
-        DELETE(SPACES "/many/services", NULL, 200, NULL),
+        SCRIPT_DELETE(SPACES "/many/services", NULL, 200, NULL),
     };
     SCRIPT_PLAY(&script, steps);
 }

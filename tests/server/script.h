@@ -15,6 +15,18 @@ struct script_step {
     const char *silent; /* nowhere in the answer; NULL: anything */
 };
 
+/* Steps that say only what most do. */
+#define SCRIPT_DEFAULT "/api/v1/namespaces/default"
+#define SCRIPT_STEP(method, path, body, status, says)      \
+    {                                                      \
+        method, path, NULL, NULL, body, status, says, NULL \
+    }
+#define SCRIPT_GET(path, status, says)          SCRIPT_STEP("GET", path, NULL, status, says)
+#define SCRIPT_POST(path, body, status, says)   SCRIPT_STEP("POST", path, body, status, says)
+#define SCRIPT_PUT(path, body, status, says)    SCRIPT_STEP("PUT", path, body, status, says)
+#define SCRIPT_PATCH(path, body, status, says)  SCRIPT_STEP("PATCH", path, body, status, says)
+#define SCRIPT_DELETE(path, body, status, says) SCRIPT_STEP("DELETE", path, body, status, says)
+
 /* Starts a live server with what a fresh one has, and clients of it. */
 struct script {
     struct live live;

@@ -3,7 +3,7 @@
 
 static struct script script;
 
-#define DEFAULT "/api/v1/namespaces/default"
+#define DEFAULT SCRIPT_DEFAULT
 #define PODS    DEFAULT "/pods"
 #define DEPLOYS "/apis/apps/v1/namespaces/default/deployments"
 #define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
@@ -44,6 +44,43 @@ static void binding(void **state)
         { "POST", PODS "/gated/binding", NULL, NULL,
           "{metadata: {name: gated}, target: {kind: Node, name: n1}}", 409,
           "pod gated has non-empty .spec.schedulingGates", NULL },
+    };
+    SCRIPT_PLAY(&script, steps);
+}
+
+#define BINDINGS DEFAULT "/bindings"
+
+static void bindings_say_which_pod(void **state)
+{
+    (void)state;
+    static const struct script_step steps[] = {
+        SCRIPT_POST(BINDINGS, "{target: {kind: Node, name: n1}}", 400, "Name parameter required."),
+        SCRIPT_POST(BINDINGS, "{metadata: {name: a%b}, target: {kind: Node, name: n1}}", 400,
+                    "Name parameter invalid: \\\"a%b\\\": may not contain '%'"),
+        SCRIPT_POST(PODS, POD("exact", ""), 201, NULL),
+        SCRIPT_POST(BINDINGS,
+                    "{metadata: {name: exact, uid: other}, target: {kind: Node, name: n1}}", 409,
+                    "UID in precondition: other"),
+        SCRIPT_POST(BINDINGS,
+                    "{metadata: {name: exact, resourceVersion: '1'}, target: {kind: Node, name: "
+                    "n1}}",
+                    409, NULL),
+        { "GET", PODS "/exact", NULL, NULL, NULL, 200, NULL, "nodeName" },
+        /* What the scheduler notes of a pod is added to what it has. */
+        SCRIPT_POST(BINDINGS,
+                    "{metadata: {name: exact, labels: {zone: z}, annotations: {why: room}}, "
+                    "target: {name: n1}}",
+                    201, "\"status\":\"Success\""),
+        SCRIPT_GET(PODS "/exact", 200, "\"labels\":{\"app\":\"exact\",\"zone\":\"z\"}"),
+        SCRIPT_GET(PODS "/exact", 200, "\"annotations\":{\"why\":\"room\"}"),
+        SCRIPT_GET(PODS "/exact", 200, "\"nodeName\":\"n1\""),
+        SCRIPT_POST(PODS,
+                    "{metadata: {name: going, finalizers: [a.b/c]}, spec: {containers: [{name: c, "
+                    "image: i}]}}",
+                    201, NULL),
+        SCRIPT_DELETE(PODS "/going", NULL, 200, NULL),
+        SCRIPT_POST(BINDINGS, "{metadata: {name: going}, target: {name: n1}}", 409,
+                    "pod going is being deleted, cannot be assigned to a host"),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -215,9 +252,10 @@ static void components(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binding),    cmocka_unit_test(eviction), cmocka_unit_test(scale),
-        cmocka_unit_test(status),     cmocka_unit_test(tokens),   cmocka_unit_test(rollback),
-        cmocka_unit_test(components),
+        cmocka_unit_test(binding),  cmocka_unit_test(bindings_say_which_pod),
+        cmocka_unit_test(eviction), cmocka_unit_test(scale),
+        cmocka_unit_test(status),   cmocka_unit_test(tokens),
+        cmocka_unit_test(rollback), cmocka_unit_test(components),
     };
     script_start(&script);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
