@@ -230,6 +230,83 @@ static const struct suite_change service_accounts[] = {
     { "secrets", "[{'name':'s'}]", NULL },
 };
 
+/* ---- Updates and warnings ---- */
+
+static const char plain_namespace[] =
+    "{" CLUSTER_META ",'spec':{'finalizers':['kubernetes']},'status':{'phase':'Active'}}";
+
+static const struct suite_change namespace_updates[] = {
+    { "metadata/labels", "{'a':'b'}", NULL },
+    { "spec/finalizers", "['kubernetes','example.com/x']", NULL },
+};
+
+static const struct suite_change namespace_statuses[] = {
+    { "status/phase", "'Active'", NULL },
+    { "status/phase", "'Odd'",
+      "status.Phase: Invalid value: 'Odd': may only be 'Active' if `deletionTimestamp` is empty" },
+};
+
+static const char ending_namespace[] =
+    "{'metadata':{'name':'a','uid':'u','resourceVersion':'1','deletionTimestamp':'2020-01-02T03:04:"
+    "05Z'},'status':{'phase':'Terminating'}}";
+
+static const struct suite_change ending_namespace_statuses[] = {
+    { "status/phase", "'Active'",
+      "status.Phase: Invalid value: 'Active': may only be 'Terminating' if `deletionTimestamp` is "
+      "not empty" },
+    { "status/conditions", "[{'type':'NamespaceContentRemaining','status':'True'}]", NULL },
+};
+
+static const struct suite_change namespace_finalizers[] = {
+    { "spec/finalizers", NULL, NULL },
+    { "spec/finalizers", "['example.com/x','kubernetes']", NULL },
+};
+
+static const char plain_secret[] = "{" META ",'type':'Opaque','data':{'k':'AA=='}}";
+
+static const struct suite_change secret_updates[] = {
+    { "data/k", "'AQ=='", NULL },
+    { "type", "'example.com/other'",
+      "type: Invalid value: 'example.com/other': field is immutable" },
+    { "immutable", "true", NULL },
+    { "data/..", "'AA=='", "data[..]: Invalid value: '..': must not be '..'" },
+};
+
+static const char fixed_secret[] =
+    "{" META ",'type':'Opaque','immutable':true,'data':{'k':'AA=='}}";
+
+static const struct suite_change fixed_secret_updates[] = {
+    { "data/k", "'AQ=='", "data: Forbidden: field is immutable when `immutable` is set" },
+    { "immutable", NULL, "immutable: Forbidden: field is immutable when `immutable` is set" },
+    { "metadata/annotations", "{'a':'b'}", NULL },
+};
+
+static const char tls_secret[] =
+    "{" META ",'type':'kubernetes.io/tls','data':{'tls.crt':'AA==','tls.key':'AA=='}}";
+
+static const struct suite_change tls_secrets[] = {
+    { "data/tls.key", NULL, "data[tls.key]: Required value" },
+    { "data/tls.crt", NULL, "data[tls.crt]: Required value" },
+};
+
+static const char account[] = "{" META "}";
+
+static const struct suite_change account_warnings[] = {
+    { "metadata/annotations", "{'kubernetes.io/enforce-mountable-secrets':'true'}",
+      "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer "
+      "separate namespaces to isolate access to mounted secrets" },
+};
+
+static const char plain_map[] = "{" META ",'data':{'k':'v'}}";
+
+static const struct suite_change map_updates[] = {
+    { "data/k", "'w'", NULL },
+    { "data/a b", "'w'", "data[a b]: Invalid value: 'a b': " CONFIG_KEY },
+    { "binaryData", "{'k':'AA=='}",
+      "data[k]: Invalid value: 'k': duplicate of key present in binaryData" },
+    { "immutable", "true", NULL },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -249,6 +326,15 @@ int main(void)
         SUITE_UPDATES("events.k8s.io/v1", "Event", events_base, events_changes),
         SUITE_CREATES("v1", "Endpoints", endpoints_base, endpoints),
         SUITE_CREATES("v1", "ServiceAccount", service_accounts_base, service_accounts),
+        SUITE_UPDATES("v1", "Namespace", plain_namespace, namespace_updates),
+        SUITE_UPDATES_SUB("v1", "Namespace", "status", plain_namespace, namespace_statuses),
+        SUITE_UPDATES_SUB("v1", "Namespace", "status", ending_namespace, ending_namespace_statuses),
+        SUITE_UPDATES_SUB("v1", "Namespace", "finalize", plain_namespace, namespace_finalizers),
+        SUITE_UPDATES("v1", "Secret", plain_secret, secret_updates),
+        SUITE_UPDATES("v1", "Secret", fixed_secret, fixed_secret_updates),
+        SUITE_CREATES("v1", "Secret", tls_secret, tls_secrets),
+        SUITE_WARNS("v1", "ServiceAccount", account, account_warnings),
+        SUITE_UPDATES("v1", "ConfigMap", plain_map, map_updates),
     };
     return SUITE_MAIN(tables);
 }

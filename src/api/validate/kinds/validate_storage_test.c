@@ -308,6 +308,154 @@ static const struct suite_change capacities_changes[] = {
     { "capacity", "'1Gi'", NULL },
 };
 
+/* ---- Drivers, attachments and warnings ---- */
+
+static const char csi_driver[] =
+    "{" CLUSTER_META ",'spec':{'attachRequired':true,'podInfoOnMount':false,'storageCapacity':"
+    "false,'fsGroupPolicy':'File'}}";
+
+static const struct suite_change csi_driver_specs[] = {
+    { "spec/fsGroupPolicy", "'Odd'",
+      "spec.fsGroupPolicy: Unsupported value: 'Odd': supported values: 'File', 'None', "
+      "'ReadWriteOnceWithFSType'" },
+    { "spec/volumeLifecycleModes", "['Persistent','Ephemeral']", NULL },
+    { "spec/volumeLifecycleModes", "['Odd']",
+      "spec.volumeLifecycleModes: Unsupported value: 'Odd': supported values: 'Persistent', "
+      "'Ephemeral'" },
+    { "spec/tokenRequests", "[{'audience':'a'},{'audience':'a'}]",
+      "spec.tokenRequests[1].audience: Duplicate value: 'a'" },
+    { "spec/tokenRequests", "[{'audience':'a','expirationSeconds':599}]",
+      "spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration "
+      "less than 10 minutes" },
+    { "spec/tokenRequests", "[{'audience':'a','expirationSeconds':4294967297}]",
+      "spec.tokenRequests[0].expirationSeconds: Invalid value: 4294967297: may not specify a "
+      "duration larger than 2^32 seconds" },
+    { "spec/nodeAllocatableUpdatePeriodSeconds", "9",
+      "spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to "
+      "10 seconds" },
+    { "spec/nodeAllocatableUpdatePeriodSeconds", "10", NULL },
+};
+
+static const struct suite_change csi_driver_updates[] = {
+    { "spec/attachRequired", "false",
+      "spec.attachedRequired: Invalid value: false: field is immutable" },
+    { "spec/podInfoOnMount", "true", NULL },
+    { "spec/fsGroupPolicy", "'None'", NULL },
+    { "spec/volumeLifecycleModes", "['Ephemeral']",
+      "spec.volumeLifecycleModes: Invalid value: ['Ephemeral']: field is immutable" },
+    { "spec/tokenRequests", "[{'audience':'b'}]", NULL },
+};
+
+static const struct suite_change csi_driver_warnings[] = {
+    { "spec/tokenRequests", "[{'audience':'a'}]",
+      "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to "
+      "prevent possible logging of tokens in volume attributes" },
+};
+
+static const char csi_node[] =
+    "{" CLUSTER_META ",'spec':{'drivers':[{'name':'d','nodeID':'n','topologyKeys':['a']}]}}";
+
+static const struct suite_change csi_node_drivers[] = {
+    { "spec/drivers/0/name", "''", "spec.drivers[0].name: Required value" },
+    { "spec/drivers/0/nodeID", "''", "spec.drivers[0].nodeID: Required value" },
+    { "spec/drivers/0/topologyKeys", "['a','a']", "spec.drivers[0]: Duplicate value: 'a'" },
+    { "spec/drivers/0/topologyKeys", "['a b']",
+      "spec.drivers[0]: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "spec/drivers/0/allocatable", "{'count':-1}",
+      "spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/drivers", "[{'name':'d','nodeID':'n'},{'name':'d','nodeID':'m'}]",
+      "spec.drivers[1].name: Duplicate value: 'd'" },
+};
+
+static const struct suite_change csi_node_updates[] = {
+    { "spec/drivers/0/nodeID", "'m'",
+      "spec.drivers: Invalid value: "
+      "{'Name':'d','NodeID':'m','TopologyKeys':['a'],'Allocatable':null}: field is immutable" },
+    { "spec/drivers/0/allocatable", "{'count':5}", NULL },
+    { "spec/drivers", "[]", NULL },
+};
+
+static const char storage_class[] =
+    "{" CLUSTER_META ",'provisioner':'p','reclaimPolicy':'Delete','volumeBindingMode':'Immediate'}";
+
+static const struct suite_change storage_class_topologies[] = {
+    { "provisioner", "'a b'", "provisioner: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "parameters", "{'':'x'}", "parameters: Invalid value: '': field can not be empty." },
+    { "allowedTopologies", "[{'matchLabelExpressions':[{'key':'a','values':['b']}]}]", NULL },
+    { "allowedTopologies", "[{'matchLabelExpressions':[{'key':'a','values':[]}]}]",
+      "allowedTopologies[0].matchLabelExpressions[0].values: Required value" },
+    { "allowedTopologies", "[{'matchLabelExpressions':[{'key':'a','values':['b','b']}]}]",
+      "allowedTopologies[0].matchLabelExpressions[0].values[1]: Duplicate value: 'b'" },
+    { "allowedTopologies",
+      "[{'matchLabelExpressions':[{'key':'a','values':['b']},{'key':'a','values':['c']}]}]",
+      "allowedTopologies[0].matchLabelExpressions[1].key: Duplicate value: 'a'" },
+    { "allowedTopologies", "[{'matchLabelExpressions':[{'key':'a b','values':['b']}]}]",
+      "allowedTopologies[0].matchLabelExpressions[0].key: Invalid value: 'a b': " QUALIFIED_NAME },
+};
+
+static const struct suite_change storage_class_warnings[] = {
+    { "allowedTopologies",
+      "[{'matchLabelExpressions':[{'key':'failure-domain.beta.kubernetes.io/"
+      "zone','values':['b']}]}]",
+      "allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "
+      "'topology.kubernetes.io/zone' instead" },
+};
+
+static const char capacity[] =
+    "{" META ",'storageClassName':'c','nodeTopology':{'matchLabels':{'a':'b'}},'capacity':'1Gi'}";
+
+static const struct suite_change capacity_specs[] = {
+    { "storageClassName", "'A_b'", "storageClassName: Invalid value: 'A_b': " SUBDOMAIN },
+    { "nodeTopology", "{'matchLabels':{'a':'b c'}}",
+      "nodeTopology.matchLabels: Invalid value: 'b c': " LABEL_VALUE },
+    { "capacity", "'-1'", "capacity: Invalid value: '-1': must be greater than or equal to 0" },
+};
+
+static const struct suite_change capacity_updates[] = {
+    { "capacity", "'2Gi'", NULL },
+    { "storageClassName", "'d'", "storageClassName: Invalid value: 'd': field is immutable" },
+    { "nodeTopology", "{'matchLabels':{'a':'c'}}",
+      "nodeTopology: Invalid value: {'matchLabels':{'a':'c'}}: field is immutable" },
+};
+
+static const struct suite_change capacity_warnings[] = {
+    { "nodeTopology", "{'matchLabels':{'beta.kubernetes.io/os':'linux'}}",
+      "nodeTopology.matchLabels.beta.kubernetes.io/os: deprecated since v1.14; use "
+      "'kubernetes.io/os' instead" },
+};
+
+static const char attachment[] =
+    "{" CLUSTER_META ",'spec':{'attacher':'d','nodeName':'n','source':{'persistentVolumeName':'v'}}"
+    ",'status':{'attached':false}}";
+
+static const struct suite_change attachment_updates[] = {
+    { "spec/nodeName", "'m'", "spec: Invalid value: null: field is immutable" },
+    { "spec/source", "{'persistentVolumeName':'w'}",
+      "spec: Invalid value: null: field is immutable" },
+    { "metadata/labels", "{'a':'b'}", NULL },
+};
+
+static const struct suite_change attachment_statuses[] = {
+    { "status", "{'attached':true,'attachmentMetadata':{'a':'b'}}", NULL },
+    { "status", "{'attached':false,'attachError':{'message':'m','errorCode':-1}}",
+      "status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, "
+      "inclusive" },
+};
+
+static const char attributes[] = "{" CLUSTER_META ",'driverName':'d','parameters':{'a':'b'}}";
+
+static const struct suite_change attribute_classes[] = {
+    { "driverName", "''", "driverName: Required value" },
+    { "driverName", "'A_b'", NULL },
+    { "parameters", NULL, "parameters: Required value: must contain at least one key/value pair" },
+    { "parameters", "{'':'x'}", "parameters: Invalid value: '': field can not be empty." },
+};
+
+static const struct suite_change attribute_class_updates[] = {
+    { "driverName", "'e'", "driverName: Forbidden: updates to driverName are forbidden." },
+    { "parameters", "{'a':'c'}", "parameters: Forbidden: updates to parameters are forbidden." },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -336,6 +484,22 @@ int main(void)
         SUITE_CREATES("storage.k8s.io/v1", "CSIStorageCapacity", capacities_base, capacities),
         SUITE_UPDATES("storage.k8s.io/v1", "CSIStorageCapacity", capacities_base,
                       capacities_changes),
+        SUITE_CREATES("storage.k8s.io/v1", "CSIDriver", csi_driver, csi_driver_specs),
+        SUITE_UPDATES("storage.k8s.io/v1", "CSIDriver", csi_driver, csi_driver_updates),
+        SUITE_WARNS("storage.k8s.io/v1", "CSIDriver", csi_driver, csi_driver_warnings),
+        SUITE_CREATES("storage.k8s.io/v1", "CSINode", csi_node, csi_node_drivers),
+        SUITE_UPDATES("storage.k8s.io/v1", "CSINode", csi_node, csi_node_updates),
+        SUITE_CREATES("storage.k8s.io/v1", "StorageClass", storage_class, storage_class_topologies),
+        SUITE_WARNS("storage.k8s.io/v1", "StorageClass", storage_class, storage_class_warnings),
+        SUITE_CREATES("storage.k8s.io/v1", "CSIStorageCapacity", capacity, capacity_specs),
+        SUITE_UPDATES("storage.k8s.io/v1", "CSIStorageCapacity", capacity, capacity_updates),
+        SUITE_WARNS("storage.k8s.io/v1", "CSIStorageCapacity", capacity, capacity_warnings),
+        SUITE_UPDATES("storage.k8s.io/v1", "VolumeAttachment", attachment, attachment_updates),
+        SUITE_UPDATES_SUB("storage.k8s.io/v1", "VolumeAttachment", "status", attachment,
+                          attachment_statuses),
+        SUITE_CREATES("storage.k8s.io/v1", "VolumeAttributesClass", attributes, attribute_classes),
+        SUITE_UPDATES("storage.k8s.io/v1", "VolumeAttributesClass", attributes,
+                      attribute_class_updates),
     };
     return SUITE_MAIN(tables);
 }

@@ -276,6 +276,181 @@ static const struct suite_change cron_jobs[] = {
       "must be no more than 52 characters" },
 };
 
+/* ---- Statuses and surges ---- */
+
+static const char replica_set[] = "{" META ",'spec':{" SELECTED "}}";
+
+static const struct suite_change replica_set_statuses[] = {
+    { "status", "{'replicas':3,'readyReplicas':2,'availableReplicas':1,'fullyLabeledReplicas':3}",
+      NULL },
+    { "status", "{'replicas':1,'readyReplicas':2}",
+      "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+    { "status", "{'replicas':2,'readyReplicas':1,'availableReplicas':2}",
+      "status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas" },
+    { "status", "{'replicas':1,'fullyLabeledReplicas':2}",
+      "status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+    { "status", "{'replicas':-1,'observedGeneration':-1}",
+      "status.replicas: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.fullyLabeledReplicas: Invalid value: 0: cannot be greater than status.replicas\n"
+      "status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas\n"
+      "status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas" },
+};
+
+static const struct suite_change replica_set_changes[] = {
+    { "spec/replicas", "3", NULL },
+    { "spec/selector", "{'matchExpressions':[{'key':'a','operator':'Exists'}]}",
+      "spec.selector: Invalid value: {'matchExpressions':[{'key':'a','operator':'Exists'}]}: field "
+      "is immutable" },
+    { "spec/template/spec/containers/0/image", "''",
+      "spec.template.spec.containers[0].image: Required value" },
+};
+
+static const char controller[] = "{" META ",'spec':{'selector':{'a':'b'}," TEMPLATE "}}";
+
+static const struct suite_change controllers[] = {
+    { "spec/selector", "{}", NULL },
+    { "spec/selector", "{'a':'b c'}",
+      "spec.template.metadata.labels: Invalid value: {'a':'b'}: `selector` does not match template "
+      "`labels`" },
+    { "spec/template/spec/activeDeadlineSeconds", "5",
+      "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in "
+      "ReplicationController is not Supported" },
+    { "spec/template/spec/ephemeralContainers", "[{'name':'e','image':'e:1'}]",
+      "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod "
+      "template" },
+};
+
+static const struct suite_change controller_changes[] = {
+    { "spec/replicas", "3", NULL },
+    { "spec/replicas", "-1",
+      "spec.replicas: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/selector", "{'a':'c'}",
+      "spec.template.metadata.labels: Invalid value: {'a':'b'}: `selector` does not match template "
+      "`labels`" },
+};
+
+static const struct suite_change controller_statuses[] = {
+    { "status", "{'replicas':1,'readyReplicas':2}",
+      "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+    { "status", "{'replicas':1,'observedGeneration':1}", NULL },
+};
+
+static const char deployment[] = "{" META ",'spec':{" SELECTED "}}";
+
+static const struct suite_change deployment_strategies[] = {
+    { "spec/strategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxSurge':'50%','maxUnavailable':0}}", NULL },
+    { "spec/strategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxSurge':-1,'maxUnavailable':1}}",
+      "spec.strategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to "
+      "0" },
+    { "spec/strategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxSurge':'half','maxUnavailable':1}}",
+      "spec.strategy.rollingUpdate.maxSurge: Invalid value: 'half': a valid percent string must be "
+      "a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation "
+      "is '[0-9]+%')" },
+    { "spec/strategy", "{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':'101%'}}",
+      "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: '101%': must not be greater than "
+      "100%" },
+    { "spec/minReadySeconds", "-1",
+      "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/minReadySeconds", "600",
+      "spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds" },
+    { "spec/revisionHistoryLimit", "-1",
+      "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/template/spec/activeDeadlineSeconds", "5",
+      "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is "
+      "not Supported" },
+    { "spec/selector", "{'matchExpressions':[{'key':'a','operator':'Near'}]}",
+      "spec.selector.matchExpressions[0].operator: Invalid value: 'Near': not a valid selector "
+      "operator\n"
+      "spec.selector: Invalid value: {'matchExpressions':[{'key':'a','operator':'Near'}]}: invalid "
+      "label selector" },
+};
+
+static const struct suite_change deployment_statuses[] = {
+    { "status", "{'replicas':3,'updatedReplicas':3,'readyReplicas':2,'availableReplicas':1}",
+      NULL },
+    { "status", "{'replicas':1,'updatedReplicas':2,'availableReplicas':2,'readyReplicas':1}",
+      "status.updatedReplicas: Invalid value: 2: cannot be greater than status.replicas\n"
+      "status.availableReplicas: Invalid value: 2: cannot be greater than status.replicas\n"
+      "status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas" },
+    { "status", "{'replicas':-1,'unavailableReplicas':-1}",
+      "status.replicas: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.unavailableReplicas: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.updatedReplicas: Invalid value: 0: cannot be greater than status.replicas\n"
+      "status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas\n"
+      "status.availableReplicas: Invalid value: 0: cannot be greater than status.replicas" },
+};
+
+static const char daemon_set[] = "{" META ",'spec':{" SELECTED "}}";
+
+static const struct suite_change daemon_set_strategies[] = {
+    { "spec/updateStrategy", "{'type':'OnDelete'}", NULL },
+    { "spec/updateStrategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':0,'maxSurge':1}}", NULL },
+    { "spec/updateStrategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':1,'maxSurge':1}}",
+      "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when "
+      "maxUnavailable is non-zero" },
+    { "spec/updateStrategy",
+      "{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':0,'maxSurge':'101%'}}",
+      "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: '101%': must not be greater than "
+      "100%" },
+    { "spec/template/spec/restartPolicy", "'Never'",
+      "spec.template.spec.restartPolicy: Unsupported value: 'Never': supported values: 'Always'" },
+    { "spec/minReadySeconds", "-1",
+      "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0" },
+    { "spec/selector", NULL,
+      "spec.template.metadata.labels: Invalid value: {'a':'b'}: `selector` does not match template "
+      "`labels`" },
+};
+
+static const struct suite_change daemon_set_changes[] = {
+    { "spec/template/spec/containers/0/image", "'c:2'", NULL },
+    { "spec/updateStrategy", "{'type':'OnDelete'}", NULL },
+    { "spec/selector", "{'matchExpressions':[{'key':'a','operator':'Exists'}]}",
+      "spec.selector: Invalid value: {'matchExpressions':[{'key':'a','operator':'Exists'}]}: field "
+      "is immutable" },
+};
+
+static const struct suite_change daemon_set_statuses[] = {
+    { "status",
+      "{'currentNumberScheduled':1,'numberMisscheduled':-1,'desiredNumberScheduled':-1,'"
+      "numberReady':0,'updatedNumberScheduled':-1,'numberAvailable':-1,'numberUnavailable':-1,'"
+      "observedGeneration':-1}",
+      "status.numberMisscheduled: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.desiredNumberScheduled: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.updatedNumberScheduled: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.numberAvailable: Invalid value: -1: must be greater than or equal to 0\n"
+      "status.numberUnavailable: Invalid value: -1: must be greater than or equal to 0" },
+};
+
+/* ---- Warnings ---- */
+
+static const struct suite_change daemon_set_warnings[] = {
+    { "spec/template/spec/nodeSelector", "{'beta.kubernetes.io/os':'linux'}",
+      "spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "
+      "'kubernetes.io/os' instead" },
+};
+
+static const struct suite_change controller_warnings[] = {
+    { "metadata/name", "'a.b'",
+      "metadata.name: this is used in Pod names and hostnames, which can result in surprising "
+      "behavior; a DNS label is recommended: [must not contain dots]" },
+    { "spec/template/spec/nodeSelector", "{'beta.kubernetes.io/os':'linux'}",
+      "spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "
+      "'kubernetes.io/os' instead" },
+};
+
+static const struct suite_change deployment_warnings[] = {
+    { "metadata/name", "'a.b'",
+      "metadata.name: this is used in Pod names and hostnames, which can result in surprising "
+      "behavior; a DNS label is recommended: [must not contain dots]" },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -296,6 +471,19 @@ int main(void)
         SUITE_UPDATES("batch/v1", "Job", jobs_base, jobs_changes),
         SUITE_UPDATES_SUB("batch/v1", "Job", "status", job_statuses_base, job_statuses_statuses),
         SUITE_CREATES("batch/v1", "CronJob", cron_jobs_base, cron_jobs),
+        SUITE_UPDATES_SUB("apps/v1", "ReplicaSet", "status", replica_set, replica_set_statuses),
+        SUITE_UPDATES("apps/v1", "ReplicaSet", replica_set, replica_set_changes),
+        SUITE_CREATES("v1", "ReplicationController", controller, controllers),
+        SUITE_UPDATES("v1", "ReplicationController", controller, controller_changes),
+        SUITE_UPDATES_SUB("v1", "ReplicationController", "status", controller, controller_statuses),
+        SUITE_CREATES("apps/v1", "Deployment", deployment, deployment_strategies),
+        SUITE_UPDATES_SUB("apps/v1", "Deployment", "status", deployment, deployment_statuses),
+        SUITE_CREATES("apps/v1", "DaemonSet", daemon_set, daemon_set_strategies),
+        SUITE_UPDATES("apps/v1", "DaemonSet", daemon_set, daemon_set_changes),
+        SUITE_UPDATES_SUB("apps/v1", "DaemonSet", "status", daemon_set, daemon_set_statuses),
+        SUITE_WARNS("apps/v1", "DaemonSet", daemon_set, daemon_set_warnings),
+        SUITE_WARNS("v1", "ReplicationController", controller, controller_warnings),
+        SUITE_WARNS("apps/v1", "Deployment", deployment, deployment_warnings),
     };
     return SUITE_MAIN(tables);
 }
