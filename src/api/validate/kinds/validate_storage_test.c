@@ -409,6 +409,7 @@ static const struct suite_change capacity_specs[] = {
     { "nodeTopology", "{'matchLabels':{'a':'b c'}}",
       "nodeTopology.matchLabels: Invalid value: 'b c': " LABEL_VALUE },
     { "capacity", "'-1'", "capacity: Invalid value: '-1': must be greater than or equal to 0" },
+    { "maximumVolumeSize", "'-1'", NULL },
 };
 
 static const struct suite_change capacity_updates[] = {
