@@ -142,6 +142,108 @@ static const struct suite_change pod_certificate_requests_statuses[] = {
       "or 'Failed'" },
 };
 
+/* ---- Roles and bindings that change ---- */
+
+static const char role[] =
+    "{" META ",'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}";
+
+static const struct suite_change role_updates[] = {
+    { "rules/0/verbs", "['list']", NULL },
+    { "rules/0/verbs", "[]", "rules[0].verbs: Required value" },
+    { "rules/0/resourceNames", "['a']", NULL },
+};
+
+static const char aggregated_role[] =
+    "{" CLUSTER_META ",'aggregationRule':{'clusterRoleSelectors':[{'matchLabels':{'a':'b'}}]}}";
+
+static const struct suite_change cluster_role_updates[] = {
+    { "aggregationRule", NULL, NULL },
+    { "aggregationRule", "{}",
+      "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector "
+      "required if aggregationRule is non-nil" },
+    { "aggregationRule/clusterRoleSelectors", "[{'matchLabels':{'a':'b c'}}]",
+      "aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: 'b c': " LABEL_VALUE "\n"
+      "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector." },
+    { "rules", "[{'nonResourceURLs':['/x'],'verbs':['get']}]", NULL },
+};
+
+static const char role_binding[] =
+    "{" META ",'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':'ClusterRole','name':'r'},'"
+    "subjects':[{'kind':'Group','apiGroup':'rbac.authorization.k8s.io','name':'g'}]}";
+
+static const struct suite_change binding_subjects[] = {
+    { "subjects", NULL, NULL },
+    { "subjects/0/apiGroup", "''", NULL },
+    { "subjects/0/name", "''", "subjects[0].name: Required value" },
+    { "subjects",
+      "[{'kind':'ServiceAccount','name':'s','namespace':'n','apiGroup':'rbac.authorization.k8s.io'}"
+      "]",
+      "subjects[0].apiGroup: Unsupported value: 'rbac.authorization.k8s.io': supported values: "
+      "''" },
+    { "subjects", "[{'kind':'ServiceAccount','name':'A','namespace':'n'}]",
+      "subjects[0].name: Invalid value: 'A': " SUBDOMAIN },
+};
+
+/* ---- Certificates of pods ---- */
+
+#define STUB                                                           \
+    "MIG5MGICAQAwADBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMynV8P+6uT0++"   \
+    "6IvgMGzdk7GEXrK0J2ohnag0YszwxbISZKV8hAQUZ5Y6HiYvxnCWxxNIWg7i05W+" \
+    "gYY7ZSr62gADAKBggqhkjOPQQDAgNHADBEAiByMRo4AoWBYmTl5KV/Ag2rKCgh/"  \
+    "cnoxFhgS10SOuK5rwIgFUlOlqCp3exSKGo9E0KjKCxk4SssS9mvOkPCm1cA0XA="
+
+static const char pod_request[] =
+    "{" META ",'spec':{'signerName':'example.com/"
+    "s','podName':'p','podUID':'u','serviceAccountName':'s','serviceAccountUID':'u','"
+    "nodeName':'n','nodeUID':'u','maxExpirationSeconds':3600,'stubPKCS10Request':'" STUB "'}}";
+
+static const struct suite_change pod_request_updates[] = {
+    { "metadata/labels", "{'a':'b'}", NULL },
+    { "spec/podName", "'q'",
+      "spec: Invalid value: "
+      "{'SignerName':'example.com/"
+      "s','PodName':'q','PodUID':'u','ServiceAccountName':'s','ServiceAccountUID':'u','NodeName':'"
+      "n','NodeUID':'u','MaxExpirationSeconds':3600,'PKIXPublicKey':null,'ProofOfPossession':null,'"
+      "StubPKCS10Request':'MIG5MGICAQAwADBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMynV8P+6uT0++"
+      "6IvgMGzdk7GEXrK0J2ohnag0YszwxbISZKV8hAQUZ5Y6HiYvxnCWxxNIWg7i05W+"
+      "gYY7ZSr62gADAKBggqhkjOPQQDAgNHADBEAiByMRo4AoWBYmTl5KV/Ag2rKCgh/"
+      "cnoxFhgS10SOuK5rwIgFUlOlqCp3exSKGo9E0KjKCxk4SssS9mvOkPCm1cA0XA=','UnverifiedUserAnnotations'"
+      ":null}: field is immutable" },
+};
+
+static const struct suite_change pod_request_specs[] = {
+    { "spec/maxExpirationSeconds", NULL, NULL },
+    { "spec/maxExpirationSeconds", "7862401",
+      "spec.maxExpirationSeconds: Invalid value: 7862401: must be in the range [3600, 7862400]" },
+    { "spec/signerName", "'kubernetes.io/s'", NULL },
+};
+
+static const struct suite_change pod_request_statuses[] = {
+    { "status/conditions",
+      "[{'type':'Failed','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}"
+      "]",
+      NULL },
+    { "status/conditions",
+      "[{'type':'Failed','status':'False','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}"
+      "]",
+      "status.conditions.[0].status: Unsupported value: 'False': supported values: 'True'" },
+    { "status/conditions",
+      "[{'type':'Failed','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'},"
+      "{'type':'Denied','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}]",
+      "status.conditions.[1].type: Invalid value: 'Denied': There may be at most one condition "
+      "with type 'Issued', 'Denied', or 'Failed'" },
+    { "status",
+      "{'certificateChain':'x','conditions':[{'type':'Denied','status':'True','reason':'R','"
+      "lastTransitionTime':'2020-01-02T03:04:05Z'}]}",
+      "status: Invalid value: non-condition status fields must be empty when denying or failing "
+      "the PodCertificateRequest" },
+    { "status",
+      "{'certificateChain':'x','conditions':[{'type':'Issued','status':'True','reason':'R','"
+      "lastTransitionTime':'2020-01-02T03:04:05Z'}]}",
+      "status.certificateChain: Invalid value: 'x': issued certificate chain must contain at least "
+      "one certificate" },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -160,6 +262,17 @@ int main(void)
                       pod_certificate_requests_base, pod_certificate_requests),
         SUITE_UPDATES_SUB("certificates.k8s.io/v1", "PodCertificateRequest", "status",
                           pod_certificate_requests_base, pod_certificate_requests_statuses),
+        SUITE_UPDATES("rbac.authorization.k8s.io/v1", "Role", role, role_updates),
+        SUITE_UPDATES("rbac.authorization.k8s.io/v1", "ClusterRole", aggregated_role,
+                      cluster_role_updates),
+        SUITE_CREATES("rbac.authorization.k8s.io/v1", "RoleBinding", role_binding,
+                      binding_subjects),
+        SUITE_UPDATES("certificates.k8s.io/v1", "PodCertificateRequest", pod_request,
+                      pod_request_updates),
+        SUITE_CREATES("certificates.k8s.io/v1", "PodCertificateRequest", pod_request,
+                      pod_request_specs),
+        SUITE_UPDATES_SUB("certificates.k8s.io/v1", "PodCertificateRequest", "status", pod_request,
+                          pod_request_statuses),
     };
     return SUITE_MAIN(tables);
 }

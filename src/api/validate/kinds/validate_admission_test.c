@@ -229,6 +229,235 @@ static const struct suite_change mutating_bindings[] = {
       "values: '*', 'CONNECT', 'CREATE', 'UPDATE'" },
 };
 
+/* ---- Hooks, more closely ---- */
+
+#define HOOK(more)                                                                     \
+    "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':['v1'],'" \
+    "clientConfig':{'url':'https://h.example.com/'}" more "}]"
+
+#define RULE(rule) HOOK(",'rules':[{" rule "}]")
+
+static const char hooks[] = "{" CLUSTER_META ",'webhooks':" HOOK("") "}";
+
+static const struct suite_change hook_rules[] = {
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':['*'],'apiVersions':['v1'],'resources':['pods']"),
+      NULL },
+    { "webhooks", RULE("'operations':[],'apiGroups':[],'apiVersions':[],'resources':[]"),
+      "webhooks[0].rules[0].operations: Required value\n"
+      "webhooks[0].rules[0].apiGroups: Required value\n"
+      "webhooks[0].rules[0].apiVersions: Required value\n"
+      "webhooks[0].rules[0].resources: Required value" },
+    { "webhooks",
+      RULE("'operations':['*','CREATE'],'apiGroups':['','*'],'apiVersions':['*','v1'],'resources':["
+           "'*']"),
+      "webhooks[0].rules[0].operations: Invalid value: ['*','CREATE']: if '*' is present, must not "
+      "specify other operations\n"
+      "webhooks[0].rules[0].apiGroups: Invalid value: ['','*']: if '*' is present, must not "
+      "specify other API groups\n"
+      "webhooks[0].rules[0].apiVersions: Invalid value: ['*','v1']: if '*' is present, must not "
+      "specify other API versions" },
+    { "webhooks",
+      RULE("'operations':['MAKE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods']"),
+      "webhooks[0].rules[0].operations[0]: Unsupported value: 'MAKE': supported values: '*', "
+      "'CONNECT', 'CREATE', 'DELETE', 'UPDATE'" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':[''],'apiVersions':[''],'resources':['']"),
+      "webhooks[0].rules[0].apiVersions[0]: Required value\n"
+      "webhooks[0].rules[0].resources[0]: Required value" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['*/"
+           "*','pods']"),
+      "webhooks[0].rules[0].resources: Invalid value: ['*/*','pods']: if '*/*' is present, must "
+      "not specify other resources" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods/"
+           "*','pods/status']"),
+      "webhooks[0].rules[0].resources[1]: Invalid value: 'pods/status': if 'pods/*' is present, "
+      "must not specify pods/status" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['*/"
+           "scale','deployments/scale']"),
+      "webhooks[0].rules[0].resources[1]: Invalid value: 'deployments/scale': if '*/scale' is "
+      "present, must not specify deployments/scale" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods'],'"
+           "scope':'Odd'"),
+      "webhooks[0].rules[0].scope: Unsupported value: 'Odd': supported values: '*', 'Cluster', "
+      "'Namespaced'" },
+    { "webhooks",
+      RULE("'operations':['CONNECT'],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods/"
+           "exec'],'scope':'Namespaced'"),
+      NULL },
+};
+
+static const struct suite_change hook_fields[] = {
+    { "webhooks", HOOK(",'failurePolicy':'Odd'"),
+      "webhooks[0].failurePolicy: Unsupported value: 'Odd': supported values: 'Fail', 'Ignore'" },
+    { "webhooks", HOOK(",'matchPolicy':'Odd'"),
+      "webhooks[0].matchPolicy: Unsupported value: 'Odd': supported values: 'Equivalent', "
+      "'Exact'" },
+    { "webhooks", HOOK(",'timeoutSeconds':0"),
+      "webhooks[0].timeoutSeconds: Invalid value: 0: the timeout value must be between 1 and 30 "
+      "seconds" },
+    { "webhooks", HOOK(",'timeoutSeconds':31"),
+      "webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 "
+      "seconds" },
+    { "webhooks", HOOK(",'namespaceSelector':{'matchLabels':{'a':'b c'}}"),
+      "webhooks[0].namespaceSelector.matchLabels: Invalid value: 'b c': " LABEL_VALUE },
+    { "webhooks", HOOK(",'objectSelector':{'matchExpressions':[{'key':'a','operator':'Near'}]}"),
+      "webhooks[0].objectSelector.matchExpressions[0].operator: Invalid value: 'Near': not a valid "
+      "selector operator" },
+    { "webhooks", HOOK(",'matchConditions':[{'name':'c','expression':'true'}]"), NULL },
+    { "webhooks", HOOK(",'matchConditions':[{'name':'','expression':''}]"),
+      "webhooks[0].matchConditions[0].expression: Required value\n"
+      "webhooks[0].matchConditions[0].name: Required value" },
+    { "webhooks", HOOK(",'matchConditions':[{'name':'a b','expression':'true'}]"),
+      "webhooks[0].matchConditions[0].name: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "webhooks",
+      HOOK(
+          ",'matchConditions':[{'name':'c','expression':'true'},{'name':'c','expression':'true'}]"),
+      "webhooks[0].matchConditions[1].name: Duplicate value: 'c'" },
+    { "webhooks",
+      "[{'name':'plain','sideEffects':'None','admissionReviewVersions':['v1'],'clientConfig':{'url'"
+      ":'https://h.example.com/'}}]",
+      "webhooks[0].name: Invalid value: 'plain': should be a domain with at least three segments "
+      "separated by dots" },
+    { "webhooks",
+      "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':['v2'],'"
+      "clientConfig':{'url':'https://h.example.com/'}}]",
+      "webhooks[0].admissionReviewVersions: Invalid value: ['v2']: must include at least one of "
+      "v1, v1beta1" },
+    { "webhooks",
+      "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':[],'clientConfig':{'"
+      "url':'https://h.example.com/'}}]",
+      "webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1" },
+    { "webhooks",
+      "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':['v1'],'"
+      "clientConfig':{'url':'https://u:p@h.example.com/?q#f'}}]",
+      "webhooks[0].clientConfig.url: Invalid value: 'u:p': user information is not permitted in "
+      "the URL\n"
+      "webhooks[0].clientConfig.url: Invalid value: 'f': fragments are not permitted in the URL\n"
+      "webhooks[0].clientConfig.url: Invalid value: 'q': query parameters are not permitted in the "
+      "URL" },
+    { "webhooks",
+      "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':['v1'],'"
+      "clientConfig':{'service':{'namespace':'n','name':'s','path':'/a//b','port':70000}}}]",
+      "webhooks[0].clientConfig.service.port: Invalid value: 70000: port is not valid: must be "
+      "between 1 and 65535, inclusive\n"
+      "webhooks[0].clientConfig.service.path: Invalid value: '/a//b': segment[1] may not be "
+      "empty" },
+    { "webhooks",
+      "[{'name':'a.example.com','sideEffects':'None','admissionReviewVersions':['v1'],'"
+      "clientConfig':{'service':{'namespace':'n','name':'s','path':'/a/b c/'}}}]",
+      "webhooks[0].clientConfig.service.path: Invalid value: '/a/b c/': segment[1]: " SUBDOMAIN },
+};
+
+static const char mutators[] =
+    "{" CLUSTER_META ",'webhooks':" HOOK(",'reinvocationPolicy':'Never'") "}";
+
+static const struct suite_change mutators_more[] = {
+    { "webhooks", HOOK(",'reinvocationPolicy':'Sometimes'"),
+      "webhooks[0].reinvocationPolicy: Unsupported value: 'Sometimes': supported values: "
+      "'IfNeeded', 'Never'" },
+    { "webhooks", HOOK(",'reinvocationPolicy':'IfNeeded'"), NULL },
+};
+
+static const struct suite_change hook_updates[] = {
+    { "webhooks", HOOK(",'timeoutSeconds':5"), NULL },
+    { "webhooks", HOOK(",'timeoutSeconds':50"),
+      "webhooks[0].timeoutSeconds: Invalid value: 50: the timeout value must be between 1 and 30 "
+      "seconds" },
+};
+
+static const struct suite_change hook_warnings[] = {
+    { "metadata/name", "'a.static.k8s.io'",
+      "metadata.name: names ending with '.static.k8s.io' are reserved for static manifest-based "
+      "configurations and cannot be managed via the API" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':['authorization.k8s.io'],'apiVersions':['v1'],'"
+           "resources':['subjectaccessreviews']"),
+      "webhooks[0].rules[0]: subjectaccessreviews.authorization.k8s.io is excluded from admission "
+      "webhooks; this rule will have no effect" },
+    { "webhooks",
+      RULE("'operations':['CREATE'],'apiGroups':['*'],'apiVersions':['v1'],'resources':['"
+           "subjectaccessreviews']"),
+      NULL },
+};
+
+/* ---- Policies that change ---- */
+
+static const char policy[] =
+    "{" CLUSTER_META ",'spec':{'failurePolicy':'Fail','matchConstraints':{'matchPolicy':'"
+    "Equivalent','namespaceSelector':{},'objectSelector':{},'resourceRules':[{'"
+    "operations':['CREATE'],'apiGroups':[''],'apiVersions':['v1'],'resources':['"
+    "pods']}]},'validations':[{'expression':'true'}]}}";
+
+static const struct suite_change policy_updates[] = {
+    { "spec/failurePolicy", "'Odd'",
+      "spec.failurePolicy: Unsupported value: 'Odd': supported values: 'Fail', 'Ignore'" },
+    { "spec/failurePolicy", "'Ignore'", NULL },
+    { "spec/validations/0/expression", "''",
+      "spec.validations[0].expression: Required value: expression is not specified" },
+    { "spec/validations", "[{'expression':'true','message':' '}]",
+      "spec.validations[0].message: Invalid value: ' ': must be non-empty if specified" },
+    { "spec/validations", "[{'expression':'true','messageExpression':' '}]",
+      "spec.validations[0].messageExpression: Invalid value: ' ': must be non-empty if specified" },
+    { "spec/validations", "[{'expression':'a ||\\nb'}]", NULL },
+    { "spec/validations", "[{'expression':'true','reason':'Odd'}]",
+      "spec.validations[0].reason: Unsupported value: 'Odd': supported values: 'Forbidden', "
+      "'Invalid', 'RequestEntityTooLarge'" },
+    { "spec/paramKind", "{'apiVersion':'v1','kind':''}", "spec.paramKind.kind: Required value" },
+    { "spec/paramKind", "{'apiVersion':'a/b/c','kind':'K'}",
+      "spec.paramKind.apiVersion: Invalid value: 'a/b/c': unexpected GroupVersion string: a/b/c" },
+    { "spec/paramKind", "{'apiVersion':'','kind':'K'}",
+      "spec.paramKind.apiVersion: Required value" },
+    { "spec/paramKind", "{'apiVersion':'e.com/v1','kind':'A b'}",
+      "spec.paramKind.kind: Invalid value: 'A b': may have mixed case, but should otherwise "
+      "match: " LABEL_1035 },
+    { "spec/auditAnnotations", "[{'key':'k','valueExpression':'string(1)'}]", NULL },
+    { "spec/auditAnnotations", "[{'key':'','valueExpression':''}]",
+      "spec.auditAnnotations[0].key: Invalid value: 'a/': name part must be non-empty\n"
+      "spec.auditAnnotations[0].key: Invalid value: 'a/': " QUALIFIED_NAME "\n"
+      "spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not "
+      "specified" },
+    { "spec/auditAnnotations",
+      "[{'key':'k','valueExpression':'a'},{'key':'k','valueExpression':'b'}]",
+      "spec.auditAnnotations[1].key: Duplicate value: 'k'" },
+    { "spec/variables", "[{'name':'v','expression':'1'}]", NULL },
+    { "spec/variables", "[{'name':'','expression':''}]",
+      "spec.variables[0].name: Required value: name is not specified\n"
+      "spec.variables[0].expression: Required value: expression is not specified" },
+    { "spec/variables", "[{'name':'a-b','expression':'1'}]",
+      "spec.variables[0].name: Invalid value: 'a-b': must be a valid CEL identifier" },
+    { "spec/matchConditions", "[{'name':'c','expression':' '}]",
+      "spec.matchConditions[0].expression: Required value" },
+};
+
+static const struct suite_change policy_statuses[] = {
+    { "status", "{'typeChecking':{'expressionWarnings':[{'fieldRef':'','warning':''}]}}",
+      "status.typeChecking.expressionWarnings[0].warning: Required value\n"
+      "status.typeChecking.expressionWarnings[0].fieldRef: Required value" },
+    { "status",
+      "{'typeChecking':{'expressionWarnings':[{'fieldRef':'spec.validations[0].expression','"
+      "warning':'w'}]},'conditions':[{'type':'a "
+      "b','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}]}",
+      "status.conditions[0].type: Invalid value: 'a b': " QUALIFIED_NAME },
+};
+
+static const char binding[] =
+    "{" CLUSTER_META ",'spec':{'policyName':'p','validationActions':['Deny']}}";
+
+static const struct suite_change binding_updates[] = {
+    { "spec/policyName", "''", "spec.policyName: Required value" },
+    { "spec/policyName", "'A b'", "spec.policyName: Invalid value: 'A b': " SUBDOMAIN },
+    { "spec/validationActions", "[]", "spec.validationActions: Required value" },
+    { "spec/validationActions", "['Odd']",
+      "spec.validationActions[0]: Unsupported value: 'Odd': supported values: 'Audit', 'Deny', "
+      "'Warn'" },
+    { "spec/validationActions", "['Audit','Warn']", NULL },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -246,6 +475,22 @@ int main(void)
                       mutating_policies_base, mutating_policies),
         SUITE_CREATES("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding",
                       mutating_bindings_base, mutating_bindings),
+        SUITE_CREATES("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", hooks,
+                      hook_rules),
+        SUITE_CREATES("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", hooks,
+                      hook_fields),
+        SUITE_CREATES("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", mutators,
+                      mutators_more),
+        SUITE_UPDATES("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", hooks,
+                      hook_updates),
+        SUITE_WARNS_UPDATE("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+                           hooks, hook_warnings),
+        SUITE_UPDATES("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", policy,
+                      policy_updates),
+        SUITE_UPDATES_SUB("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "status",
+                          policy, policy_statuses),
+        SUITE_UPDATES("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding",
+                      binding, binding_updates),
     };
     return SUITE_MAIN(tables);
 }

@@ -190,6 +190,146 @@ static const struct suite_change migrations_statuses[] = {
       "'True', 'Unknown'" },
 };
 
+/* ---- Flows, more closely ---- */
+
+#define SUBJECTS "'subjects':[{'kind':'Group','group':{'name':'g'}}]"
+
+static const char flow_schema[] =
+    "{" CLUSTER_META
+    ",'spec':{'priorityLevelConfiguration':{'name':'p'},'matchingPrecedence':5,'rules':[{" SUBJECTS
+    ",'nonResourceRules':[{'verbs':['get'],'nonResourceURLs':['/x']}]}]}}";
+
+static const struct suite_change flow_rules[] = {
+    { "spec/rules/0", "{" SUBJECTS ",'nonResourceRules':[{'verbs':[],'nonResourceURLs':[]}]}",
+      "spec.rules[0].nonResourceRules[0].verbs: Required value: verbs must contain at least one "
+      "value\n"
+      "spec.rules[0].nonResourceRules[0].nonResourceURLs: Required value: nonResourceURLs must "
+      "contain at least one value" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'nonResourceRules':[{'verbs':['*','get'],'nonResourceURLs':['*','/x']}]}",
+      "spec.rules[0].nonResourceRules[0].verbs: Invalid value: ['*','get']: if '*' is present, "
+      "must not specify other verbs\n"
+      "spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: ['*','/x']: if '*' is "
+      "present, must not specify other non-resource URLs" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'nonResourceRules':[{'verbs':['fly'],'nonResourceURLs':['x']}]}",
+      "spec.rules[0].nonResourceRules[0].verbs: Unsupported value: ['fly']: supported values: "
+      "'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'\n"
+      "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid value: 'x': must start with "
+      "slash" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'resourceRules':[{'verbs':['get'],'apiGroups':[''],'resources':['pods'],'"
+      "namespaces':['*']}]}",
+      NULL },
+    { "spec/rules/0", "{" SUBJECTS ",'resourceRules':[{'verbs':[],'apiGroups':[],'resources':[]}]}",
+      "spec.rules[0].resourceRules[0].verbs: Required value: verbs must contain at least one "
+      "value\n"
+      "spec.rules[0].resourceRules[0].apiGroups: Required value: resource rules must supply at "
+      "least one api group\n"
+      "spec.rules[0].resourceRules[0].resources: Required value: resource rules must supply at "
+      "least one resource\n"
+      "spec.rules[0].resourceRules[0].namespaces: Required value: resource rules that are not "
+      "cluster scoped must supply at least one namespace" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'resourceRules':[{'verbs':['get'],'apiGroups':['*',''],'resources':['*','pods'"
+      "],'clusterScope':true}]}",
+      "spec.rules[0].resourceRules[0].apiGroups: Invalid value: ['*','']: if '*' is present, must "
+      "not specify other api groups\n"
+      "spec.rules[0].resourceRules[0].resources: Invalid value: ['*','pods']: if '*' is present, "
+      "must not specify other resources" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'resourceRules':[{'verbs':['get'],'apiGroups':[''],'resources':['pods'],'"
+      "namespaces':['A','*']}]}",
+      "spec.rules[0].resourceRules[0].namespaces: Invalid value: ['A','*']: if '*' is present, "
+      "must not specify other namespaces" },
+    { "spec/rules/0",
+      "{" SUBJECTS ",'resourceRules':[{'verbs':['get'],'apiGroups':[''],'resources':['pods']}]}",
+      "spec.rules[0].resourceRules[0].namespaces: Required value: resource rules that are not "
+      "cluster scoped must supply at least one namespace" },
+    { "spec/rules/0", "{" SUBJECTS "}",
+      "spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules has to be "
+      "non-empty" },
+    { "spec/rules/0",
+      "{'subjects':[],'nonResourceRules':[{'verbs':['get'],'nonResourceURLs':['/x']}]}",
+      "spec.rules[0].subjects: Required value: subjects must contain at least one value" },
+    { "spec/rules/0",
+      "{'subjects':[{'kind':'User','user':{'name':''}}],'nonResourceRules':[{'verbs':['get'],'"
+      "nonResourceURLs':['/x']}]}",
+      "spec.rules[0].subjects[0].user.name: Required value" },
+    { "spec/rules/0",
+      "{'subjects':[{'kind':'User','group':{'name':'g'}}],'nonResourceRules':[{'verbs':['get'],'"
+      "nonResourceURLs':['/x']}]}",
+      "spec.rules[0].subjects[0].user: Required value: user is required when subject kind is "
+      "'User'\n"
+      "spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not "
+      "'Group'" },
+    { "spec/rules/0",
+      "{'subjects':[{'kind':'ServiceAccount','serviceAccount':{'namespace':'A','name':'B_'}}],'"
+      "nonResourceRules':[{'verbs':['get'],'nonResourceURLs':['/x']}]}",
+      "spec.rules[0].subjects[0].serviceAccount.name: Invalid value: 'B_': " SUBDOMAIN "\n"
+      "spec.rules[0].subjects[0].serviceAccount.namespace: Invalid value: 'A': " DNS_LABEL },
+    { "spec/rules/0",
+      "{'subjects':[{'kind':'ServiceAccount','serviceAccount':{'namespace':'','name':''}}],'"
+      "nonResourceRules':[{'verbs':['get'],'nonResourceURLs':['/x']}]}",
+      "spec.rules[0].subjects[0].serviceAccount.name: Required value\n"
+      "spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify namespace "
+      "for service account" },
+    { "spec/rules/0",
+      "{'subjects':[{'kind':'Odd'}],'nonResourceRules':[{'verbs':['get'],'nonResourceURLs':['/"
+      "x']}]}",
+      "spec.rules[0].subjects[0].kind: Unsupported value: 'Odd': supported values: 'Group', "
+      "'ServiceAccount', 'User'" },
+    { "spec/matchingPrecedence", "-1",
+      "spec.matchingPrecedence: Invalid value: -1: must be a positive value" },
+    { "spec/matchingPrecedence", "10001",
+      "spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000" },
+    { "spec/distinguisherMethod", "{'type':'Odd'}",
+      "spec.distinguisherMethod.type: Unsupported value: {'Type':'Odd'}: supported values: "
+      "'ByNamespace', 'ByUser'" },
+    { "spec/priorityLevelConfiguration/name", "''",
+      "spec.priorityLevelConfiguration.name: Required value: must reference a priority level" },
+};
+
+static const struct suite_change flow_updates[] = {
+    { "spec/matchingPrecedence", "2", NULL },
+    { "spec/matchingPrecedence", "-2",
+      "spec.matchingPrecedence: Invalid value: -2: must be a positive value" },
+};
+
+static const struct suite_change flow_statuses[] = {
+    { "status/conditions", "[{'type':'Dangling','status':'False'}]", NULL },
+    { "status/conditions",
+      "[{'type':'Dangling','status':'False'},{'type':'Dangling','status':'True'}]",
+      "status.conditions[1].type: Duplicate value: 'Dangling'" },
+    { "status/conditions", "[{'type':'','status':'True'}]",
+      "status.conditions[0].type: Required value" },
+};
+
+static const char level[] =
+    "{" CLUSTER_META ",'spec':{'type':'Limited','limited':{'nominalConcurrencyShares':5,'"
+    "limitResponse':{'type':'Reject'}}}}";
+
+static const struct suite_change level_updates[] = {
+    { "spec/limited/nominalConcurrencyShares", "6", NULL },
+    { "spec/limited/nominalConcurrencyShares", "-6",
+      "spec.limited.nominalConcurrencyShares: Invalid value: -6: must be a non-negative integer" },
+    { "spec/limited/limitResponse", "{'type':'Queue'}",
+      "spec.limited.limitResponse.queuing: Required value" },
+    { "spec/limited/limitResponse",
+      "{'type':'Queue','queuing':{'queues':10000001,'handSize':1,'queueLengthLimit':1}}",
+      "spec.limited.limitResponse.queuing.queues: Invalid value: 10000001: must not be greater "
+      "than 10000000" },
+    { "spec/limited/limitResponse",
+      "{'type':'Queue','queuing':{'queues':8,'handSize':-1,'queueLengthLimit':-1}}",
+      "spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be positive\n"
+      "spec.limited.limitResponse.queuing.handSize: Invalid value: -1: must be positive" },
+};
+
+static const struct suite_change level_statuses[] = {
+    { "status/conditions", "[{'type':'A','status':'True'},{'type':'A','status':'True'}]",
+      "status.conditions[1].type: Duplicate value: 'A'" },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -207,6 +347,14 @@ int main(void)
                       migrations_changes),
         SUITE_UPDATES_SUB("storagemigration.k8s.io/v1", "StorageVersionMigration", "status",
                           migrations_base, migrations_statuses),
+        SUITE_CREATES("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", flow_schema, flow_rules),
+        SUITE_UPDATES("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", flow_schema, flow_updates),
+        SUITE_UPDATES_SUB("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", "status", flow_schema,
+                          flow_statuses),
+        SUITE_UPDATES("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", level,
+                      level_updates),
+        SUITE_UPDATES_SUB("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", "status",
+                          level, level_statuses),
     };
     return SUITE_MAIN(tables);
 }
