@@ -683,6 +683,15 @@ void h2_add_request(struct buf *b, uint32_t stream, const char *method, const ch
            buf_str(&block));
 }
 
+void h2_add_request_with(struct buf *b, const char *method, const char *path, struct str name,
+                         struct str value, bool ends)
+{
+    autobuf block = { 0 };
+    h2_block(&block, method, path);
+    h2_block_header(&block, name, value);
+    h2_add(b, H2_HEADERS, H2_END_HEADERS | (ends ? H2_END_STREAM : 0), 1, buf_str(&block));
+}
+
 void h2_connect(struct h2_peer *p, struct harness *h)
 {
     *p = (struct h2_peer){ .fd = peer_connect(h->plain) };

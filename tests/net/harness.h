@@ -171,6 +171,9 @@ void h2_block_header(struct buf *b, struct str name, struct str value);
 /* HEADERS with that block. */
 void h2_add_request(struct buf *b, uint32_t stream, const char *method, const char *path,
                     bool end_stream);
+/* On stream 1, with one more header. */
+void h2_add_request_with(struct buf *b, const char *method, const char *path, struct str name,
+                         struct str value, bool ends);
 
 /* Connects and exchanges prefaces and SETTINGS. */
 void h2_connect(struct h2_peer *p, struct harness *h);

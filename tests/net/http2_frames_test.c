@@ -140,10 +140,7 @@ static void data_padding_too_long(struct buf *b)
 
 static void data_longer_than_length(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "POST", "/echo");
-    h2_block_header(&block, STR("content-length"), STR("2"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS, 1, buf_str(&block));
+    h2_add_request_with(b, "POST", "/echo", STR("content-length"), STR("2"), false);
     h2_add(b, H2_DATA, H2_END_STREAM, 1, STR("abc"));
 }
 
@@ -266,34 +263,22 @@ static void goaway_then_ping(struct buf *b)
 
 static void connection_header(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR("connection"), STR("close"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR("connection"), STR("close"), true);
 }
 
 static void upper_case_name(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR("X-Upper"), STR("a"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR("X-Upper"), STR("a"), true);
 }
 
 static void nul_in_value(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR("x-nul"), STR("a\0b"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR("x-nul"), STR("a\0b"), true);
 }
 
 static void line_end_in_value(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR("x-crlf"), STR("a\r\nb: c"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR("x-crlf"), STR("a\r\nb: c"), true);
 }
 
 static void pseudo_after_regular(struct buf *b)
@@ -306,18 +291,12 @@ static void pseudo_after_regular(struct buf *b)
 
 static void pseudo_twice(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR(":path"), STR("/echo"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR(":path"), STR("/echo"), true);
 }
 
 static void pseudo_unknown(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR(":magic"), STR("x"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR(":magic"), STR("x"), true);
 }
 
 static void no_path(struct buf *b)
@@ -355,10 +334,7 @@ static void two_lengths(struct buf *b)
 
 static void te_header(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "GET", "/");
-    h2_block_header(&block, STR("te"), STR("gzip"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "GET", "/", STR("te"), STR("gzip"), true);
 }
 
 static void trailer_with_pseudo(struct buf *b)
@@ -381,18 +357,12 @@ static void foreign_authority(struct buf *b)
 
 static void unknown_expectation(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "POST", "/echo");
-    h2_block_header(&block, STR("expect"), STR("magic"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, 1, buf_str(&block));
+    h2_add_request_with(b, "POST", "/echo", STR("expect"), STR("magic"), true);
 }
 
 static void length_too_large(struct buf *b)
 {
-    autobuf block = { 0 };
-    h2_block(&block, "POST", "/echo");
-    h2_block_header(&block, STR("content-length"), STR("99999999"));
-    h2_add(b, H2_HEADERS, H2_END_HEADERS, 1, buf_str(&block));
+    h2_add_request_with(b, "POST", "/echo", STR("content-length"), STR("99999999"), false);
 }
 
 static void plain_get(struct buf *b)
