@@ -231,6 +231,173 @@ static const struct suite_change slices_changes[] = {
     { "spec/pool/generation", "2", NULL },
 };
 
+/* ---- Claims, more closely ---- */
+
+static const char claim[] =
+    "{" META ",'spec':{'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'c'}}]}}}";
+
+static const struct suite_change claim_requests[] = {
+    { "spec/devices/requests/0",
+      "{'name':'r','firstAvailable':[{'name':'a','deviceClassName':'c'},{'name':'b','"
+      "deviceClassName':'d'}]}",
+      NULL },
+    { "spec/devices/requests/0",
+      "{'name':'r','firstAvailable':[{'name':'a','deviceClassName':'c'},{'name':'a','"
+      "deviceClassName':'d'}]}",
+      "spec.devices.requests[0].firstAvailable[1]: Duplicate value: "
+      "{'name':'a','deviceClassName':'d','allocationMode':'ExactCount','count':1}" },
+    { "spec/devices/requests/0",
+      "{'name':'r','firstAvailable':[{'name':'A','deviceClassName':''}]}",
+      "spec.devices.requests[0].firstAvailable[0].name: Invalid value: 'A': " DNS_LABEL "\n"
+      "spec.devices.requests[0].firstAvailable[0].deviceClassName: Required value" },
+    { "spec/devices/requests/0",
+      "{'name':'r','firstAvailable':[{'name':'a','deviceClassName':'c','count':-1}]}",
+      "spec.devices.requests[0].firstAvailable[0].count: Invalid value: -1: must be greater than "
+      "zero" },
+    { "spec/devices/requests/0",
+      "{'name':'r','firstAvailable':[{'name':'a','deviceClassName':'c','allocationMode':'All','"
+      "count':2}]}",
+      "spec.devices.requests[0].firstAvailable[0].count: Invalid value: 2: must not be specified "
+      "when allocationMode is 'All'" },
+    { "spec/devices/requests/0", "{'name':'r'}",
+      "spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is "
+      "required" },
+    { "spec/devices/requests/0", "{'name':'r','exactly':{'deviceClassName':'A_b'}}",
+      "spec.devices.requests[0].exactly.deviceClassName: Invalid value: 'A_b': " SUBDOMAIN },
+    { "spec/devices/requests/0",
+      "{'name':'r','exactly':{'deviceClassName':'c','allocationMode':'All','count':2}}",
+      "spec.devices.requests[0].exactly.count: Invalid value: 2: must not be specified when "
+      "allocationMode is 'All'" },
+    { "spec/devices/requests/0",
+      "{'name':'r','exactly':{'deviceClassName':'c','selectors':[{'cel':{'expression':'true'}}]}}",
+      NULL },
+    { "spec/devices/requests/0",
+      "{'name':'r','exactly':{'deviceClassName':'c','tolerations':[{'key':'a','operator':'Equal','"
+      "value':'b c'}]}}",
+      "spec.devices.requests[0].exactly.tolerations[0].value: Invalid value: 'b c': " LABEL_VALUE },
+    { "spec/devices/requests/0",
+      "{'name':'r','exactly':{'deviceClassName':'c','tolerations':[{'key':'','operator':'Equal'}]}"
+      "}",
+      NULL },
+    { "spec/devices/requests/0",
+      "{'name':'r','exactly':{'deviceClassName':'c','tolerations':[{'key':'a','operator':'Exists','"
+      "effect':'Odd'}]}}",
+      "spec.devices.requests[0].exactly.tolerations[0].effect: Unsupported value: 'Odd': supported "
+      "values: 'NoExecute', 'NoSchedule', 'None'" },
+};
+
+static const struct suite_change claim_constraints[] = {
+    { "spec/devices/constraints", "[{'matchAttribute':'a.b/c'}]", NULL },
+    { "spec/devices/constraints", "[{'matchAttribute':'a.b/'}]",
+      "spec.devices.constraints[0].matchAttribute: Invalid value: '': name must not be empty" },
+    { "spec/devices/constraints", "[{'matchAttribute':'/c'}]",
+      "spec.devices.constraints[0].matchAttribute: Invalid value: '': prefix must not be empty" },
+    { "spec/devices/constraints", "[{'matchAttribute':'a.b/c-d'}]",
+      "spec.devices.constraints[0].matchAttribute: Invalid value: 'c-d': a valid C identifier must "
+      "start with alphabetic character or '_', followed by a string of alphanumeric characters or "
+      "'_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
+      "'[A-Za-z_][A-Za-z0-9_]*')" },
+    { "spec/devices/constraints", "[{'requests':['r','r'],'matchAttribute':'a.b/c'}]",
+      "spec.devices.constraints[0].requests[1]: Duplicate value: 'r'" },
+    { "spec/devices/config", "[{'requests':['r'],'opaque':{'driver':'d','parameters':{'a':1}}}]",
+      NULL },
+    { "spec/devices/config", "[{'requests':['zz'],'opaque':{'driver':'A_b','parameters':'x'}}]",
+      "spec.devices.config[0].requests[0]: Invalid value: 'zz': must be the name of a request in "
+      "the claim or the name of a request and a subrequest separated by '/'\n"
+      "spec.devices.config[0].opaque.parameters: Invalid value: '<value omitted>': must be a valid "
+      "JSON object\n"
+      "spec.devices.config[0].opaque.driver: Invalid value: 'A_b': an RFC 1123 subdomain must "
+      "consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric "
+      "character (e.g. 'Example.com', regex used for validation is "
+      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')" },
+};
+
+static const char allocated[] =
+    "{" META
+    ",'spec':{'devices':{'requests':[{'name':'r','exactly':{'deviceClassName':'c'}}]}},'status':{'"
+    "allocation':{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'x'}]}}}}";
+
+static const struct suite_change claim_devices[] = {
+    { "status/devices", "[{'driver':'d','pool':'p','device':'x'}]", NULL },
+    { "status/devices", "[{'driver':'d','pool':'p','device':'y'}]",
+      "status.devices[0]: Invalid value: d/p/y: must be an allocated device in the claim" },
+    { "status/devices",
+      "[{'driver':'d','pool':'p','device':'x'},{'driver':'d','pool':'p','device':'x'}]",
+      "status.devices[1]: Duplicate value: "
+      "{'driver':'d','pool':'p','device':'x','conditions':null}" },
+    { "status/devices", "[{'driver':'d','pool':'p','device':'x','data':[1]}]",
+      "status.devices[0].data: Invalid value: '<value omitted>': must be a valid JSON object" },
+    { "status/devices",
+      "[{'driver':'d','pool':'p','device':'x','networkData':{'interfaceName':'e','ips':['1.2.3.4/"
+      "8'],'hardwareAddress':'h'}}]",
+      NULL },
+    { "status/devices",
+      "[{'driver':'d','pool':'p','device':'x','networkData':{'ips':['1.2.3.4/8','1.2.3.4/8']}}]",
+      "status.devices[0].networkData.ips[1]: Duplicate value: '1.2.3.4/8'" },
+    { "status/devices",
+      "[{'driver':'d','pool':'p','device':'x','conditions':[{'type':'a "
+      "b','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}]}]",
+      "status.devices[0].conditions[0].type: Invalid value: 'a b': " QUALIFIED_NAME },
+    { "status/reservedFor", "[{'resource':'pods','name':'p','uid':'u'}]", NULL },
+    { "status/reservedFor", "[{'resource':'','name':'','uid':''}]",
+      "status.reservedFor[0].resource: Required value\n"
+      "status.reservedFor[0].name: Required value\n"
+      "status.reservedFor[0].uid: Required value" },
+    { "status/reservedFor",
+      "[{'resource':'pods','name':'p','uid':'u'},{'resource':'pods','name':'q','uid':'u'}]",
+      "status.reservedFor[1]: Duplicate value: {'resource':'pods','name':'q','uid':'u'}" },
+    { "status/allocation",
+      "{'devices':{'results':[{'request':'r','driver':'d','pool':'p','device':'z'}]}}",
+      "status.allocation: Invalid value: null: field cannot be modified once set" },
+    { "status/allocation", NULL, NULL },
+};
+
+/* ---- Places of devices ---- */
+
+static const char placed_slice[] =
+    "{" CLUSTER_META ",'spec':{'driver':'d','pool':{'name':'p','generation':1,'resourceSliceCount':"
+    "1},'perDeviceNodeSelection':true,'devices':[{'name':'a','nodeName':'n'}]}}";
+
+static const struct suite_change device_places[] = {
+    { "spec/devices/0", "{'name':'a'}",
+      "spec.devices[0]: Required value: exactly one of `nodeName`, `nodeSelector`, or `allNodes` "
+      "is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+    { "spec/devices/0", "{'name':'a','nodeName':''}",
+      "spec.devices[0].nodeName: Invalid value: '': must not be empty\n"
+      "spec.devices[0]: Required value: exactly one of `nodeName`, `nodeSelector`, or `allNodes` "
+      "is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+    { "spec/devices/0", "{'name':'a','nodeName':'A'}",
+      "spec.devices[0].nodeName: Invalid value: 'A': " SUBDOMAIN },
+    { "spec/devices/0", "{'name':'a','nodeName':'n','allNodes':true}",
+      "spec.devices[0]: Invalid value: '{`nodeName`, `allNodes`}': exactly one of `nodeName`, "
+      "`nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in "
+      "the ResourceSlice spec" },
+    { "spec/devices/0", "{'name':'a','allNodes':false}",
+      "spec.devices[0].allNodes: Invalid value: false: must be either unset or set to true\n"
+      "spec.devices[0]: Required value: exactly one of `nodeName`, `nodeSelector`, or `allNodes` "
+      "is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+    { "spec/devices/0", "{'name':'a','allNodes':true}", NULL },
+    { "spec/devices/0",
+      "{'name':'a','nodeSelector':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':"
+      "'Near'}]}]}}",
+      "spec.devices[0].nodeSelector.nodeSelectorTerms[0].matchExpressions[0].operator: Invalid "
+      "value: 'Near': not a valid selector operator" },
+    { "spec/devices/0",
+      "{'name':'a','nodeName':'n','consumesCounters':[{'counterSet':'s','counters':{'c':{'value':'"
+      "1'}}}]}",
+      NULL },
+    { "spec/devices/0",
+      "{'name':'a','nodeName':'n','consumesCounters':[{'counterSet':'','counters':{}}]}",
+      "spec.devices[0].consumesCounters[0].counterSet: Required value\n"
+      "spec.devices[0].consumesCounters[0].counters: Required value" },
+    { "spec/perDeviceNodeSelection", "false",
+      "spec.perDeviceNodeSelection: Invalid value: false: must be either unset or set to true\n"
+      "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+      "`perDeviceNodeSelection` is required\n"
+      "spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be "
+      "set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+};
+
 int main(void)
 {
     static const struct suite_validate tables[] = {
@@ -247,6 +414,11 @@ int main(void)
         SUITE_CREATES("resource.k8s.io/v1", "DeviceTaintRule", taint_rules_base, taint_rules),
         SUITE_CREATES("resource.k8s.io/v1", "ResourceSlice", slices_base, slices),
         SUITE_UPDATES("resource.k8s.io/v1", "ResourceSlice", slices_base, slices_changes),
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceClaim", claim, claim_requests),
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceClaim", claim, claim_constraints),
+        SUITE_UPDATES_SUB("resource.k8s.io/v1", "ResourceClaim", "status", allocated,
+                          claim_devices),
+        SUITE_CREATES("resource.k8s.io/v1", "ResourceSlice", placed_slice, device_places),
     };
     return SUITE_MAIN(tables);
 }
