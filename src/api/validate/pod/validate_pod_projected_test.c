@@ -5,7 +5,7 @@
 
 static const char projecting_pod[] =
     "{" META ",'spec':{'containers':[{'name':'c','image':'c:1'}],'serviceAccountName':'s','volumes'"
-             ":[" SOURCES("") "]}}";
+    ":[" SOURCES("") "]}}";
 
 static const struct suite_change projected_files[] = {
     { "spec/volumes/0", SOURCES("{'secret':{'name':'s'}},{'configMap':{'name':'m'}}"), NULL },
