@@ -142,135 +142,131 @@ static void items_become_json(void **state)
     }
 }
 
+#define EOF_ "unexpected EOF"
+#define NO   "cbor: data item of cbor type primitives is not accepted by protocol: "
+static const struct {
+    const char *hex, *msg;
+} bad_items[] = {
+    { "", "EOF" },
+    { "18", EOF_ },
+    { "1900", EOF_ },
+    { "1a000000", EOF_ },
+    { "1b00000000000000", EOF_ },
+    { "41", EOF_ },
+    { "5affffffff00", EOF_ },
+    { "5bffffffffffffffff00", EOF_ },
+    { "7b7fffffffffffffff00", EOF_ },
+    { "81", EOF_ },
+    { "9bffffffffffffffff", EOF_ },
+    { "9affffffff00", EOF_ },
+    { "bb7fffffffffffffff0000", EOF_ },
+    { "a16161", EOF_ },
+    { "a1", EOF_ },
+    { "9f", EOF_ },
+    { "9f01", EOF_ },
+    { "bf616101", EOF_ },
+    { "5f", EOF_ },
+    { "7f6161", EOF_ },
+    { "c0", EOF_ },
+    { "d9d9f7", EOF_ },
+    { "d9d9", EOF_ },
+    { "f9", EOF_ },
+    { "fb00", EOF_ },
+    { "f8", EOF_ },
+    { "1c", "cbor: invalid additional information 28 for type positive integer" },
+    { "3d", "cbor: invalid additional information 29 for type negative integer" },
+    { "5e", "cbor: invalid additional information 30 for type byte string" },
+    { "7c", "cbor: invalid additional information 28 for type UTF-8 text string" },
+    { "1f", "cbor: invalid additional information 31 for type positive integer" },
+    { "3f", "cbor: invalid additional information 31 for type negative integer" },
+    { "df", "cbor: invalid additional information 31 for type tag" },
+    { "fc", "cbor: invalid additional information 28 for type primitives" },
+    { "ff", "cbor: unexpected \"break\" code" },
+    { "81ff", "cbor: unexpected \"break\" code" },
+    { "a1ff", EOF_ },
+    { "a1616100ff", "cbor: 1 bytes of extraneous data starting at index 4" },
+    { "bf6161ff", "cbor: unexpected \"break\" code" },
+    { "c1ff", "cbor: unexpected \"break\" code" },
+    { "0001", "cbor: 1 bytes of extraneous data starting at index 1" },
+    { "a0a0a0", "cbor: 2 bytes of extraneous data starting at index 1" },
+    { "1b8000000000000000", "cbor: cannot unmarshal positive integer into Go value of type int64 "
+                            "(9223372036854775808 overflows Go's int64)" },
+    { "1bffffffffffffffff", "cbor: cannot unmarshal positive integer into Go value of type int64 "
+                            "(18446744073709551615 overflows Go's int64)" },
+    { "3b8000000000000000", "cbor: cannot unmarshal negative integer into Go value of type int64 "
+                            "(-9223372036854775809 overflows Go's int64)" },
+    { "3bffffffffffffffff", "cbor: cannot unmarshal negative integer into Go value of type int64 "
+                            "(-18446744073709551616 overflows Go's int64)" },
+    { "6180", "cbor: invalid UTF-8 string" },
+    { "41ff", "cbor: invalid UTF-8 string" },
+    { "7f61c361bcff", "cbor: invalid UTF-8 string" },
+    { "a143abcdef187b", "cbor: invalid UTF-8 string" },
+    { "7f4161ff", "cbor: wrong element type byte string for indefinite-length UTF-8 text string" },
+    { "5f00ff", "cbor: wrong element type positive integer for indefinite-length byte string" },
+    { "5f5f4161ffff", "cbor: indefinite-length byte string chunk is not definite-length" },
+    { "a2614101614102", "cbor: found duplicate map key \"A\" at map element index 1" },
+    { "a2414101614102", "cbor: found duplicate map key \"A\" at map element index 1" },
+    { "bf614101614202614103ff", "cbor: found duplicate map key \"A\" at map element index 2" },
+    { "a25f426865436c6c6fff015f416844656c6c6fff02",
+      "cbor: found duplicate map key \"hello\" at map element index 1" },
+    { "aa613001613101613201613301613401613501613601613701613801613001",
+      "cbor: found duplicate map key \"0\" at map element index 9" },
+    { "a10101", "cbor: cannot unmarshal positive integer into Go value of type string" },
+    { "a1fb40091eb851eb851f63706965",
+      "cbor: cannot unmarshal primitives into Go value of type string" },
+    { "a1f601", "cbor: cannot unmarshal primitives into Go value of type string" },
+    { "a18001", "cbor: cannot unmarshal array into Go value of type string" },
+    { "a1a001", "cbor: cannot unmarshal map into Go value of type string" },
+    { "f97c00", NO "floating-point infinity" },
+    { "fa7f800000", NO "floating-point infinity" },
+    { "fbfff0000000000000", NO "floating-point infinity" },
+    { "f97e00", NO "floating-point NaN" },
+    { "fa7fc00000", NO "floating-point NaN" },
+    { "fb7ff8000000000000", NO "floating-point NaN" },
+    { "e0", NO "simple value 0 is not recognized" },
+    { "f3", NO "simple value 19 is not recognized" },
+    { "f7", NO "simple value 23 is not recognized" },
+    { "f820", NO "simple value 32 is not recognized" },
+    { "f8ff", NO "simple value 255 is not recognized" },
+    { "f814", "cbor: invalid simple value 20 for type primitives" },
+    { "f818", "cbor: invalid simple value 24 for type primitives" },
+    { "c249010000000000000000",
+      "cbor: data item of cbor type tag is not accepted by protocol: bignum" },
+    { "c349010000000000000000",
+      "cbor: data item of cbor type tag is not accepted by protocol: bignum" },
+    { "c054323030362d30312d30325431353a30343a30355a",
+      "cbor: tag number 0 must be followed by text string, got byte string" },
+    { "c001", "cbor: tag number 0 must be followed by text string, got positive integer" },
+    { "c0c061", "cbor: tag number 0 must be followed by text string, got tag" },
+    { "c16161", "cbor: tag number 1 must be followed by integer or floating-point number, got "
+                "UTF-8 text string" },
+    { "c1f5", "cbor: tag number 1 must be followed by integer or floating-point number, got "
+              "primitives" },
+    { "c180", "cbor: tag number 1 must be followed by integer or floating-point number, got "
+              "array" },
+    { "c06474657874", "cbor: cannot set text for time.Time: parsing time \"text\" as "
+                      "\"2006-01-02T15:04:05Z07:00\": cannot parse \"text\" as \"2006\"" },
+    { "c11b0000003afff44181",
+      "cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: "
+      "Time.MarshalText: year outside of range [0,9999]" },
+    { "c1fb7fefffffffffffff",
+      "cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: "
+      "Time.MarshalText: year outside of range [0,9999]" },
+    { "c11bffffffffffffffff", "cbor: cannot unmarshal positive integer into Go value of type "
+                              "time.Time (18446744073709551615 overflows Go's int64)" },
+    { "c1f97c00", NO "floating-point infinity" },
+};
+
 static void bad_items_are_refused_in_upstreams_words(void **state)
 {
     (void)state;
-#define EOF_ "unexpected EOF"
-#define NO   "cbor: data item of cbor type primitives is not accepted by protocol: "
-    static const struct {
-        const char *hex, *msg;
-    } rows[] = {
-        { "", "EOF" },
-        { "18", EOF_ },
-        { "1900", EOF_ },
-        { "1a000000", EOF_ },
-        { "1b00000000000000", EOF_ },
-        { "41", EOF_ },
-        { "5affffffff00", EOF_ },
-        { "5bffffffffffffffff00", EOF_ },
-        { "7b7fffffffffffffff00", EOF_ },
-        { "81", EOF_ },
-        { "9bffffffffffffffff", EOF_ },
-        { "9affffffff00", EOF_ },
-        { "bb7fffffffffffffff0000", EOF_ },
-        { "a16161", EOF_ },
-        { "a1", EOF_ },
-        { "9f", EOF_ },
-        { "9f01", EOF_ },
-        { "bf616101", EOF_ },
-        { "5f", EOF_ },
-        { "7f6161", EOF_ },
-        { "c0", EOF_ },
-        { "d9d9f7", EOF_ },
-        { "d9d9", EOF_ },
-        { "f9", EOF_ },
-        { "fb00", EOF_ },
-        { "f8", EOF_ },
-        { "1c", "cbor: invalid additional information 28 for type positive integer" },
-        { "3d", "cbor: invalid additional information 29 for type negative integer" },
-        { "5e", "cbor: invalid additional information 30 for type byte string" },
-        { "7c", "cbor: invalid additional information 28 for type UTF-8 text string" },
-        { "1f", "cbor: invalid additional information 31 for type positive integer" },
-        { "3f", "cbor: invalid additional information 31 for type negative integer" },
-        { "df", "cbor: invalid additional information 31 for type tag" },
-        { "fc", "cbor: invalid additional information 28 for type primitives" },
-        { "ff", "cbor: unexpected \"break\" code" },
-        { "81ff", "cbor: unexpected \"break\" code" },
-        { "a1ff", EOF_ },
-        { "a1616100ff", "cbor: 1 bytes of extraneous data starting at index 4" },
-        { "bf6161ff", "cbor: unexpected \"break\" code" },
-        { "c1ff", "cbor: unexpected \"break\" code" },
-        { "0001", "cbor: 1 bytes of extraneous data starting at index 1" },
-        { "a0a0a0", "cbor: 2 bytes of extraneous data starting at index 1" },
-        { "1b8000000000000000",
-          "cbor: cannot unmarshal positive integer into Go value of type int64 "
-          "(9223372036854775808 overflows Go's int64)" },
-        { "1bffffffffffffffff",
-          "cbor: cannot unmarshal positive integer into Go value of type int64 "
-          "(18446744073709551615 overflows Go's int64)" },
-        { "3b8000000000000000",
-          "cbor: cannot unmarshal negative integer into Go value of type int64 "
-          "(-9223372036854775809 overflows Go's int64)" },
-        { "3bffffffffffffffff",
-          "cbor: cannot unmarshal negative integer into Go value of type int64 "
-          "(-18446744073709551616 overflows Go's int64)" },
-        { "6180", "cbor: invalid UTF-8 string" },
-        { "41ff", "cbor: invalid UTF-8 string" },
-        { "7f61c361bcff", "cbor: invalid UTF-8 string" },
-        { "a143abcdef187b", "cbor: invalid UTF-8 string" },
-        { "7f4161ff",
-          "cbor: wrong element type byte string for indefinite-length UTF-8 text string" },
-        { "5f00ff", "cbor: wrong element type positive integer for indefinite-length byte string" },
-        { "5f5f4161ffff", "cbor: indefinite-length byte string chunk is not definite-length" },
-        { "a2614101614102", "cbor: found duplicate map key \"A\" at map element index 1" },
-        { "a2414101614102", "cbor: found duplicate map key \"A\" at map element index 1" },
-        { "bf614101614202614103ff", "cbor: found duplicate map key \"A\" at map element index 2" },
-        { "a25f426865436c6c6fff015f416844656c6c6fff02",
-          "cbor: found duplicate map key \"hello\" at map element index 1" },
-        { "aa613001613101613201613301613401613501613601613701613801613001",
-          "cbor: found duplicate map key \"0\" at map element index 9" },
-        { "a10101", "cbor: cannot unmarshal positive integer into Go value of type string" },
-        { "a1fb40091eb851eb851f63706965",
-          "cbor: cannot unmarshal primitives into Go value of type string" },
-        { "a1f601", "cbor: cannot unmarshal primitives into Go value of type string" },
-        { "a18001", "cbor: cannot unmarshal array into Go value of type string" },
-        { "a1a001", "cbor: cannot unmarshal map into Go value of type string" },
-        { "f97c00", NO "floating-point infinity" },
-        { "fa7f800000", NO "floating-point infinity" },
-        { "fbfff0000000000000", NO "floating-point infinity" },
-        { "f97e00", NO "floating-point NaN" },
-        { "fa7fc00000", NO "floating-point NaN" },
-        { "fb7ff8000000000000", NO "floating-point NaN" },
-        { "e0", NO "simple value 0 is not recognized" },
-        { "f3", NO "simple value 19 is not recognized" },
-        { "f7", NO "simple value 23 is not recognized" },
-        { "f820", NO "simple value 32 is not recognized" },
-        { "f8ff", NO "simple value 255 is not recognized" },
-        { "f814", "cbor: invalid simple value 20 for type primitives" },
-        { "f818", "cbor: invalid simple value 24 for type primitives" },
-        { "c249010000000000000000",
-          "cbor: data item of cbor type tag is not accepted by protocol: bignum" },
-        { "c349010000000000000000",
-          "cbor: data item of cbor type tag is not accepted by protocol: bignum" },
-        { "c054323030362d30312d30325431353a30343a30355a",
-          "cbor: tag number 0 must be followed by text string, got byte string" },
-        { "c001", "cbor: tag number 0 must be followed by text string, got positive integer" },
-        { "c0c061", "cbor: tag number 0 must be followed by text string, got tag" },
-        { "c16161", "cbor: tag number 1 must be followed by integer or floating-point number, got "
-                    "UTF-8 text string" },
-        { "c1f5", "cbor: tag number 1 must be followed by integer or floating-point number, got "
-                  "primitives" },
-        { "c180", "cbor: tag number 1 must be followed by integer or floating-point number, got "
-                  "array" },
-        { "c06474657874", "cbor: cannot set text for time.Time: parsing time \"text\" as "
-                          "\"2006-01-02T15:04:05Z07:00\": cannot parse \"text\" as \"2006\"" },
-        { "c11b0000003afff44181",
-          "cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: "
-          "Time.MarshalText: year outside of range [0,9999]" },
-        { "c1fb7fefffffffffffff",
-          "cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: "
-          "Time.MarshalText: year outside of range [0,9999]" },
-        { "c11bffffffffffffffff", "cbor: cannot unmarshal positive integer into Go value of type "
-                                  "time.Time (18446744073709551615 overflows Go's int64)" },
-        { "c1f97c00", NO "floating-point infinity" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(bad_items); i++) {
         struct value v;
         struct err err = ERR_INIT(&suite_arena);
-        struct str bytes = unhex(rows[i].hex);
+        struct str bytes = unhex(bad_items[i].hex);
         if (cbor_read(&suite_arena, bytes, &v, &err) != -ERR_BAD_REQUEST)
-            fail_msg("%s is taken", rows[i].hex);
-        assert_string_equal(str_cstr(&suite_arena, err.msg), rows[i].msg);
+            fail_msg("%s is taken", bad_items[i].hex);
+        assert_string_equal(str_cstr(&suite_arena, err.msg), bad_items[i].msg);
         assert_true(cbor_read(&suite_arena, bytes, &v, NULL) < 0);
     }
 }
