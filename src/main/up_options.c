@@ -35,8 +35,8 @@ static const char usage[] =
     "                      who set which field: shown in answers (the default), or hidden unless "
     "a\n"
     "                      client accepts application/json;managedFields=1\n"
-    "  --authorization-mode MODE\n"
-    "                      RBAC (the default), or AlwaysAllow for tests\n"
+    "  --authorization-mode LIST\n"
+    "                      who decides, in this order (default Node,RBAC); AlwaysAllow for tests\n"
     "  --token-auth-file FILE\n"
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --anonymous-auth BOOL\n"
@@ -102,6 +102,18 @@ static bool add_name(const char *flag, const char *names[IDENTITY_NAMES_MAX], si
     return true;
 }
 
+static bool read_modes(const char *given, struct guard_modes *ret)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r = guard_modes_parse(str_of(given), ret, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan up: --authorization-mode: " STR_FMT "\n", STR_ARG(err.msg));
+    arena_done(&a);
+    return r == 0;
+}
+
 /* One flag with its value: 0, or an exit status + 1. */
 static int take_flag(int flag, struct up_options *ret)
 {
@@ -153,8 +165,7 @@ static int take_flag(int flag, struct up_options *ret)
         ret->engine = second ? STORE_MEMORY : STORE_LMDB;
         break;
     case 'z':
-        good = is_second("authorization-mode", optarg, "RBAC", "AlwaysAllow", &second);
-        ret->authorization = second ? GUARD_ALWAYS_ALLOW : GUARD_RBAC;
+        good = read_modes(optarg, &ret->authorization);
         break;
     case 'T':
         ret->token_file = optarg;

@@ -319,9 +319,9 @@ static int load_definitions(struct api *api, struct err *err)
     return r < 0 ? r : custom_definition_resume(api, err);
 }
 
-static int load_guard(struct api *api, enum guard_mode mode, struct err *err)
+static int load_guard(struct api *api, const struct guard_modes *modes, struct err *err)
 {
-    api->guard = guard_new(api->store, mode);
+    api->guard = guard_new(api->store, modes);
     return guard_load(api->guard, err);
 }
 
@@ -357,7 +357,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     if (r == 0)
         r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
     if (r == 0)
-        r = load_guard(&s->api, opt->authorization, err);
+        r = load_guard(&s->api, &opt->authorization, err);
     if (r == 0)
         r = bootstrap(&s->api, err);
     if (r == 0)

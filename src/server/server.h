@@ -25,7 +25,7 @@ struct server_options {
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
-    enum guard_mode authorization;
+    struct guard_modes authorization;
     struct identity_options identity;
 };
 

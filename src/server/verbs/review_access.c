@@ -54,8 +54,48 @@ static const struct user *named_user(struct arena *a, const struct value *spec)
     return user;
 }
 
-static struct access question(const struct user *user, const struct value *spec)
+/* Requirements that name one value each; others are passed over, which asks for more. */
+static struct fields_selector required_fields(struct arena *a, const struct value *list,
+                                              bool *ret_skipped)
 {
+    struct fields_term *terms = arena_array(a, struct fields_term, list->n);
+    size_t n = 0;
+    value_each_item (it, list) {
+        const struct value *values = value_get(it, STR("values"));
+        struct str relation = value_text(it, "operator");
+        bool is_negated = str_eq(relation, STR("NotIn"));
+        if (!value_is(values, VALUE_ARRAY) || values->n != 1 ||
+            !(is_negated || str_eq(relation, STR("In")))) {
+            *ret_skipped = true;
+            continue;
+        }
+        terms[n++] = (struct fields_term){ .field = value_text(it, "key"),
+                                           .value = value_str(value_at(values, 0)),
+                                           .negated = is_negated };
+    }
+    return (struct fields_selector){ terms, n };
+}
+
+static struct fields_selector asked_fields(struct arena *a, const struct value *selector,
+                                           bool *ret_skipped)
+{
+    const struct value *list = value_get(selector, STR("requirements"));
+    struct str raw = value_text(selector, "rawSelector");
+    struct fields_selector fields = { 0 };
+    struct err err = ERR_INIT(a);
+    *ret_skipped = false;
+    if (value_is(list, VALUE_ARRAY) && list->n)
+        return required_fields(a, list, ret_skipped);
+    if (!raw.n || fields_parse(a, raw, NULL, &fields, &err) == 0)
+        return fields;
+    *ret_skipped = true;
+    return (struct fields_selector){ 0 };
+}
+
+static struct access question(struct arena *a, const struct user *user, const struct value *spec,
+                              bool *ret_skipped)
+{
+    *ret_skipped = false;
     const struct value *resource = value_get(spec, STR("resourceAttributes")),
                        *other = value_get(spec, STR("nonResourceAttributes"));
     if (!value_is(resource, VALUE_OBJECT))
@@ -73,6 +113,7 @@ static struct access question(const struct user *user, const struct value *spec)
         .sub = value_text(resource, "subresource"),
         .ns = value_text(resource, "namespace"),
         .name = value_text(resource, "name"),
+        .fields = asked_fields(a, value_get(resource, STR("fieldSelector")), ret_skipped),
     };
 }
 
@@ -94,13 +135,21 @@ static int check(struct call *c, struct value *obj, struct err *err)
 static void answer(struct call *c, struct value *obj, bool is_self)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct access q = question(is_self ? c->user : named_user(c->arena, spec), spec);
+    bool skipped;
+    const struct user *user = is_self ? c->user : named_user(c->arena, spec);
+    const struct access q = question(c->arena, user, spec, &skipped);
     struct value status = value_object();
     struct str reason;
     bool yes = guard_decide(c->api->guard, c->arena, &q, &reason);
     value_put(c->arena, &status, STR("allowed"), value_bool(yes));
     if (reason.n)
         value_put(c->arena, &status, STR("reason"), value_string(reason));
+    if (skipped)
+        value_put(c->arena, &status, STR("evaluationError"),
+                  value_string(q.fields.n ? STR("spec.resourceAttributes.fieldSelector partially "
+                                                "ignored due to parse error")
+                                          : STR("spec.resourceAttributes.fieldSelector ignored "
+                                                "due to parse error")));
     value_put(c->arena, obj, STR("status"), status);
     call_object(c, 201, c->req.resource->type, obj);
 }
