@@ -17,8 +17,14 @@ extern const struct admission_plugin plugin_topology;
 /* ERR_FORBIDDEN in upstream's words. */
 int admission_forbid(struct admission_request *req, const struct value *obj, struct str why,
                      struct err *err);
+int admission_forbid_as(struct admission_request *req, const struct value *obj, struct err *err,
+                        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* In quotes, as Go has them; in the arena. */
+const char *admission_quoted(struct admission_request *req, struct str text);
 /* As the functions of struct admission_cluster. */
 int admission_read(struct admission_request *req, struct str group, struct str plural,
                    struct str ns, struct str name, struct value *ret, struct err *err);
 int admission_each(struct admission_request *req, struct str group, struct str plural,
                    struct str mark, admission_take *take, void *to, struct err *err);
+/* The server itself may do everything. */
+bool admission_allows(struct admission_request *req, const struct access *q);

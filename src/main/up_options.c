@@ -37,6 +37,9 @@ static const char usage[] =
     "                      client accepts application/json;managedFields=1\n"
     "  --authorization-mode LIST\n"
     "                      who decides, in this order (default Node,RBAC); AlwaysAllow for tests\n"
+    "  --enable-admission-plugins, --disable-admission-plugins LIST\n"
+    "                      which plugins writes pass beside, or instead of, the usual ones\n"
+    "                      (ServiceAccount is off unless it is named)\n"
     "  --token-auth-file FILE\n"
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --anonymous-auth BOOL\n"
@@ -114,6 +117,18 @@ static bool read_modes(const char *given, struct guard_modes *ret)
     return r == 0;
 }
 
+static bool choose_plugins(const char *flag, bool is_on, struct admission_choice *choice)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r = admission_choose(choice, str_of(optarg), is_on, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan up: --%s: " STR_FMT "\n", flag, STR_ARG(err.msg));
+    arena_done(&a);
+    return r == 0;
+}
+
 /* One flag with its value: 0, or an exit status + 1. */
 static int take_flag(int flag, struct up_options *ret)
 {
@@ -166,6 +181,12 @@ static int take_flag(int flag, struct up_options *ret)
         break;
     case 'z':
         good = read_modes(optarg, &ret->authorization);
+        break;
+    case 'P':
+        good = choose_plugins("enable-admission-plugins", true, &ret->admission);
+        break;
+    case 'X':
+        good = choose_plugins("disable-admission-plugins", false, &ret->admission);
         break;
     case 'T':
         ret->token_file = optarg;
@@ -242,6 +263,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
         { "authorization-mode", required_argument, NULL, 'z' },
+        { "enable-admission-plugins", required_argument, NULL, 'P' },
+        { "disable-admission-plugins", required_argument, NULL, 'X' },
         { "token-auth-file", required_argument, NULL, 'T' },
         { "anonymous-auth", required_argument, NULL, 'A' },
         { "service-account-signing-key-file", required_argument, NULL, 'S' },

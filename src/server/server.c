@@ -345,6 +345,7 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.read_workers = workers_new(READERS_MAX, WORKERS_QUEUE);
     s->api.backup_workers = workers_new(LIMIT_BACKUPS, 0);
     s->api.services = opt->services;
+    s->api.admission = opt->admission;
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;
     s->api.continue_ttl_ns = opt->continue_ttl_ns ? opt->continue_ttl_ns : TOKEN_TTL_NS;

@@ -4,6 +4,7 @@
  * caller's thread only starts and stops it. */
 #pragma once
 
+#include "admission/admission.h"
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
@@ -26,6 +27,7 @@ struct server_options {
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
     struct guard_modes authorization;
+    struct admission_choice admission;
     struct identity_options identity;
 };
 
