@@ -19,6 +19,9 @@ static const struct admission_plugin *const plugins[] = {
     &plugin_storage_protection,
     &plugin_claim_resize,
     &plugin_runtime_class,
+    &plugin_certificate_approval,
+    &plugin_certificate_signing,
+    &plugin_trust_bundle,
     &plugin_certificate_subject,
     &plugin_topology,
 };

@@ -3,6 +3,8 @@
 
 #include "admission/admission.h"
 
+extern const struct admission_plugin plugin_certificate_approval;
+extern const struct admission_plugin plugin_certificate_signing;
 extern const struct admission_plugin plugin_certificate_subject;
 extern const struct admission_plugin plugin_claim_resize;
 extern const struct admission_plugin plugin_node_taint;
@@ -13,6 +15,7 @@ extern const struct admission_plugin plugin_runtime_class;
 extern const struct admission_plugin plugin_storage_protection;
 extern const struct admission_plugin plugin_toleration_seconds;
 extern const struct admission_plugin plugin_topology;
+extern const struct admission_plugin plugin_trust_bundle;
 
 /* ERR_FORBIDDEN in upstream's words. */
 int admission_forbid(struct admission_request *req, const struct value *obj, struct str why,
