@@ -7,6 +7,7 @@ extern const struct admission_plugin plugin_certificate_approval;
 extern const struct admission_plugin plugin_certificate_signing;
 extern const struct admission_plugin plugin_certificate_subject;
 extern const struct admission_plugin plugin_claim_resize;
+extern const struct admission_plugin plugin_node_restriction;
 extern const struct admission_plugin plugin_node_taint;
 extern const struct admission_plugin plugin_pod_security;
 extern const struct admission_plugin plugin_priority;
