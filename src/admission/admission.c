@@ -11,6 +11,7 @@
 
 /* In upstream's order. */
 static const struct admission_plugin *const plugins[] = {
+    &plugin_service_account,
     &plugin_node_restriction,
     &plugin_node_taint,
     &plugin_pod_security,

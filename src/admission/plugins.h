@@ -13,6 +13,7 @@ extern const struct admission_plugin plugin_pod_security;
 extern const struct admission_plugin plugin_priority;
 extern const struct admission_plugin plugin_priority_class;
 extern const struct admission_plugin plugin_runtime_class;
+extern const struct admission_plugin plugin_service_account;
 extern const struct admission_plugin plugin_storage_protection;
 extern const struct admission_plugin plugin_toleration_seconds;
 extern const struct admission_plugin plugin_topology;
