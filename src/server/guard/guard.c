@@ -392,6 +392,12 @@ bool guard_decide(struct guard *g, struct arena *a, const struct access *q, stru
     return explain(g, a, q, false, ret_reason);
 }
 
+bool guard_decides_unlisted(const struct guard *g, const struct user *user)
+{
+    struct str node;
+    return g->graph && node_rules_identify(user, &node);
+}
+
 int guard_with_rbac(struct guard *g, int (*fn)(const struct rbac *rbac, void *arg), void *arg)
 {
     pthread_mutex_lock(&g->lock);

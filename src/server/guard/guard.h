@@ -62,6 +62,9 @@ struct str guard_reason(struct guard *g, struct arena *a, const struct access *q
 /* The same two, anywhere else. */
 bool guard_decide(struct guard *g, struct arena *a, const struct access *q, struct str *ret_reason);
 
+/* Whether an authorizer decides about the user whose rules cannot be listed: by what a node runs.
+ */
+bool guard_decides_unlisted(const struct guard *g, const struct user *user);
 /* Calls `fn` with the index, which stays as it is until `fn` returns. Anywhere but on a loop. NULL:
  * everything is allowed. */
 int guard_with_rbac(struct guard *g, int (*fn)(const struct rbac *rbac, void *arg), void *arg);
