@@ -157,7 +157,32 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
         .new_ca = new_ca,
     };
     int r = credentials_load(a, &opt, now_sec(), ret, err);
-    return r < 0 ? r : make_tls(a, up, ret, ret_tls, err);
+    if (r < 0)
+        return r;
+    return make_tls(a, up, ret, ret_tls, err);
+}
+
+static int use_credentials(struct serving *s, const struct credentials *c, struct tls_context *tls,
+                           struct err *err)
+{
+    int r = credentials_write_kubeconfig(c, server_address(s->server), s->kubeconfig, err);
+    if (r < 0)
+        return r;
+    server_set_tls(s->server, tls);
+    s->renew_sec = c->renew_sec;
+    return 0;
+}
+
+static int renew_credentials(struct serving *s, struct arena *a, struct err *err)
+{
+    struct credentials credentials;
+    struct tls_context *tls = NULL;
+    int r = load_credentials(a, s, false, &credentials, &tls, err);
+    if (r < 0)
+        return r;
+    r = use_credentials(s, &credentials, tls, err);
+    tls_context_unref(tls);
+    return r;
 }
 
 /* Makes new certificates for new connections. If that fails, the old ones stay in use, and it is
@@ -167,20 +192,10 @@ static void renew(struct serving *s)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    struct credentials credentials;
-    struct tls_context *tls = NULL;
-    int r = load_credentials(&a, s, false, &credentials, &tls, &err);
-    if (r == 0)
-        r = credentials_write_kubeconfig(&credentials, server_address(s->server), s->kubeconfig,
-                                         &err);
-    if (r == 0) {
-        server_set_tls(s->server, tls);
-        s->renew_sec = credentials.renew_sec;
-        log_info("certificates were renewed");
-    } else {
+    if (renew_credentials(s, &a, &err) < 0)
         log_error("certificates could not be renewed", LOG_ERR(&err));
-    }
-    tls_context_unref(tls);
+    else
+        log_info("certificates were renewed");
     arena_done(&a);
 }
 
@@ -209,8 +224,9 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     struct tls_context *tls = NULL;
     int r = service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &s->services,
                                  err);
-    if (r == 0)
-        r = load_credentials(a, s, up->new_ca, ret_credentials, &tls, err);
+    if (r < 0)
+        return r;
+    r = load_credentials(a, s, up->new_ca, ret_credentials, &tls, err);
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
@@ -249,6 +265,26 @@ static void raise_descriptors(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* From the started server to the signal that ends it. */
+static int run(struct serving *s, const struct credentials *credentials, int lock_fd, int say_fd,
+               const sigset_t *signals, struct err *err)
+{
+    struct str address = server_address(s->server);
+    int r = credentials_write_kubeconfig(credentials, address, s->kubeconfig, err);
+    if (r < 0)
+        return r;
+    r = instance_announce(lock_fd, address, err);
+    if (r < 0)
+        return r;
+    log_info("serving", LOG_STR("address", address));
+    print_use(say_fd, address, s->kubeconfig);
+    if (say_fd != STDOUT_FILENO)
+        close(say_fd);
+    notify_ready();
+    wait_for_stop(s, signals);
+    return 0;
+}
+
 static int serve(const struct up_options *up, struct arena *a, int lock_fd, int say_fd,
                  struct err *err)
 {
@@ -264,18 +300,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
     if (r < 0)
         return r;
 
-    struct str address = server_address(s.server);
-    r = credentials_write_kubeconfig(&credentials, address, s.kubeconfig, err);
-    if (r == 0)
-        r = instance_announce(lock_fd, address, err);
-    if (r == 0) {
-        log_info("serving", LOG_STR("address", address));
-        print_use(say_fd, address, s.kubeconfig);
-        if (say_fd != STDOUT_FILENO)
-            close(say_fd);
-        notify_ready();
-        wait_for_stop(&s, &signals);
-    }
+    r = run(&s, &credentials, lock_fd, say_fd, &signals, err);
     if (server_stop(s.server)) {
         log_warn("some requests did not end in time; exiting without them");
         _exit(r < 0 ? 1 : 0);
@@ -302,6 +327,16 @@ static void say_what_to_do_about_damage(struct err *err)
             STR_ARG(err->msg));
 }
 
+static int detach_and_serve(const struct up_options *opt, struct arena *a, int lock_fd,
+                            struct err *err)
+{
+    int say_fd = STDOUT_FILENO;
+    int r = opt->detach ? detach(opt->dir, a, &say_fd, err) : 0;
+    if (r < 0)
+        return r;
+    return serve(opt, a, lock_fd, say_fd, err);
+}
+
 static int up(struct arena *a, const char *dir, void *arg, struct err *err)
 {
     struct up_options *opt = arg;
@@ -309,10 +344,7 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
     autoclose int lock_fd = instance_claim(dir, err);
     if (lock_fd < 0)
         return lock_fd;
-    int say_fd = STDOUT_FILENO;
-    int r = opt->detach ? detach(dir, a, &say_fd, err) : 0;
-    if (r == 0)
-        r = serve(opt, a, lock_fd, say_fd, err);
+    int r = detach_and_serve(opt, a, lock_fd, err);
     if (r < 0 && err->code == ERR_DAMAGED)
         say_what_to_do_about_damage(err);
     return r;

@@ -44,15 +44,20 @@ static int make_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki
     const char *folder = arena_printf(a, "%s/pki", dir).p;
     struct ca_files fresh = files_in(a, arena_printf(a, "%s/pki.new", dir).p);
     int r = pki_make_ca(a, STR("sampan"), now_sec, CA_DAYS, ret, err);
-    if (r == 0)
-        r = file_private_dir(fresh.folder, err);
-    if (r == 0)
-        r = file_write_atomic(fresh.key, ret->key_pem, 0600, FILE_KEPT, err);
-    if (r == 0)
-        r = file_write_atomic(fresh.cert, ret->cert_pem, 0644, FILE_DURABLE, err);
-    if (r == 0 && rename(fresh.folder, folder) < 0)
-        r = err_errno(err, errno, "rename %s to %s", fresh.folder, folder);
-    return r < 0 ? r : file_sync_dir(dir, err);
+    if (r < 0)
+        return r;
+    r = file_private_dir(fresh.folder, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(fresh.key, ret->key_pem, 0600, FILE_KEPT, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(fresh.cert, ret->cert_pem, 0644, FILE_DURABLE, err);
+    if (r < 0)
+        return r;
+    if (rename(fresh.folder, folder) < 0)
+        return err_errno(err, errno, "rename %s to %s", fresh.folder, folder);
+    return file_sync_dir(dir, err);
 }
 
 static int refuse_without(const char *lost, struct err *err)
@@ -80,15 +85,20 @@ static int load_ca(struct arena *a, const struct credentials_options *opt, int64
     bool has_cert = access(ca.cert, F_OK) == 0, has_key = access(ca.key, F_OK) == 0;
     if (has_cert && has_key) {
         int r = file_check_private(ca.key, err);
-        if (r == 0)
-            r = read_pem(a, ca.cert, &ret->cert_pem, err);
-        return r < 0 ? r : read_pem(a, ca.key, &ret->key_pem, err);
+        if (r < 0)
+            return r;
+        r = read_pem(a, ca.cert, &ret->cert_pem, err);
+        if (r < 0)
+            return r;
+        return read_pem(a, ca.key, &ret->key_pem, err);
     }
     bool was_there = has_cert || has_key || access(credentials_kubeconfig(a, opt->dir), F_OK) == 0;
     if (was_there && !opt->new_ca)
         return refuse_without(has_cert ? ca.key : ca.cert, err);
     int r = was_there ? put_aside(a, ca.folder, now_sec, err) : 0;
-    return r < 0 ? r : make_ca(a, opt->dir, now_sec, ret, err);
+    if (r < 0)
+        return r;
+    return make_ca(a, opt->dir, now_sec, ret, err);
 }
 
 static bool is_ip(struct arena *a, struct str host)
@@ -159,22 +169,32 @@ static int choose_renewal(const struct pki_pair *pair, int64_t now_sec, int64_t 
 {
     int64_t end;
     int r = pki_not_after(pair->cert_pem, &end, err);
-    if (r == 0)
-        *ret = now_sec + (end - now_sec) * 2 / 3;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = now_sec + (end - now_sec) * 2 / 3;
+    return 0;
+}
+
+static int load_all(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
+                    struct credentials *ret, struct err *err)
+{
+    int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
+    int r = load_ca(a, opt, now_sec, &ret->ca, err);
+    if (r < 0)
+        return r;
+    r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
+    if (r < 0)
+        return r;
+    r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
+    if (r < 0)
+        return r;
+    return choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);
 }
 
 int credentials_load(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                      struct credentials *ret, struct err *err)
 {
-    int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
-    int r = load_ca(a, opt, now_sec, &ret->ca, err);
-    if (r == 0)
-        r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
-    if (r == 0)
-        r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
-    if (r == 0)
-        r = choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);
+    int r = load_all(a, opt, now_sec, ret, err);
     return r < 0 ? err_wrap(err, "certificates") : 0;
 }
 
