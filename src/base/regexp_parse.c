@@ -414,6 +414,20 @@ static int parse_group(struct parser *p, struct regexp_node **ret)
     return eat(p, STR(")")) ? 0 : fault(p, "missing closing )", p->whole);
 }
 
+/* A class, or a character that is escaped, which is a class of one; 0 or 1. */
+static int escaped_class(struct parser *p, struct regexp_class *c)
+{
+    int r = unicode_class(p, c);
+    if (r != 0 || perl_class(p, c))
+        return r;
+    uint32_t code = 0;
+    r = escape(p, &code);
+    if (r < 0)
+        return r;
+    regexp_class_add(p->a, c, code, code);
+    return 0;
+}
+
 static int parse_backslash(struct parser *p, struct regexp_node **ret)
 {
     static const struct {
@@ -435,16 +449,9 @@ static int parse_backslash(struct parser *p, struct regexp_node **ret)
     if (p->quoted)
         return 0;
     struct regexp_class *c = new_class(p);
-    int r = unicode_class(p, c);
+    int r = escaped_class(p, c);
     if (r < 0)
         return r;
-    if (r == 0 && !perl_class(p, c)) {
-        uint32_t code = 0;
-        r = escape(p, &code);
-        if (r < 0)
-            return r;
-        regexp_class_add(p->a, c, code, code);
-    }
     *ret = class_node(p, c);
     return 0;
 }
