@@ -51,10 +51,12 @@ static int create(struct call *c, const char *json, struct err *err)
     struct value given, obj;
     struct registry_entry there;
     int r = json_read(c->arena, str_of(json), NULL, &given, err);
-    if (r == 0)
-        r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
-    if (r == 0)
-        r = registry_find(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
+    if (r < 0)
+        return r;
+    r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
+    if (r < 0)
+        return r;
+    r = registry_find(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
     if (r != 0)
         return r < 0 ? r : 0;
     if (str_eq(c->stored->plural, STR("services")) ||
@@ -65,18 +67,25 @@ static int create(struct call *c, const char *json, struct err *err)
     return registry_create(c, false, &obj, err);
 }
 
+static int create_all(struct api *api, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+        struct call c = { .api = api, .arena = a };
+        c.req.resource = c.stored =
+            kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));
+        c.req.ns = str_of(objects[i].ns);
+        int r = create(&c, objects[i].json, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 int bootstrap(struct api *api, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < ARRAY_LEN(objects); i++) {
-        struct call c = { .api = api, .arena = &a };
-        c.req.resource = c.stored =
-            kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));
-        c.req.ns = str_of(objects[i].ns);
-        r = create(&c, objects[i].json, err);
-    }
+    int r = create_all(api, &a, err);
     arena_done(&a);
     return r;
 }

@@ -325,13 +325,12 @@ static int load_guard(struct api *api, enum guard_mode mode, struct err *err)
     return guard_load(api->guard, err);
 }
 
-int server_start(const struct server_options *opt, struct server **ret, struct err *err)
+static struct server *server_new(const struct server_options *opt)
 {
     struct server *s = mem_new(struct server);
     arena_init(&s->arena);
     pthread_mutex_init(&s->drained_lock, NULL);
     pthread_cond_init(&s->drained_cond, NULL);
-
     s->api.clock = opt->store.clock ? opt->store.clock : &clock_system;
     s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB
                              ? str_cstr(&s->arena, str_of(opt->store.dir))
@@ -348,24 +347,42 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;
     s->api.continue_ttl_ns = opt->continue_ttl_ns ? opt->continue_ttl_ns : TOKEN_TTL_NS;
+    return s;
+}
+
+static int start(struct server *s, const struct server_options *opt, struct err *err)
+{
     int r = 0;
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
                                  &s->api.services, err);
-    if (r == 0)
-        r = store_open(&opt->store, &s->api.store, err);
-    if (r == 0)
-        r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
-    if (r == 0)
-        r = load_guard(&s->api, opt->authorization, err);
-    if (r == 0)
-        r = bootstrap(&s->api, err);
-    if (r == 0)
-        r = bootstrap_policy(&s->api, err);
-    if (r == 0)
-        r = load_definitions(&s->api, err);
-    if (r == 0)
-        r = start_serving(s, opt, err);
+    if (r < 0)
+        return r;
+    r = store_open(&opt->store, &s->api.store, err);
+    if (r < 0)
+        return r;
+    r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
+    if (r < 0)
+        return r;
+    r = load_guard(&s->api, opt->authorization, err);
+    if (r < 0)
+        return r;
+    r = bootstrap(&s->api, err);
+    if (r < 0)
+        return r;
+    r = bootstrap_policy(&s->api, err);
+    if (r < 0)
+        return r;
+    r = load_definitions(&s->api, err);
+    if (r < 0)
+        return r;
+    return start_serving(s, opt, err);
+}
+
+int server_start(const struct server_options *opt, struct server **ret, struct err *err)
+{
+    struct server *s = server_new(opt);
+    int r = start(s, opt, err);
     if (r < 0) {
         server_stop(s);
         return r;

@@ -393,16 +393,24 @@ static void end_initial(struct watcher *w)
     go_live(w, w->sweep.rev);
 }
 
+/* 1 if the next turn comes by itself. */
+static int begin_turn(struct watcher *w, struct err *err)
+{
+    int r = sweep_begin(&w->sweep, &w->at, SWEEP_ALL, err);
+    if (r == -ERR_EXPIRED)
+        set_too_old(w, w->sweep.rev, err);
+    return r;
+}
+
 static void run_turn(struct watcher *w)
 {
     struct err err = ERR_INIT(w->c->arena);
-    int r = sweep_begin(&w->sweep, &w->at, SWEEP_ALL, &err);
-    if (r > 0)
-        return; /* the next turn comes with the page */
-    if (r == -ERR_EXPIRED)
-        set_too_old(w, w->sweep.rev, &err);
-    else if (r == 0)
-        r = read_turn(w, &err);
+    int r = begin_turn(w, &err);
+    if (r < 0)
+        watcher_fail(w, &err);
+    if (r != 0)
+        return;
+    r = read_turn(w, &err);
     if (r < 0)
         watcher_fail(w, &err);
     else if (r == 0)
