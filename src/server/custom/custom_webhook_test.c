@@ -295,8 +295,8 @@ static void an_old_review_is_not_checked_for_its_origin(void **state)
     bool answered;
     struct value obj = object(IN);
     (void)state;
-    struct str url =
-        arena_printf(&webhook.arena, "{'url':'http://" STR_FMT "'}", STR_ARG(webhook.address));
+    struct str url = arena_printf(&webhook.arena, "{'url':'http://" STR_FMT "'}",
+                                  STR_ARG(webhook.server.address));
     struct custom *c = define(str_cstr(&webhook.arena, url), "['v0','v1beta1']");
     webhook.answer = "{'response':{'result':{'status':'Success'},'convertedObjects':[" OUT(
         "{'name':'a','uid':'1'}") "]}}";

@@ -103,25 +103,7 @@ void suite_webhook_release(struct suite_webhook *w)
 {
     suite_webhook_await_calls(w, 1);
     w->release.run = on_release;
-    loop_post(w->loop, &w->release);
-}
-
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
-static void listen_on_loopback(struct suite_webhook *w)
-{
-    struct err err = ERR_INIT(&w->arena);
-    w->loop = loop_new(NULL, &err);
-    assert_non_null(w->loop);
-    w->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = w, .on_request = on_request }, .loops = &w->loop, .n_loops = 1 });
-    assert_int_equal(
-        http_server_listen(w->http, STR("127.0.0.1:0"), NULL, &w->arena, &w->address, &err), 0);
-    assert_int_equal(pthread_create(&w->thread, NULL, run_loop, w->loop), 0);
+    loop_post(w->server.loop, &w->release);
 }
 
 /* ---- The kind ---- */
@@ -159,7 +141,7 @@ static void define(struct suite_webhook *w)
     struct err err = ERR_INIT(&w->arena);
     const struct kind_resource *crds = custom_definitions();
     (void)put(w, stored_key(&w->arena, crds, STR(""), STR("widgets." GROUP)), crds,
-              said(&w->arena, definition, w->address));
+              said(&w->arena, definition, w->server.address));
     assert_int_equal(custom_kinds_load(w->api->custom, &err), 0);
     w->custom = custom_find(w->api->custom, STR(GROUP), STR("widgets"));
     assert_non_null(w->custom);
@@ -204,7 +186,7 @@ void suite_webhook_start(struct suite_webhook *w, struct api *api)
     *api = (struct api){ .clock = &clock_system, .hook_workers = workers_new(2, 10) };
     assert_int_equal(store_open(&opt, &api->store, &err), 0);
     api->custom = custom_kinds_new(api->store);
-    listen_on_loopback(w);
+    suite_server_start(&w->server, on_request, w, NULL);
     define(w);
 }
 
@@ -213,10 +195,7 @@ void suite_webhook_stop(struct suite_webhook *w)
     workers_free(w->api->hook_workers);
     custom_unref(w->custom);
     custom_kinds_free(w->api->custom);
-    loop_stop(w->loop);
-    assert_int_equal(pthread_join(w->thread, NULL), 0);
-    http_server_free(w->http);
-    loop_free(w->loop);
+    suite_server_free(&w->server);
     store_close(w->api->store);
     arena_done(&w->arena);
 }

@@ -6,19 +6,11 @@
  * call with an object that is called "bad". */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <pthread.h>
 #include <stdatomic.h>
 
-#include "net/http.h"
 #include "server/core/api.h"
 #include "server/custom/custom.h"
+#include "server/http/suite_server.h"
 
 struct suite_webhook {
     struct arena arena;
@@ -33,10 +25,7 @@ struct suite_webhook {
     atomic_int status;   /* of that answer; 0: 200 */
     atomic_bool is_slow; /* calls wait for suite_webhook_release() */
 
-    struct loop *loop;
-    pthread_t thread;
-    struct http_server *http;
-    struct str address;
+    struct suite_server server;
     struct http_exchange *held;
     struct loop_msg release;
 };
