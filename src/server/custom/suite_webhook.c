@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/object/stored.h"
 
@@ -76,8 +77,10 @@ static void on_request(void *arg, struct http_exchange *x)
     struct value review = review_of(http_arena(x), http_request_of(x));
     atomic_fetch_add(&w->n_objects, value_dig(&review, "request", "objects")->n);
     bool waits = atomic_load(&w->is_slow);
-    if (waits)
-        w->held = x;
+    if (waits) {
+        assert_true(w->n_held < SUITE_WEBHOOK_HELD);
+        w->held[w->n_held++] = x;
+    }
     atomic_fetch_add(&w->n_calls, 1);
     if (!waits)
         answer(w, x);
@@ -85,11 +88,10 @@ static void on_request(void *arg, struct http_exchange *x)
 
 static void on_release(struct loop *l, struct loop_msg *m)
 {
-    struct suite_webhook *w = (void *)((char *)m - offsetof(struct suite_webhook, release));
+    struct suite_webhook *w = container_of(m, struct suite_webhook, release);
     (void)l;
-    struct http_exchange *x = w->held;
-    w->held = NULL;
-    answer(w, x);
+    while (w->n_held)
+        answer(w, w->held[--w->n_held]);
 }
 
 void suite_webhook_await_calls(const struct suite_webhook *w, size_t n)
@@ -180,22 +182,28 @@ const char *suite_webhook_shown(struct suite_webhook *w, const struct store_entr
 void suite_webhook_start(struct suite_webhook *w, struct api *api)
 {
     const struct store_options opt = { .engine = STORE_MEMORY };
-    *w = (struct suite_webhook){ .api = api };
+    *w = (struct suite_webhook){ .api = api, .owns_store = !api->store };
     arena_init(&w->arena);
     struct err err = ERR_INIT(&w->arena);
-    *api = (struct api){ .clock = &clock_system, .hook_workers = workers_new(2, 10) };
-    assert_int_equal(store_open(&opt, &api->store, &err), 0);
-    api->custom = custom_kinds_new(api->store);
+    if (w->owns_store) {
+        *api = (struct api){ .clock = &clock_system };
+        assert_int_equal(store_open(&opt, &api->store, &err), 0);
+        api->custom = custom_kinds_new(api->store);
+    }
+    api->hook_workers = workers_new(2, 10);
     suite_server_start(&w->server, on_request, w, NULL);
     define(w);
 }
 
 void suite_webhook_stop(struct suite_webhook *w)
 {
-    workers_free(w->api->hook_workers);
+    struct api *api = w->api;
+    api->hook_workers = workers_free(api->hook_workers);
     custom_unref(w->custom);
-    custom_kinds_free(w->api->custom);
     suite_server_free(&w->server);
-    store_close(w->api->store);
     arena_done(&w->arena);
+    if (w->owns_store) {
+        custom_kinds_free(api->custom);
+        api->store = store_close(api->store);
+    }
 }

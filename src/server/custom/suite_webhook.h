@@ -12,6 +12,8 @@
 #include "server/custom/custom.h"
 #include "server/http/suite_server.h"
 
+enum { SUITE_WEBHOOK_HELD = 4 }; /* slow calls at a time */
+
 struct suite_webhook {
     struct arena arena;
     struct api *api; /* has its store and its hook_workers */
@@ -25,12 +27,15 @@ struct suite_webhook {
     atomic_int status;   /* of that answer; 0: 200 */
     atomic_bool is_slow; /* calls wait for suite_webhook_release() */
 
+    bool owns_store;
     struct suite_server server;
-    struct http_exchange *held;
+    struct http_exchange *held[SUITE_WEBHOOK_HELD];
+    size_t n_held;
     struct loop_msg release;
 };
 
-/* Makes a store, workers and custom kinds for `api`, and defines widgets there. */
+/* Defines widgets in `api`, which gets workers for the webhook. One that is empty gets a store and
+ * custom kinds as well, which end with the webhook. */
 void suite_webhook_start(struct suite_webhook *w, struct api *api);
 void suite_webhook_stop(struct suite_webhook *w);
 
@@ -40,7 +45,7 @@ uint64_t suite_webhook_put(struct suite_webhook *w, const char *name,
 /* Its key; with an empty name, the prefix of all. */
 struct str suite_webhook_key(struct suite_webhook *w, const char *name);
 
-/* The one slow call that waits is answered. Waits until there is one. */
+/* The slow calls that wait are answered. Waits until there is one. */
 void suite_webhook_release(struct suite_webhook *w);
 void suite_webhook_await_calls(const struct suite_webhook *w, size_t n);
 
