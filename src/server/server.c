@@ -123,17 +123,18 @@ static void serve_openid_configuration(struct server *s, struct http_exchange *x
 
 static const struct route {
     struct str path;
-    bool below; /* also answers for what stands below the path */
+    bool below;   /* also answers for what stands below the path */
+    bool at_once; /* on the loop, without a body */
     void (*serve)(struct server *s, struct http_exchange *x, struct str rest);
 } routes[] = {
-    { { "/livez", 6 }, true, serve_livez },
-    { { "/readyz", 7 }, true, serve_readyz },
-    { { "/healthz", 8 }, true, serve_healthz },
-    { { "/version", 8 }, false, serve_version },
-    { { "/metrics", 8 }, false, serve_metrics },
-    { { "/sampan/v1/backup", 17 }, false, serve_backup },
-    { { "/openid/v1/jwks", 15 }, false, serve_openid_keys },
-    { { "/.well-known/openid-configuration", 33 }, false, serve_openid_configuration },
+    { { "/livez", 6 }, true, true, serve_livez },
+    { { "/readyz", 7 }, true, true, serve_readyz },
+    { { "/healthz", 8 }, true, true, serve_healthz },
+    { { "/version", 8 }, false, true, serve_version },
+    { { "/metrics", 8 }, false, false, serve_metrics },
+    { { "/sampan/v1/backup", 17 }, false, false, serve_backup },
+    { { "/openid/v1/jwks", 15 }, false, false, serve_openid_keys },
+    { { "/.well-known/openid-configuration", 33 }, false, false, serve_openid_configuration },
 };
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
@@ -157,27 +158,38 @@ static void serve_api(struct server *s, const struct filter_request *r)
         reply_text(r->x, 404, STR("404 page not found\n"));
 }
 
-/* Nobody needs to send a body only to be refused. */
+static void serve_route(struct server *s, const struct route *route, struct http_exchange *x,
+                        struct str rest)
+{
+    struct str method = http_request_of(x)->method;
+    if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")))
+        route->serve(s, x, rest);
+    else
+        reply_method_not_allowed(x);
+}
+
+/* Nobody needs to send a body only to be refused, or to where none is read. */
 static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
     struct server *s = arg;
-    http_set_note(x, filter_pass(&s->api, x));
+    struct filter_request *r = filter_pass(&s->api, x);
+    struct str rest;
+    const struct route *route = r ? find_route(r->http->path, &rest) : NULL;
+    http_set_note(x, r);
+    if (route && route->at_once)
+        serve_route(s, route, x, rest);
     return HTTP_BODY_COLLECT;
 }
 
 static void on_request(void *arg, struct http_exchange *x)
 {
-    struct server *s = arg;
     const struct filter_request *r = http_note(x);
     struct str rest;
     const struct route *route = find_route(r->http->path, &rest);
-    bool reads = str_eq(r->http->method, STR("GET")) || str_eq(r->http->method, STR("HEAD"));
-    if (!route)
-        serve_api(s, r);
-    else if (reads)
-        route->serve(s, x, rest);
+    if (route)
+        serve_route(arg, route, x, rest);
     else
-        reply_method_not_allowed(x);
+        serve_api(arg, r);
 }
 
 /* ---- Starting and stopping ---- */

@@ -114,10 +114,10 @@ static int read_selectors(struct arena *a, const struct request *req, struct sel
         .aliases = r->aliases,
         .n_aliases = r->n_aliases,
     };
-    int result = labels_parse(a, request_param(req, STR("labelSelector")), &s->labels, err);
-    if (result == 0)
-        result = fields_parse(a, request_param(req, STR("fieldSelector")), &rules, &s->fields, err);
-    return result;
+    int e = labels_parse(a, request_param(req, STR("labelSelector")), &s->labels, err);
+    if (e < 0)
+        return e;
+    return fields_parse(a, request_param(req, STR("fieldSelector")), &rules, &s->fields, err);
 }
 
 /* The name in the path of an old-style watch. */

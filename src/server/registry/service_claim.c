@@ -132,9 +132,8 @@ int service_claim__any_address(struct claim *cl, const struct service_range *ran
         return 0;
     }
     struct str prefix = ip_key(cl->call, STR(""));
-    int r = find_free(cl, prefix, band, size, add_address, range, &place);
-    if (r == 0)
-        r = find_free(cl, prefix, 0, band, add_address, range, &place);
+    int found = find_free(cl, prefix, band, size, add_address, range, &place);
+    int r = found ? found : find_free(cl, prefix, 0, band, add_address, range, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a serviceIP for Service "
@@ -204,9 +203,8 @@ int service_claim__any_port(struct claim *cl, int64_t *ret)
         claim_port(cl, *ret);
         return 0;
     }
-    int r = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
-    if (r == 0)
-        r = find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
+    int found = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
+    int r = found ? found : find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a nodePort: range is full");
