@@ -376,13 +376,13 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
     if (r < 0)
         return r;
-    r = load_guard(&s->api, opt->authorization, err);
-    if (r < 0)
-        return r;
     r = bootstrap(&s->api, err);
     if (r < 0)
         return r;
-    r = bootstrap_policy(&s->api, err);
+    r = bootstrap_policy(&s->api, !opt->leaves_roles, err);
+    if (r < 0)
+        return r;
+    r = load_guard(&s->api, opt->authorization, err);
     if (r < 0)
         return r;
     r = load_definitions(&s->api, err);

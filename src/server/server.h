@@ -26,6 +26,7 @@ struct server_options {
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
     enum guard_mode authorization;
+    bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
 };
 

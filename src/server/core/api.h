@@ -37,6 +37,7 @@ struct api {
     enum kind_choice versions; /* that are served */
     int64_t continue_ttl_ns;   /* how old a list can be that goes on; 0: as what is kept */
     bool hides_managers;       /* answers have no managedFields unless they are asked for */
+    bool aggregates_roles;     /* no controller does that: see aggregation.h */
     const char *scratch_dir;   /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
