@@ -97,20 +97,42 @@ static void print_use(int fd, struct str address, const char *kubeconfig)
 
 /* As upstream, a certificate that is not believed ends no handshake: a request with it is answered
  * with 401, unless it also has a token. */
-static int make_tls(struct arena *a, const struct up_options *up, const struct credentials *c,
+static int make_tls(const struct credentials *c, const struct identity_options *identity,
                     struct tls_context **ret, struct err *err)
 {
-    struct tls_config config = { .server = true,
-                                 .cert_pem = c->server.cert_pem,
-                                 .key_pem = c->server.key_pem,
-                                 .lets_strangers_in = true };
-    struct str more = STR("");
-    int r = up->client_ca ? account_text(a, up->client_ca, &more, err) : 0;
+    return tls_context_new(&(struct tls_config){ .server = true,
+                                                 .cert_pem = c->server.cert_pem,
+                                                 .key_pem = c->server.key_pem,
+                                                 .ca_pem = identity->client_ca,
+                                                 .proxy_ca_pem = identity->proxy.ca,
+                                                 .lets_strangers_in = true },
+                           ret, err);
+}
+
+/* Our own authority, and those of --client-ca-file. */
+static int load_client_cas(struct arena *a, const struct up_options *up,
+                           const struct credentials *c, struct str *ret, struct err *err)
+{
+    struct str more;
+    *ret = c->ca.cert_pem;
+    if (!up->client_ca)
+        return 0;
+    int r = account_text(a, up->client_ca, &more, err);
     if (r < 0)
         return r;
-    config.ca_pem = arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(c->ca.cert_pem), STR_ARG(more));
-    r = up->proxy_ca ? account_text(a, up->proxy_ca, &config.proxy_ca_pem, err) : 0;
-    return r < 0 ? r : tls_context_new(&config, ret, err);
+    *ret = arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(c->ca.cert_pem), STR_ARG(more));
+    return 0;
+}
+
+static int load_identity(struct arena *a, const struct up_options *up, const struct credentials *c,
+                         struct identity_options *ret, struct err *err)
+{
+    *ret =
+        (struct identity_options){ .token_file = up->token_file, .no_anonymous = up->no_anonymous };
+    int r = account_keys_load(a, up, ret, err);
+    if (r < 0)
+        return r;
+    return load_client_cas(a, up, c, &ret->client_ca, err);
 }
 
 /* The main thread takes signals by sigtimedwait(). Threads that start later inherit the mask. */
@@ -140,7 +162,8 @@ static int64_t now_sec(void)
 
 /* Pods reach the API at the first address of each service network. */
 static int load_credentials(struct arena *a, const struct serving *s, bool new_ca,
-                            struct credentials *ret, struct tls_context **ret_tls, struct err *err)
+                            struct credentials *ret, struct identity_options *ret_identity,
+                            struct tls_context **ret_tls, struct err *err)
 {
     const struct up_options *up = s->up;
     struct str host = host_of(str_of(up->listen)), ips[SERVICE_FAMILIES + 1];
@@ -159,13 +182,20 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
     int r = credentials_load(a, &opt, now_sec(), ret, err);
     if (r < 0)
         return r;
-    return make_tls(a, up, ret, ret_tls, err);
+    r = load_identity(a, up, ret, ret_identity, err);
+    if (r < 0)
+        return r;
+    return make_tls(ret, ret_identity, ret_tls, err);
 }
 
-static int use_credentials(struct serving *s, const struct credentials *c, struct tls_context *tls,
+static int use_credentials(struct serving *s, const struct credentials *c,
+                           const struct identity_options *identity, struct tls_context *tls,
                            struct err *err)
 {
     int r = credentials_write_kubeconfig(c, server_address(s->server), s->kubeconfig, err);
+    if (r < 0)
+        return r;
+    r = server_set_identity(s->server, identity, err);
     if (r < 0)
         return r;
     server_set_tls(s->server, tls);
@@ -176,11 +206,12 @@ static int use_credentials(struct serving *s, const struct credentials *c, struc
 static int renew_credentials(struct serving *s, struct arena *a, struct err *err)
 {
     struct credentials credentials;
+    struct identity_options identity;
     struct tls_context *tls = NULL;
-    int r = load_credentials(a, s, false, &credentials, &tls, err);
+    int r = load_credentials(a, s, false, &credentials, &identity, &tls, err);
     if (r < 0)
         return r;
-    r = use_credentials(s, &credentials, tls, err);
+    r = use_credentials(s, &credentials, &identity, tls, err);
     tls_context_unref(tls);
     return r;
 }
@@ -226,17 +257,11 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
                                  err);
     if (r < 0)
         return r;
-    r = load_credentials(a, s, up->new_ca, ret_credentials, &tls, err);
+    struct identity_options identity;
+    r = load_credentials(a, s, up->new_ca, ret_credentials, &identity, &tls, err);
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
-    struct identity_options identity = { .token_file = up->token_file,
-                                         .no_anonymous = up->no_anonymous };
-    r = account_keys_load(a, up, &identity, err);
-    if (r < 0) {
-        tls_context_unref(tls);
-        return r;
-    }
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },

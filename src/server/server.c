@@ -13,6 +13,7 @@
 #include "server/advertise.h"
 #include "server/backup.h"
 #include "server/bootstrap.h"
+#include "server/bootstrap_authentication.h"
 #include "server/bootstrap_policy.h"
 #include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
@@ -35,7 +36,7 @@
 #include "server/watch/watch.h"
 #include "base/banned.h"
 
-enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32 };
+enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32, FORMER_MAX = 1000 };
 
 struct server {
     struct api api;
@@ -46,7 +47,9 @@ struct server {
     size_t n_threads;
     struct arena arena; /* address */
     struct str address;
-    bool ready; /* atomic */
+    bool ready;                          /* atomic */
+    struct identity *former[FORMER_MAX]; /* those that were replaced: requests may still ask them */
+    size_t n_former;
 
     struct loop_msg drain; /* posted to the first loop by server_stop() */
     pthread_mutex_t drained_lock;
@@ -112,13 +115,13 @@ static void serve_backup(struct server *s, struct http_exchange *x, struct str r
 static void serve_openid_keys(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
-    openid_serve_keys(s->api.identity, x);
+    openid_serve_keys(api_identity(&s->api), x);
 }
 
 static void serve_openid_configuration(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
-    openid_serve_configuration(s->api.identity, x, s->address);
+    openid_serve_configuration(api_identity(&s->api), x, s->address);
 }
 
 static const struct route {
@@ -315,6 +318,8 @@ struct server *server_stop(struct server *s)
     turns_free(s->api.turns);
     guard_free(s->api.guard);
     identity_free(s->api.identity);
+    for (size_t i = 0; i < s->n_former; i++)
+        identity_free(s->former[i]);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -382,6 +387,9 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     r = bootstrap_policy(&s->api, !opt->leaves_roles, err);
     if (r < 0)
         return r;
+    r = bootstrap_authentication(&s->api, &opt->identity, err);
+    if (r < 0)
+        return r;
     r = load_guard(&s->api, opt->authorization, err);
     if (r < 0)
         return r;
@@ -406,6 +414,19 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
 void server_set_tls(struct server *s, struct tls_context *tls)
 {
     http_server_set_tls(s->http, tls);
+}
+
+int server_set_identity(struct server *s, const struct identity_options *opt, struct err *err)
+{
+    struct identity *now;
+    if (s->n_former == FORMER_MAX)
+        return err_set(err, ERR_INTERNAL, "keys were reloaded %d times without a restart",
+                       FORMER_MAX);
+    int r = identity_new(opt, s->api.store, s->api.clock, &now, err);
+    if (r < 0)
+        return r;
+    s->former[s->n_former++] = __atomic_exchange_n(&s->api.identity, now, __ATOMIC_ACQ_REL);
+    return bootstrap_authentication(&s->api, opt, err);
 }
 
 struct str server_address(const struct server *s)

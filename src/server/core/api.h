@@ -31,8 +31,8 @@ struct api {
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct guard *guard;
-    struct identity *identity;
-    struct turns *turns; /* of writers of one object; NULL: they take none */
+    struct identity *identity; /* atomic: api_identity() */
+    struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */
     int64_t continue_ttl_ns;   /* how old a list can be that goes on; 0: as what is kept */
@@ -55,4 +55,10 @@ static inline size_t api_loop_index(const struct api *api, const struct loop *lo
     while (i + 1 < api->n_loops && api->loops[i] != loop)
         i++;
     return i;
+}
+
+/* Who is believed at the moment. It stays good until the server ends. */
+static inline const struct identity *api_identity(const struct api *api)
+{
+    return __atomic_load_n(&api->identity, __ATOMIC_ACQUIRE);
 }
