@@ -46,6 +46,34 @@ static void set_ranges(struct call *c, struct value *obj)
     value_put(c->arena, spec, STR("cidrs"), cidrs);
 }
 
+/* An update that says that the addresses can be used. */
+static int set_ready(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                     struct err *err)
+{
+    struct call *c = u->arg;
+    struct value ready = value_object(), all = value_array();
+    (void)err;
+    value_put(c->arena, &ready, STR("type"), value_string(STR("Ready")));
+    value_put(c->arena, &ready, STR("status"), value_string(STR("True")));
+    value_put(c->arena, &ready, STR("lastTransitionTime"), value_string(registry_now(c)));
+    value_put(c->arena, &ready, STR("reason"), value_string(STR("")));
+    value_put(c->arena, &ready, STR("message"),
+              value_string(STR("Kubernetes default Service CIDR is ready")));
+    value_put_item(c->arena, &all, ready);
+    *ret = value_borrow(&now->obj);
+    value_put(c->arena, value_ensure(c->arena, ret, STR("status")), STR("conditions"), all);
+    return 0;
+}
+
+static int make_ready(struct call *c, struct str name, struct err *err)
+{
+    struct registry_update u = {
+        .change = set_ready, .arg = c, .sub = STR("status"), .tries_again = true
+    };
+    struct value result;
+    return registry_update(c, name, &u, &result, err);
+}
+
 static int create(struct call *c, const char *json, struct err *err)
 {
     struct value given, obj;
@@ -64,7 +92,10 @@ static int create(struct call *c, const char *json, struct err *err)
         set_ranges(c, &obj);
     defaults_apply(c->arena, c->stored->type, &obj);
     managers_update(c, managers_own_request(c, STR("")), NULL, &obj);
-    return registry_create(c, false, &obj, err);
+    r = registry_create(c, false, &obj, err);
+    if (r < 0 || !str_eq(c->stored->plural, STR("servicecidrs")))
+        return r;
+    return make_ready(c, value_str(value_dig(&obj, "metadata", "name")), err);
 }
 
 static int create_all(struct api *api, struct arena *a, struct err *err)

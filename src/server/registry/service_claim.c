@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include "base/limits.h"
+#include "server/registry/managers.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim_internal.h"
 #include "server/object/stored.h"
@@ -69,6 +70,9 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     value_put_new(a, &ref, STR("name"), value_string(cl->name));
     struct value *spec = value_add(a, &obj, STR("spec"), value_object());
     value_put_new(a, spec, STR("parentRef"), ref);
+    struct call own = *cl->call;
+    own.req.resource = own.stored = kind_stored_named(STR("networking.k8s.io"), STR("ipaddresses"));
+    managers_update(&own, managers_own_request(&own, STR("")), NULL, &obj);
     autobuf bytes = { 0 };
     stored_write(&bytes, NULL, &obj);
     return arena_str(a, buf_str(&bytes));
