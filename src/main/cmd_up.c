@@ -192,7 +192,7 @@ static int use_credentials(struct serving *s, const struct credentials *c,
                            const struct identity_options *identity, struct tls_context *tls,
                            struct err *err)
 {
-    int r = credentials_write_kubeconfig(c, server_address(s->server), s->kubeconfig, err);
+    int r = credentials_write(c, s->up->dir, server_address(s->server), s->kubeconfig, err);
     if (r < 0)
         return r;
     r = server_set_identity(s->server, identity, err);
@@ -296,7 +296,7 @@ static int run(struct serving *s, const struct credentials *credentials, int loc
                const sigset_t *signals, struct err *err)
 {
     struct str address = server_address(s->server);
-    int r = credentials_write_kubeconfig(credentials, address, s->kubeconfig, err);
+    int r = credentials_write(credentials, s->up->dir, address, s->kubeconfig, err);
     if (r < 0)
         return r;
     r = instance_announce(lock_fd, address, err);

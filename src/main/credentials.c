@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/banned.h"
 
 enum { CA_DAYS = 3650, LEAF_SECONDS = 365 * 86400, PEM_MAX = 1 << 16 };
@@ -78,20 +79,25 @@ static int put_aside(struct arena *a, const char *folder, int64_t now_sec, struc
     return 0;
 }
 
+int credentials_load_ca(struct arena *a, const char *dir, struct pki_pair *ret, struct err *err)
+{
+    struct ca_files ca = files_in(a, arena_printf(a, "%s/pki", dir).p);
+    int r = file_check_private(ca.key, err);
+    if (r < 0)
+        return r;
+    r = read_pem(a, ca.cert, &ret->cert_pem, err);
+    if (r < 0)
+        return r;
+    return read_pem(a, ca.key, &ret->key_pem, err);
+}
+
 static int load_ca(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                    struct pki_pair *ret, struct err *err)
 {
     struct ca_files ca = files_in(a, arena_printf(a, "%s/pki", opt->dir).p);
     bool has_cert = access(ca.cert, F_OK) == 0, has_key = access(ca.key, F_OK) == 0;
-    if (has_cert && has_key) {
-        int r = file_check_private(ca.key, err);
-        if (r < 0)
-            return r;
-        r = read_pem(a, ca.cert, &ret->cert_pem, err);
-        if (r < 0)
-            return r;
-        return read_pem(a, ca.key, &ret->key_pem, err);
-    }
+    if (has_cert && has_key)
+        return credentials_load_ca(a, opt->dir, ret, err);
     bool was_there = has_cert || has_key || access(credentials_kubeconfig(a, opt->dir), F_OK) == 0;
     if (was_there && !opt->new_ca)
         return refuse_without(has_cert ? ca.key : ca.cert, err);
@@ -205,8 +211,8 @@ static void add_data(struct buf *out, const char *name, struct str pem)
     buf_byte(out, '\n');
 }
 
-int credentials_write_kubeconfig(const struct credentials *c, struct str address, const char *file,
-                                 struct err *err)
+struct str credentials_text(struct arena *a, struct str user, struct str address, struct str ca_pem,
+                            const struct pki_pair *pair)
 {
     autobuf text = { 0 };
     buf_printf(&text,
@@ -217,17 +223,32 @@ int credentials_write_kubeconfig(const struct credentials *c, struct str address
                "  cluster:\n"
                "    server: https://" STR_FMT "\n",
                STR_ARG(address));
-    add_data(&text, "certificate-authority-data", c->ca.cert_pem);
-    buf_str_add(&text, STR("users:\n"
-                           "- name: admin\n"
-                           "  user:\n"));
-    add_data(&text, "client-certificate-data", c->admin.cert_pem);
-    add_data(&text, "client-key-data", c->admin.key_pem);
+    add_data(&text, "certificate-authority-data", ca_pem);
+    buf_str_add(&text, STR("users:\n- name: "));
+    json_write_string(&text, user); /* which is YAML, too */
+    buf_str_add(&text, STR("\n  user:\n"));
+    add_data(&text, "client-certificate-data", pair->cert_pem);
+    add_data(&text, "client-key-data", pair->key_pem);
     buf_str_add(&text, STR("contexts:\n"
                            "- name: sampan\n"
                            "  context:\n"
                            "    cluster: sampan\n"
-                           "    user: admin\n"
-                           "current-context: sampan\n"));
-    return file_write_atomic(file, buf_str(&text), 0600, FILE_CHEAP, err);
+                           "    user: "));
+    json_write_string(&text, user);
+    buf_str_add(&text, STR("\ncurrent-context: sampan\n"));
+    return arena_str(a, buf_str(&text));
+}
+
+int credentials_write(const struct credentials *c, const char *dir, struct str address,
+                      const char *file, struct err *err)
+{
+    struct arena a;
+    arena_init(&a);
+    struct str text = credentials_text(&a, STR("admin"), address, c->ca.cert_pem, &c->admin);
+    int r = file_write_atomic(arena_printf(&a, "%s/pki/server.crt", dir).p, c->server.cert_pem,
+                              0644, FILE_CHEAP, err);
+    if (r == 0)
+        r = file_write_atomic(file, text, 0600, FILE_CHEAP, err);
+    arena_done(&a);
+    return r;
 }
