@@ -105,7 +105,10 @@ send POST $api/serviceaccounts '{"metadata":{"name":"s"}}' >/dev/null
 has "a token of nobody" '"code":404' "$(send POST $api/serviceaccounts/x/token '{}')"
 has "a token for a moment" "less than 10 minutes" \
     "$(send POST $api/serviceaccounts/s/token '{"spec":{"expirationSeconds":5}}')"
-has "a token" '"code":501' "$(send POST $api/serviceaccounts/s/token '{}')"
+token=$(send POST $api/serviceaccounts/s/token '{}' | jq -r .status.token)
+check "a token is its account's" system:serviceaccount:default:s \
+    "$(anonymous -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d '{}' \
+        "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r .status.userInfo.username)"
 has "a log of a node that is not there" '"code":501' "$(get $api/pods/free/log)"
 check "a log of nothing" 204 "$(code admin "$server$api/pods/wrong/log")"
 has "a command in no pod" '"code":404' "$(send POST "$api/pods/x/exec?command=ls" '')"

@@ -17,10 +17,11 @@ check "the folder is private" 700 "$(stat -c %a "$dir/a")"
 check "livez" ok "$(anonymous "$server/livez")"
 check "readyz" ok "$(anonymous "$server/readyz")"
 check "healthz" ok "$(anonymous "$server/healthz")"
-check "one check alone" ok "$(anonymous "$server/livez/ping")"
-check "a check that is not there" "404 page not found" "$(anonymous "$server/livez/nope")"
-check "and its code" 404 "$(code anonymous "$server/livez/nope")"
-check "livez has no shutdown check" 404 "$(code anonymous "$server/livez/shutdown")"
+check "one check alone" ok "$(admin "$server/livez/ping")"
+check "which is not for everybody" 403 "$(code anonymous "$server/livez/ping")"
+check "a check that is not there" "404 page not found" "$(admin "$server/livez/nope")"
+check "and its code" 404 "$(code admin "$server/livez/nope")"
+check "livez has no shutdown check" 404 "$(code admin "$server/livez/shutdown")"
 check "readyz?verbose" "[+]ping ok
 [+]etcd ok
 [+]damaged-objects ok
@@ -53,10 +54,10 @@ check "HTTP/2 by ALPN" 2 "$(admin -o /dev/null -w '%{http_version}' --http2 "$se
 check "HTTP/1.1" 1.1 "$(admin -o /dev/null -w '%{http_version}' --http1.1 "$server/version")"
 check "HEAD" 200 "$(code admin -I "$server/version")"
 
-# A certificate of another authority is refused in the handshake.
+# A certificate of another authority makes nobody.
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /O=system:masters/CN=admin \
     -keyout "$dir/other.key" -out "$dir/other.crt" -days 1 2>/dev/null
-check "a stranger's certificate" 000 \
+check "a stranger's certificate" 401 \
     "$(code anonymous --cert "$dir/other.crt" --key "$dir/other.key" "$server/version" 2>/dev/null)"
 has "TLS 1.1 is refused" "alert" "$(openssl s_client -tls1_1 -cipher DEFAULT@SECLEVEL=0 \
     -connect "${server#https://}" </dev/null 2>&1)"

@@ -112,13 +112,3 @@ bool jwt_time(const struct value *claim, int64_t *ret)
     *ret = (int64_t)floor(t);
     return true;
 }
-
-bool jwt_is_for(const struct value *aud, struct str audience)
-{
-    if (value_is(aud, VALUE_STRING))
-        return str_eq(value_str(aud), audience);
-    value_each_item (it, aud)
-        if (value_is(it, VALUE_STRING) && str_eq(value_str(it), audience))
-            return true;
-    return false;
-}

@@ -34,5 +34,3 @@ int jwt_sign(struct arena *a, const struct signature_key *key, const struct valu
 
 /* A claim that is a time in seconds, also with a fraction. False if it is no number. */
 bool jwt_time(const struct value *claim, int64_t *ret);
-/* Whether `aud`, a text or a list of texts, has one of these. */
-bool jwt_is_for(const struct value *aud, struct str audience);

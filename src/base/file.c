@@ -83,6 +83,17 @@ static int write_new(const char *path, struct str bytes, unsigned mode, bool syn
     return 0;
 }
 
+static int write_by(const char *tmp, const char *path, struct str bytes, unsigned mode, bool sync,
+                    struct err *err)
+{
+    int r = write_new(tmp, bytes, mode, sync, err);
+    if (r < 0)
+        return r;
+    if (rename(tmp, path) < 0)
+        return err_errno(err, errno, "rename %s", path);
+    return 0;
+}
+
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, enum file_care care,
                       struct err *err)
 {
@@ -90,9 +101,7 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, enum fi
     buf_printf(&name, "%s.tmp", path);
     buf_byte(&name, '\0');
 
-    int r = write_new(name.p, bytes, mode, care != FILE_CHEAP, err);
-    if (r == 0 && rename(name.p, path) < 0)
-        r = err_errno(err, errno, "rename %s", path);
+    int r = write_by(name.p, path, bytes, mode, care != FILE_CHEAP, err);
     if (r < 0) {
         (void)unlink(name.p);
         return r;

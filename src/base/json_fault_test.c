@@ -46,7 +46,35 @@ static void words_of_go(void **state)
     check("1ex", "invalid character 'x' in exponent of numeric literal");
     check("\xc3\xa4", "invalid character '\xc3\x83' looking for beginning of value");
     check("\x01", "invalid character '\\x01' looking for beginning of value");
+    check("\"\a\"", "invalid character '\\a' in string literal");
+    check("\"\b\"", "invalid character '\\b' in string literal");
+    check("\"\f\"", "invalid character '\\f' in string literal");
+    check("\"\r\"", "invalid character '\\r' in string literal");
+    check("\"\t\"", "invalid character '\\t' in string literal");
+    check("\"\v\"", "invalid character '\\v' in string literal");
+    check("\\", "invalid character '\\\\' looking for beginning of value");
+    check("{\"a\" \"b\"}", "invalid character '\"' after object key");
     check("\x81", "invalid character '\\u0081' looking for beginning of value");
+}
+
+/* Each text that is cut short, wherever it is: there was nothing wrong but its end. */
+static void an_end_that_comes_early(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"a\\n\\u0041\": [ true , null, -1.5e+3, {} ], \"b\" : \"c\" }";
+    char text[sizeof(whole)];
+    for (size_t n = 0; n + 1 < sizeof(whole); n++) {
+        memcpy(text, whole, n);
+        text[n] = '\0';
+        check(text, "unexpected end of JSON input");
+    }
+    check(whole, "");
+    check("-", "unexpected end of JSON input");
+    check("1.", "unexpected end of JSON input");
+    check("1e", "unexpected end of JSON input");
+    check("1e+", "unexpected end of JSON input");
+    check("\"\\", "unexpected end of JSON input");
+    check("\"\\u12", "unexpected end of JSON input");
 }
 
 static void no_fault(void **state)
@@ -69,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_go),
+        cmocka_unit_test(an_end_that_comes_early),
         cmocka_unit_test(no_fault),
         cmocka_unit_test(deep),
     };

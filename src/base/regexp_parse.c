@@ -295,6 +295,18 @@ static int class_range(struct parser *p, struct str whole_class, struct regexp_c
     return 0;
 }
 
+/* What stands next in a class: a class by name, an escape that is one, or a range; 0 or 1. */
+static int class_part(struct parser *p, struct str whole_class, struct regexp_class *c)
+{
+    int r = posix_class(p, c);
+    if (r != 0)
+        return r;
+    r = unicode_class(p, c);
+    if (r != 0)
+        return r;
+    return perl_class(p, c) ? 0 : class_range(p, whole_class, c);
+}
+
 static int parse_class(struct parser *p, struct regexp_node **ret)
 {
     struct str whole = p->rest;
@@ -302,11 +314,7 @@ static int parse_class(struct parser *p, struct regexp_node **ret)
     p->rest = str_skip(p->rest, 1);
     c->negated = eat(p, STR("^"));
     for (bool first = true; first || !at(p, ']'); first = false) {
-        int r = posix_class(p, c);
-        if (r == 0)
-            r = unicode_class(p, c);
-        if (r == 0 && !perl_class(p, c))
-            r = class_range(p, whole, c);
+        int r = class_part(p, whole, c);
         if (r < 0)
             return r;
     }
@@ -406,6 +414,20 @@ static int parse_group(struct parser *p, struct regexp_node **ret)
     return eat(p, STR(")")) ? 0 : fault(p, "missing closing )", p->whole);
 }
 
+/* A class, or a character that is escaped, which is a class of one; 0 or 1. */
+static int escaped_class(struct parser *p, struct regexp_class *c)
+{
+    int r = unicode_class(p, c);
+    if (r != 0 || perl_class(p, c))
+        return r;
+    uint32_t code = 0;
+    r = escape(p, &code);
+    if (r < 0)
+        return r;
+    regexp_class_add(p->a, c, code, code);
+    return 0;
+}
+
 static int parse_backslash(struct parser *p, struct regexp_node **ret)
 {
     static const struct {
@@ -427,16 +449,9 @@ static int parse_backslash(struct parser *p, struct regexp_node **ret)
     if (p->quoted)
         return 0;
     struct regexp_class *c = new_class(p);
-    int r = unicode_class(p, c);
+    int r = escaped_class(p, c);
     if (r < 0)
         return r;
-    if (r == 0 && !perl_class(p, c)) {
-        uint32_t code = 0;
-        r = escape(p, &code);
-        if (r < 0)
-            return r;
-        regexp_class_add(p->a, c, code, code);
-    }
     *ret = class_node(p, c);
     return 0;
 }
@@ -505,18 +520,17 @@ static bool eat_count(struct parser *p, uint32_t *ret)
 /* {2}, {2,} or {2,5}; anything else is text, and nothing is eaten. */
 static bool eat_counts(struct parser *p, uint32_t *ret_min, uint32_t *ret_max)
 {
-    struct str from = p->rest;
-    p->rest = str_skip(p->rest, 1);
-    bool good = eat_count(p, ret_min);
+    struct parser ahead = *p;
+    ahead.rest = str_skip(ahead.rest, 1);
+    if (!eat_count(&ahead, ret_min))
+        return false;
     *ret_max = *ret_min;
-    if (good && eat(p, STR(",")) && !eat_count(p, ret_max)) {
+    if (eat(&ahead, STR(",")) && !eat_count(&ahead, ret_max))
         *ret_max = REGEXP_NO_MAX;
-        good = at(p, '}');
-    }
-    if (good && eat(p, STR("}")))
-        return true;
-    p->rest = from;
-    return false;
+    if (!eat(&ahead, STR("}")))
+        return false;
+    p->rest = ahead.rest;
+    return true;
 }
 
 /* A repetition at the front of the rest, if there is one. */
@@ -598,8 +612,11 @@ static int parse_sequence(struct parser *p, struct regexp_node **ret)
     while (p->rest.n && (p->quoted || (!at(p, '|') && !at(p, ')')))) {
         struct regexp_node *part = NULL;
         int r = p->quoted ? 0 : parse_repetition(p, last);
-        if (r == 0)
-            r = parse_atom(p, &part);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            continue;
+        r = parse_atom(p, &part);
         if (r < 0)
             return r;
         if (part && *last)

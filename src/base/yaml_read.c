@@ -150,10 +150,12 @@ static int merge(struct yaml_stream *s, const struct value *v, bool is_alias)
 {
     if (v->type != VALUE_ARRAY || is_alias)
         return merge_one(s, v);
-    int e = 0;
-    for (uint32_t i = v->n; e == 0 && i > 0; i--)
-        e = merge_one(s, &v->items[i - 1]);
-    return e;
+    for (uint32_t i = v->n; i > 0; i--) {
+        int e = merge_one(s, &v->items[i - 1]);
+        if (e < 0)
+            return e;
+    }
+    return 0;
 }
 
 /* A finished node goes to the place that waits for it. */

@@ -65,8 +65,9 @@ static int fold_map(struct folder *f, struct ast_node *n)
     for (size_t i = 0; i < n->map.n; i++) {
         struct ast_entry *e = &n->map.entries[i];
         int r = n->kind == AST_MAP ? fold(f, e->key) : 0;
-        if (r == 0)
-            r = fold(f, e->val);
+        if (r < 0)
+            return r;
+        r = fold(f, e->val);
         if (r < 0)
             return r;
         constant = constant && is_constant(e->key) && is_constant(e->val);

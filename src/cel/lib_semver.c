@@ -98,8 +98,9 @@ static const char *parse(struct arena *a, struct str text, struct version *ret)
     if (!rest.p)
         return "No Major.Minor.Patch elements found";
     const char *why = parse_number(a, major, 0, &ret->number[0]);
-    if (!why)
-        why = parse_number(a, minor, 1, &ret->number[1]);
+    if (why)
+        return why;
+    why = parse_number(a, minor, 1, &ret->number[1]);
     if (why)
         return why;
     build = rest;
@@ -107,12 +108,13 @@ static const char *parse(struct arena *a, struct str text, struct version *ret)
     pre = rest;
     rest = str_cut(&pre, '-');
     why = parse_number(a, rest, 2, &ret->number[2]);
-    if (!why && pre.p)
-        why = check_pre(a, pre);
-    if (!why && build.p)
-        why = check_build(a, build);
+    if (why)
+        return why;
+    why = pre.p ? check_pre(a, pre) : NULL;
+    if (why)
+        return why;
     ret->pre = pre.p ? pre : STR("");
-    return why;
+    return build.p ? check_build(a, build) : NULL;
 }
 
 /* Without zeros in front, but with a digit. */

@@ -63,19 +63,20 @@ static bool is_one_of(const struct ast_node *n, unsigned kinds)
 /* The first node that %s has no words for, looking into literals; NULL if there is none. */
 static const struct ast_node *find_unprintable(const struct ast_node *n)
 {
-    const struct ast_node *bad = NULL;
+    const struct ast_node *bad;
     if (!is_one_of(n, KIND(LIST) | KIND(MAP) | KIND(INT) | KIND(UINT) | KIND(DOUBLE) | KIND(BOOL) |
                           KIND(STRING) | KIND(TIMESTAMP) | KIND(BYTES) | KIND(DURATION) |
                           KIND(TYPE) | KIND(NULL)))
         return n;
-    for (size_t i = 0; n->kind == AST_LIST && i < n->list.n && !bad; i++)
-        bad = find_unprintable(n->list.items[i]);
-    for (size_t i = 0; n->kind == AST_MAP && i < n->map.n && !bad; i++) {
-        bad = find_unprintable(n->map.entries[i].key);
-        if (!bad)
-            bad = find_unprintable(n->map.entries[i].val);
+    for (size_t i = 0; n->kind == AST_LIST && i < n->list.n; i++)
+        if ((bad = find_unprintable(n->list.items[i])))
+            return bad;
+    for (size_t i = 0; n->kind == AST_MAP && i < n->map.n; i++) {
+        const struct ast_entry *e = &n->map.entries[i];
+        if ((bad = find_unprintable(e->key)) || (bad = find_unprintable(e->val)))
+            return bad;
     }
-    return bad;
+    return NULL;
 }
 
 static unsigned kinds_of_verb(char verb)

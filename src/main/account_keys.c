@@ -45,27 +45,14 @@ static int read_more(struct arena *a, const struct up_options *up, struct str *r
     return 0;
 }
 
-/* Header names are compared in lower case. */
-static struct identity_names header_names(struct arena *a, const char *list, const char *usual)
-{
-    struct identity_names names = account_names(list ? list : usual);
-    for (size_t i = 0; i < names.n; i++) {
-        char *text = arena_dup(a, names.items[i].p, names.items[i].n);
-        for (size_t k = 0; k < names.items[i].n; k++)
-            text[k] = (char)(text[k] >= 'A' && text[k] <= 'Z' ? text[k] | 0x20 : text[k]);
-        names.items[i].p = text;
-    }
-    return names;
-}
-
-static struct identity_proxy proxy_rules(struct arena *a, const struct up_options *up)
+static struct identity_proxy proxy_rules(const struct up_options *up)
 {
     return (struct identity_proxy){
         .allowed = account_names(up->proxy_allowed),
-        .user_headers = header_names(a, up->proxy_users, "x-remote-user"),
-        .uid_headers = header_names(a, up->proxy_uids, "x-remote-uid"),
-        .group_headers = header_names(a, up->proxy_groups, "x-remote-group"),
-        .extra_prefixes = header_names(a, up->proxy_extra, "x-remote-extra-"),
+        .user_headers = account_names(up->proxy_users ? up->proxy_users : "X-Remote-User"),
+        .uid_headers = account_names(up->proxy_uids ? up->proxy_uids : "X-Remote-Uid"),
+        .group_headers = account_names(up->proxy_groups ? up->proxy_groups : "X-Remote-Group"),
+        .extra_prefixes = account_names(up->proxy_extra ? up->proxy_extra : "X-Remote-Extra-"),
     };
 }
 
@@ -88,6 +75,11 @@ int account_keys_load(struct arena *a, const struct up_options *up, struct ident
     for (size_t i = 0; i < up->n_issuers; i++)
         ret->issuers.items[ret->issuers.n++] = str_of(up->issuers[i]);
     ret->audiences = account_names(up->audiences);
-    ret->proxy = proxy_rules(a, up);
+    ret->proxy = proxy_rules(up);
+    if (up->proxy_ca) {
+        r = account_text(a, up->proxy_ca, &ret->proxy.ca, err);
+        if (r < 0)
+            return r;
+    }
     return up->n_account_keys ? read_more(a, up, &ret->more_keys, err) : 0;
 }

@@ -86,9 +86,11 @@ struct download {
 static bool on_piece(void *arg, int status, struct str piece)
 {
     struct download *d = arg;
-    if (status == 200 && d->result == 0)
+    if (d->result < 0)
+        return false;
+    if (status == 200)
         d->result = file_write_all(d->fd, piece, d->err);
-    else if (status != 200 && d->refusal.n + piece.n < LIMIT_BODY_BYTES)
+    else if (d->refusal.n + piece.n < LIMIT_BODY_BYTES)
         buf_str_add(&d->refusal, piece);
     return d->result == 0;
 }
@@ -119,6 +121,20 @@ static void tell_left_out(const struct fetch_reply *reply)
         fprintf(stderr, "there may be more; the server's log names all of them\n");
 }
 
+/* `fetched` is what the request came to; a file that could not be written counts more. */
+static int judge_reply(struct arena *a, const struct download *d, int fetched,
+                       const struct fetch_reply *reply, struct err *err)
+{
+    if (d->result < 0)
+        return d->result;
+    if (fetched < 0)
+        return fetched;
+    if (reply->status != 200)
+        return refused(a, reply->status, buf_str(&d->refusal), err);
+    tell_left_out(reply);
+    return 0;
+}
+
 static int download(struct arena *a, const struct job *job, struct str address, int fd,
                     struct err *err)
 {
@@ -142,14 +158,22 @@ static int download(struct arena *a, const struct job *job, struct str address, 
                   .arg = &d },
               a, &reply, err);
     fetcher_free(fetcher);
-    if (d.result < 0)
-        r = d.result;
-    else if (r == 0 && reply.status != 200)
-        r = refused(a, reply.status, buf_str(&d.refusal), err);
-    else if (r == 0)
-        tell_left_out(&reply);
+    r = judge_reply(a, &d, r, &reply, err);
     buf_done(&d.refusal);
     return r;
+}
+
+static int fill_part(struct arena *a, const struct job *job, struct str address, const char *part,
+                     int fd, struct err *err)
+{
+    int r = download(a, job, address, fd, err);
+    if (r < 0)
+        return r;
+    if (fsync(fd) < 0)
+        return err_errno(err, errno, "write %s", part);
+    if (renameat2(AT_FDCWD, part, AT_FDCWD, job->file, RENAME_NOREPLACE) < 0)
+        return err_errno(err, errno, "write %s", job->file);
+    return 0;
 }
 
 /* Writes to a file beside it, which gets the name only when it is complete and on disk. */
@@ -160,11 +184,7 @@ static int backup_running(struct arena *a, const struct job *job, struct str add
     autoclose int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(err, errno, "write %s", part);
-    int r = download(a, job, address, fd, err);
-    if (r == 0 && fsync(fd) < 0)
-        r = err_errno(err, errno, "write %s", part);
-    if (r == 0 && renameat2(AT_FDCWD, part, AT_FDCWD, job->file, RENAME_NOREPLACE) < 0)
-        r = err_errno(err, errno, "write %s", job->file);
+    int r = fill_part(a, job, address, part, fd, err);
     if (r < 0)
         (void)unlink(part);
     return r;

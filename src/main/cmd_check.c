@@ -68,13 +68,14 @@ static int check(struct arena *a, const char *dir, void *arg, struct err *err)
         return lock_fd;
     const char *store_dir = arena_printf(a, "%s/store", dir).p;
     struct store_skip told = { on_damaged, job };
-    if (job->repairs)
-        r = store_repair(store_dir, &told, err);
-    if (r == 0)
-        r = store_verify(store_dir, job->repairs ? NULL : &told, err);
-    if (r == 0)
-        puts("no damage found");
-    return r;
+    r = job->repairs ? store_repair(store_dir, &told, err) : 0;
+    if (r < 0)
+        return r;
+    r = store_verify(store_dir, job->repairs ? NULL : &told, err);
+    if (r < 0)
+        return r;
+    puts("no damage found");
+    return 0;
 }
 
 int cmd_check(int argc, char **argv)

@@ -97,20 +97,42 @@ static void print_use(int fd, struct str address, const char *kubeconfig)
 
 /* As upstream, a certificate that is not believed ends no handshake: a request with it is answered
  * with 401, unless it also has a token. */
-static int make_tls(struct arena *a, const struct up_options *up, const struct credentials *c,
+static int make_tls(const struct credentials *c, const struct identity_options *identity,
                     struct tls_context **ret, struct err *err)
 {
-    struct tls_config config = { .server = true,
-                                 .cert_pem = c->server.cert_pem,
-                                 .key_pem = c->server.key_pem,
-                                 .lets_strangers_in = true };
-    struct str more = STR("");
-    int r = up->client_ca ? account_text(a, up->client_ca, &more, err) : 0;
+    return tls_context_new(&(struct tls_config){ .server = true,
+                                                 .cert_pem = c->server.cert_pem,
+                                                 .key_pem = c->server.key_pem,
+                                                 .ca_pem = identity->client_ca,
+                                                 .proxy_ca_pem = identity->proxy.ca,
+                                                 .lets_strangers_in = true },
+                           ret, err);
+}
+
+/* Our own authority, and those of --client-ca-file. */
+static int load_client_cas(struct arena *a, const struct up_options *up,
+                           const struct credentials *c, struct str *ret, struct err *err)
+{
+    struct str more;
+    *ret = c->ca.cert_pem;
+    if (!up->client_ca)
+        return 0;
+    int r = account_text(a, up->client_ca, &more, err);
     if (r < 0)
         return r;
-    config.ca_pem = arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(c->ca.cert_pem), STR_ARG(more));
-    r = up->proxy_ca ? account_text(a, up->proxy_ca, &config.proxy_ca_pem, err) : 0;
-    return r < 0 ? r : tls_context_new(&config, ret, err);
+    *ret = arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(c->ca.cert_pem), STR_ARG(more));
+    return 0;
+}
+
+static int load_identity(struct arena *a, const struct up_options *up, const struct credentials *c,
+                         struct identity_options *ret, struct err *err)
+{
+    *ret =
+        (struct identity_options){ .token_file = up->token_file, .no_anonymous = up->no_anonymous };
+    int r = account_keys_load(a, up, ret, err);
+    if (r < 0)
+        return r;
+    return load_client_cas(a, up, c, &ret->client_ca, err);
 }
 
 /* The main thread takes signals by sigtimedwait(). Threads that start later inherit the mask. */
@@ -140,7 +162,8 @@ static int64_t now_sec(void)
 
 /* Pods reach the API at the first address of each service network. */
 static int load_credentials(struct arena *a, const struct serving *s, bool new_ca,
-                            struct credentials *ret, struct tls_context **ret_tls, struct err *err)
+                            struct credentials *ret, struct identity_options *ret_identity,
+                            struct tls_context **ret_tls, struct err *err)
 {
     const struct up_options *up = s->up;
     struct str host = host_of(str_of(up->listen)), ips[SERVICE_FAMILIES + 1];
@@ -157,7 +180,40 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
         .new_ca = new_ca,
     };
     int r = credentials_load(a, &opt, now_sec(), ret, err);
-    return r < 0 ? r : make_tls(a, up, ret, ret_tls, err);
+    if (r < 0)
+        return r;
+    r = load_identity(a, up, ret, ret_identity, err);
+    if (r < 0)
+        return r;
+    return make_tls(ret, ret_identity, ret_tls, err);
+}
+
+static int use_credentials(struct serving *s, const struct credentials *c,
+                           const struct identity_options *identity, struct tls_context *tls,
+                           struct err *err)
+{
+    int r = credentials_write(c, s->up->dir, server_address(s->server), s->kubeconfig, err);
+    if (r < 0)
+        return r;
+    r = server_set_identity(s->server, identity, err);
+    if (r < 0)
+        return r;
+    server_set_tls(s->server, tls);
+    s->renew_sec = c->renew_sec;
+    return 0;
+}
+
+static int renew_credentials(struct serving *s, struct arena *a, struct err *err)
+{
+    struct credentials credentials;
+    struct identity_options identity;
+    struct tls_context *tls = NULL;
+    int r = load_credentials(a, s, false, &credentials, &identity, &tls, err);
+    if (r < 0)
+        return r;
+    r = use_credentials(s, &credentials, &identity, tls, err);
+    tls_context_unref(tls);
+    return r;
 }
 
 /* Makes new certificates for new connections. If that fails, the old ones stay in use, and it is
@@ -167,20 +223,10 @@ static void renew(struct serving *s)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    struct credentials credentials;
-    struct tls_context *tls = NULL;
-    int r = load_credentials(&a, s, false, &credentials, &tls, &err);
-    if (r == 0)
-        r = credentials_write_kubeconfig(&credentials, server_address(s->server), s->kubeconfig,
-                                         &err);
-    if (r == 0) {
-        server_set_tls(s->server, tls);
-        s->renew_sec = credentials.renew_sec;
-        log_info("certificates were renewed");
-    } else {
+    if (renew_credentials(s, &a, &err) < 0)
         log_error("certificates could not be renewed", LOG_ERR(&err));
-    }
-    tls_context_unref(tls);
+    else
+        log_info("certificates were renewed");
     arena_done(&a);
 }
 
@@ -209,18 +255,13 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     struct tls_context *tls = NULL;
     int r = service_ranges_parse(str_of(up->service_cidr), str_of(up->service_ports), &s->services,
                                  err);
-    if (r == 0)
-        r = load_credentials(a, s, up->new_ca, ret_credentials, &tls, err);
+    if (r < 0)
+        return r;
+    struct identity_options identity;
+    r = load_credentials(a, s, up->new_ca, ret_credentials, &identity, &tls, err);
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
-    struct identity_options identity = { .token_file = up->token_file,
-                                         .no_anonymous = up->no_anonymous };
-    r = account_keys_load(a, up, &identity, err);
-    if (r < 0) {
-        tls_context_unref(tls);
-        return r;
-    }
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
@@ -233,6 +274,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .versions = up->versions,
             .authorization = up->authorization,
             .admission = up->admission,
+            .leaves_roles = up->leaves_roles,
             .identity = identity,
             .hides_managers = up->hides_managers },
         &s->server, err);
@@ -250,6 +292,26 @@ static void raise_descriptors(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* From the started server to the signal that ends it. */
+static int run(struct serving *s, const struct credentials *credentials, int lock_fd, int say_fd,
+               const sigset_t *signals, struct err *err)
+{
+    struct str address = server_address(s->server);
+    int r = credentials_write(credentials, s->up->dir, address, s->kubeconfig, err);
+    if (r < 0)
+        return r;
+    r = instance_announce(lock_fd, address, err);
+    if (r < 0)
+        return r;
+    log_info("serving", LOG_STR("address", address));
+    print_use(say_fd, address, s->kubeconfig);
+    if (say_fd != STDOUT_FILENO)
+        close(say_fd);
+    notify_ready();
+    wait_for_stop(s, signals);
+    return 0;
+}
+
 static int serve(const struct up_options *up, struct arena *a, int lock_fd, int say_fd,
                  struct err *err)
 {
@@ -265,18 +327,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
     if (r < 0)
         return r;
 
-    struct str address = server_address(s.server);
-    r = credentials_write_kubeconfig(&credentials, address, s.kubeconfig, err);
-    if (r == 0)
-        r = instance_announce(lock_fd, address, err);
-    if (r == 0) {
-        log_info("serving", LOG_STR("address", address));
-        print_use(say_fd, address, s.kubeconfig);
-        if (say_fd != STDOUT_FILENO)
-            close(say_fd);
-        notify_ready();
-        wait_for_stop(&s, &signals);
-    }
+    r = run(&s, &credentials, lock_fd, say_fd, &signals, err);
     if (server_stop(s.server)) {
         log_warn("some requests did not end in time; exiting without them");
         _exit(r < 0 ? 1 : 0);
@@ -303,6 +354,16 @@ static void say_what_to_do_about_damage(struct err *err)
             STR_ARG(err->msg));
 }
 
+static int detach_and_serve(const struct up_options *opt, struct arena *a, int lock_fd,
+                            struct err *err)
+{
+    int say_fd = STDOUT_FILENO;
+    int r = opt->detach ? detach(opt->dir, a, &say_fd, err) : 0;
+    if (r < 0)
+        return r;
+    return serve(opt, a, lock_fd, say_fd, err);
+}
+
 static int up(struct arena *a, const char *dir, void *arg, struct err *err)
 {
     struct up_options *opt = arg;
@@ -310,10 +371,7 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
     autoclose int lock_fd = instance_claim(dir, err);
     if (lock_fd < 0)
         return lock_fd;
-    int say_fd = STDOUT_FILENO;
-    int r = opt->detach ? detach(dir, a, &say_fd, err) : 0;
-    if (r == 0)
-        r = serve(opt, a, lock_fd, say_fd, err);
+    int r = detach_and_serve(opt, a, lock_fd, err);
     if (r < 0 && err->code == ERR_DAMAGED)
         say_what_to_do_about_damage(err);
     return r;

@@ -16,6 +16,8 @@ int cmd_status(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_kubeconfig(int argc, char **argv);
+int cmd_certs(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 enum { EXIT_MISUSED = 2 };

@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/banned.h"
 
 enum { CA_DAYS = 3650, LEAF_SECONDS = 365 * 86400, PEM_MAX = 1 << 16 };
@@ -44,15 +45,20 @@ static int make_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki
     const char *folder = arena_printf(a, "%s/pki", dir).p;
     struct ca_files fresh = files_in(a, arena_printf(a, "%s/pki.new", dir).p);
     int r = pki_make_ca(a, STR("sampan"), now_sec, CA_DAYS, ret, err);
-    if (r == 0)
-        r = file_private_dir(fresh.folder, err);
-    if (r == 0)
-        r = file_write_atomic(fresh.key, ret->key_pem, 0600, FILE_KEPT, err);
-    if (r == 0)
-        r = file_write_atomic(fresh.cert, ret->cert_pem, 0644, FILE_DURABLE, err);
-    if (r == 0 && rename(fresh.folder, folder) < 0)
-        r = err_errno(err, errno, "rename %s to %s", fresh.folder, folder);
-    return r < 0 ? r : file_sync_dir(dir, err);
+    if (r < 0)
+        return r;
+    r = file_private_dir(fresh.folder, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(fresh.key, ret->key_pem, 0600, FILE_KEPT, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(fresh.cert, ret->cert_pem, 0644, FILE_DURABLE, err);
+    if (r < 0)
+        return r;
+    if (rename(fresh.folder, folder) < 0)
+        return err_errno(err, errno, "rename %s to %s", fresh.folder, folder);
+    return file_sync_dir(dir, err);
 }
 
 static int refuse_without(const char *lost, struct err *err)
@@ -73,22 +79,32 @@ static int put_aside(struct arena *a, const char *folder, int64_t now_sec, struc
     return 0;
 }
 
+int credentials_load_ca(struct arena *a, const char *dir, struct pki_pair *ret, struct err *err)
+{
+    struct ca_files ca = files_in(a, arena_printf(a, "%s/pki", dir).p);
+    int r = file_check_private(ca.key, err);
+    if (r < 0)
+        return r;
+    r = read_pem(a, ca.cert, &ret->cert_pem, err);
+    if (r < 0)
+        return r;
+    return read_pem(a, ca.key, &ret->key_pem, err);
+}
+
 static int load_ca(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                    struct pki_pair *ret, struct err *err)
 {
     struct ca_files ca = files_in(a, arena_printf(a, "%s/pki", opt->dir).p);
     bool has_cert = access(ca.cert, F_OK) == 0, has_key = access(ca.key, F_OK) == 0;
-    if (has_cert && has_key) {
-        int r = file_check_private(ca.key, err);
-        if (r == 0)
-            r = read_pem(a, ca.cert, &ret->cert_pem, err);
-        return r < 0 ? r : read_pem(a, ca.key, &ret->key_pem, err);
-    }
+    if (has_cert && has_key)
+        return credentials_load_ca(a, opt->dir, ret, err);
     bool was_there = has_cert || has_key || access(credentials_kubeconfig(a, opt->dir), F_OK) == 0;
     if (was_there && !opt->new_ca)
         return refuse_without(has_cert ? ca.key : ca.cert, err);
     int r = was_there ? put_aside(a, ca.folder, now_sec, err) : 0;
-    return r < 0 ? r : make_ca(a, opt->dir, now_sec, ret, err);
+    if (r < 0)
+        return r;
+    return make_ca(a, opt->dir, now_sec, ret, err);
 }
 
 static bool is_ip(struct arena *a, struct str host)
@@ -159,22 +175,32 @@ static int choose_renewal(const struct pki_pair *pair, int64_t now_sec, int64_t 
 {
     int64_t end;
     int r = pki_not_after(pair->cert_pem, &end, err);
-    if (r == 0)
-        *ret = now_sec + (end - now_sec) * 2 / 3;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = now_sec + (end - now_sec) * 2 / 3;
+    return 0;
+}
+
+static int load_all(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
+                    struct credentials *ret, struct err *err)
+{
+    int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
+    int r = load_ca(a, opt, now_sec, &ret->ca, err);
+    if (r < 0)
+        return r;
+    r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
+    if (r < 0)
+        return r;
+    r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
+    if (r < 0)
+        return r;
+    return choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);
 }
 
 int credentials_load(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                      struct credentials *ret, struct err *err)
 {
-    int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
-    int r = load_ca(a, opt, now_sec, &ret->ca, err);
-    if (r == 0)
-        r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
-    if (r == 0)
-        r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
-    if (r == 0)
-        r = choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);
+    int r = load_all(a, opt, now_sec, ret, err);
     return r < 0 ? err_wrap(err, "certificates") : 0;
 }
 
@@ -185,8 +211,8 @@ static void add_data(struct buf *out, const char *name, struct str pem)
     buf_byte(out, '\n');
 }
 
-int credentials_write_kubeconfig(const struct credentials *c, struct str address, const char *file,
-                                 struct err *err)
+struct str credentials_text(struct arena *a, struct str user, struct str address, struct str ca_pem,
+                            const struct pki_pair *pair)
 {
     autobuf text = { 0 };
     buf_printf(&text,
@@ -197,17 +223,32 @@ int credentials_write_kubeconfig(const struct credentials *c, struct str address
                "  cluster:\n"
                "    server: https://" STR_FMT "\n",
                STR_ARG(address));
-    add_data(&text, "certificate-authority-data", c->ca.cert_pem);
-    buf_str_add(&text, STR("users:\n"
-                           "- name: admin\n"
-                           "  user:\n"));
-    add_data(&text, "client-certificate-data", c->admin.cert_pem);
-    add_data(&text, "client-key-data", c->admin.key_pem);
+    add_data(&text, "certificate-authority-data", ca_pem);
+    buf_str_add(&text, STR("users:\n- name: "));
+    json_write_string(&text, user); /* which is YAML, too */
+    buf_str_add(&text, STR("\n  user:\n"));
+    add_data(&text, "client-certificate-data", pair->cert_pem);
+    add_data(&text, "client-key-data", pair->key_pem);
     buf_str_add(&text, STR("contexts:\n"
                            "- name: sampan\n"
                            "  context:\n"
                            "    cluster: sampan\n"
-                           "    user: admin\n"
-                           "current-context: sampan\n"));
-    return file_write_atomic(file, buf_str(&text), 0600, FILE_CHEAP, err);
+                           "    user: "));
+    json_write_string(&text, user);
+    buf_str_add(&text, STR("\ncurrent-context: sampan\n"));
+    return arena_str(a, buf_str(&text));
+}
+
+int credentials_write(const struct credentials *c, const char *dir, struct str address,
+                      const char *file, struct err *err)
+{
+    struct arena a;
+    arena_init(&a);
+    struct str text = credentials_text(&a, STR("admin"), address, c->ca.cert_pem, &c->admin);
+    int r = file_write_atomic(arena_printf(&a, "%s/pki/server.crt", dir).p, c->server.cert_pem,
+                              0644, FILE_CHEAP, err);
+    if (r == 0)
+        r = file_write_atomic(file, text, 0600, FILE_CHEAP, err);
+    arena_done(&a);
+    return r;
 }

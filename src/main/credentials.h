@@ -26,9 +26,15 @@ struct credentials_options {
 int credentials_load(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
                      struct credentials *ret, struct err *err);
 
-/* An admin kubeconfig for https://ADDRESS, mode 0600. */
-int credentials_write_kubeconfig(const struct credentials *c, struct str address, const char *file,
-                                 struct err *err);
+/* The authority of a folder that has one. ERR_FORBIDDEN: others can read its key. */
+int credentials_load_ca(struct arena *a, const char *dir, struct pki_pair *ret, struct err *err);
+
+/* A kubeconfig for https://ADDRESS. */
+struct str credentials_text(struct arena *a, struct str user, struct str address, struct str ca_pem,
+                            const struct pki_pair *pair);
+/* The admin's, mode 0600; and the server's certificate, to be looked at. */
+int credentials_write(const struct credentials *c, const char *dir, struct str address,
+                      const char *file, struct err *err);
 
 /* The default place of the kubeconfig. */
 const char *credentials_kubeconfig(struct arena *a, const char *dir);

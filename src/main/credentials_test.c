@@ -113,7 +113,7 @@ static void kubeconfig_without_an_authority_is_refused(void **state)
     const char *dir = fresh_folder("config");
     load_well(dir, &c);
     const char *file = credentials_kubeconfig(&arena, dir);
-    assert_int_equal(credentials_write_kubeconfig(&c, STR("127.0.0.1:1"), file, &err), 0);
+    assert_int_equal(credentials_write(&c, dir, STR("127.0.0.1:1"), file, &err), 0);
     assert_int_equal(rename(path_of("config/pki"), path_of("config/elsewhere")), 0);
     assert_int_equal(load(dir, 0, false, &c, &err), -ERR_NOT_FOUND);
     assert_says(&err, "ca.crt is missing");
@@ -140,7 +140,7 @@ static void kubeconfig_is_private_and_names_the_server(void **state)
     load_well(dir, &c);
     const char *file = credentials_kubeconfig(&arena, dir);
     assert_string_equal(file, path_of("kubeconfig/admin.kubeconfig"));
-    assert_int_equal(credentials_write_kubeconfig(&c, STR("[::1]:6443"), file, &err), 0);
+    assert_int_equal(credentials_write(&c, dir, STR("[::1]:6443"), file, &err), 0);
     assert_int_equal(mode_of(file), 0600);
     autobuf text = { 0 };
     assert_int_equal(file_read(file, 1 << 20, &text, &err), 0);

@@ -85,10 +85,12 @@ static int close_to_others(const char *dir, struct err *err)
 int instance_claim(const char *dir, struct err *err)
 {
     int r = make_parents(err->arena, dir, err);
-    if (r == 0)
-        r = close_to_others(dir, err);
-    if (r == 0)
-        r = file_private_dir(dir, err);
+    if (r < 0)
+        return r;
+    r = close_to_others(dir, err);
+    if (r < 0)
+        return r;
+    r = file_private_dir(dir, err);
     if (r < 0)
         return r;
 

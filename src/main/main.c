@@ -14,6 +14,8 @@ static const struct command commands[] = {
     { "backup", "write all objects of a control plane to a file", cmd_backup },
     { "restore", "make a data folder from a backup", cmd_restore },
     { "check", "find damaged data, and take it out on request", cmd_check },
+    { "kubeconfig", "make a kubeconfig for a colleague", cmd_kubeconfig },
+    { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = ARRAY_LEN(commands) };

@@ -63,6 +63,8 @@ static const char usage[] =
     "                      (default https://kubernetes.default.svc)\n"
     "  --api-audiences LIST\n"
     "                      whom tokens must be for (default the issuer)\n"
+    "  --controllers LIST  which controllers run: * for all, NAME, or -NAME for all but one\n"
+    "                      (default *); there is clusterrole-aggregation-controller\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -127,6 +129,26 @@ static bool choose_plugins(const char *flag, bool is_on, struct admission_choice
         fprintf(stderr, "sampan up: --%s: " STR_FMT "\n", flag, STR_ARG(err.msg));
     arena_done(&a);
     return r == 0;
+}
+
+/* As upstream's controller manager has it: the last word about a controller counts. */
+static bool read_controllers(const char *list, struct up_options *ret)
+{
+    static const struct str aggregation = STR("clusterrole-aggregation-controller");
+    struct str rest = str_of(list);
+    ret->leaves_roles = true;
+    while (rest.n) {
+        struct str name = str_cut(&rest, ',');
+        bool off = str_starts(name, STR("-"));
+        name = str_skip(name, off);
+        if (str_eq(name, STR("*")) || str_eq(name, aggregation)) {
+            ret->leaves_roles = off;
+            continue;
+        }
+        fprintf(stderr, "sampan up: there is no controller '" STR_FMT "'\n", STR_ARG(name));
+        return false;
+    }
+    return true;
 }
 
 /* One flag with its value: 0, or an exit status + 1. */
@@ -227,6 +249,9 @@ static int take_flag(int flag, struct up_options *ret)
     case '6':
         ret->proxy_extra = optarg;
         break;
+    case 'N':
+        good = read_controllers(optarg, ret);
+        break;
     case 'f':
         good = is_second("log-format", optarg, "text", "json", &second);
         ret->log_format = second ? LOG_JSON : LOG_TEXT;
@@ -278,6 +303,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "requestheader-uid-headers", required_argument, NULL, '4' },
         { "requestheader-group-headers", required_argument, NULL, '5' },
         { "requestheader-extra-headers-prefix", required_argument, NULL, '6' },
+        { "controllers", required_argument, NULL, 'N' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },

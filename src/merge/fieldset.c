@@ -44,8 +44,9 @@ static int compare_objects(const struct value *a, const struct value *b)
 {
     for (uint32_t i = 0; i < a->n && i < b->n; i++) {
         int c = str_cmp(a->fields[i].key, b->fields[i].key);
-        if (!c)
-            c = fieldset_value_cmp(&a->fields[i].val, &b->fields[i].val);
+        if (c)
+            return c;
+        c = fieldset_value_cmp(&a->fields[i].val, &b->fields[i].val);
         if (c)
             return c;
     }

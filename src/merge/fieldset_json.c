@@ -102,8 +102,9 @@ static int read_level(struct arena *a, const struct value *fields, size_t depth,
         int r = fieldset_step_read(a, f->key, &step, err);
         if (r == -ERR_NOT_FOUND)
             continue;
-        if (r == 0)
-            r = read_level(a, &f->val, depth + 1, &below, &is_member, err);
+        if (r < 0)
+            return r;
+        r = read_level(a, &f->val, depth + 1, &below, &is_member, err);
         if (r < 0)
             return r;
         fieldset_add(&b, step, is_member, below);

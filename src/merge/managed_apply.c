@@ -124,9 +124,10 @@ static int paths_of(const struct apply *ap, const struct managed_object *obj,
                     const struct fieldset **ret, struct err *err)
 {
     int r = ownership_paths(ap->arena, ap->req->schema, obj->place, &obj->v, ret, err);
-    if (r == 0)
-        *ret = named(ap, obj, *ret);
-    return r;
+    if (r < 0)
+        return r;
+    *ret = named(ap, obj, *ret);
+    return 0;
 }
 
 static void take_away(const struct apply *ap, struct managed_object *obj,
@@ -150,12 +151,15 @@ static int bring_back(const struct apply *ap, struct str api_version, struct man
     struct arena *a = ap->arena;
     const struct fieldset *had = NULL, *kept = NULL, *owned = NULL;
     int r = convert(ap, merged, api_version, err);
-    if (r == 0)
-        r = convert(ap, pruned, api_version, err);
-    if (r == 0)
-        r = paths_of(ap, merged, &had, err);
-    if (r == 0)
-        r = paths_of(ap, pruned, &kept, err);
+    if (r < 0)
+        return r;
+    r = convert(ap, pruned, api_version, err);
+    if (r < 0)
+        return r;
+    r = paths_of(ap, merged, &had, err);
+    if (r < 0)
+        return r;
+    r = paths_of(ap, pruned, &kept, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < ap->m.n; i++)
@@ -182,10 +186,16 @@ static int bring_back_all(const struct apply *ap, struct str api_version,
                           struct err *err)
 {
     int r = bring_back(ap, api_version, &merged, pruned, err);
-    for (size_t i = 0; r == 0 && ap->req->versions && i < ap->m.n; i++)
-        if (!str_eq(ap->m.all[i].api_version, api_version) && is_first_of_version(&ap->m, i))
-            r = bring_back(ap, ap->m.all[i].api_version, &merged, pruned, err);
-    return r;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; ap->req->versions && i < ap->m.n; i++) {
+        if (str_eq(ap->m.all[i].api_version, api_version) || !is_first_of_version(&ap->m, i))
+            continue;
+        r = bring_back(ap, ap->m.all[i].api_version, &merged, pruned, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Takes away what the manager applied last time and nobody owns now. First everything it had, then
@@ -209,12 +219,15 @@ static int prune(const struct apply *ap, const struct managed_entry *last, struc
     pruned = merged;
     take_away(ap, &pruned, had_applied);
     r = bring_back_all(ap, merged.api_version, merged, &pruned, err);
-    if (r == 0)
-        r = convert(ap, &pruned, merged.api_version, err);
-    if (r == 0)
-        r = paths_of(ap, &pruned, &kept, err);
-    if (r == 0)
-        r = paths_of(ap, &merged, &had, err);
+    if (r < 0)
+        return r;
+    r = convert(ap, &pruned, merged.api_version, err);
+    if (r < 0)
+        return r;
+    r = paths_of(ap, &pruned, &kept, err);
+    if (r < 0)
+        return r;
+    r = paths_of(ap, &merged, &had, err);
     if (r < 0)
         return r;
     take_away(ap, &merged,
@@ -294,16 +307,20 @@ int managed_apply(struct arena *a, const struct managed_request *req, const stru
     struct value obj;
     ap.live = managed__bare(a, live ? live : req->empty);
     int r = refuse_managers(applied, err);
-    if (r == 0)
-        r = read_managers(&ap, live, err);
-    if (r == 0)
-        r = merge_and_prune(&ap, &obj, err);
+    if (r < 0)
+        return r;
+    r = read_managers(&ap, live, err);
+    if (r < 0)
+        return r;
+    r = merge_and_prune(&ap, &obj, err);
+    if (r < 0)
+        return r;
     struct managed_compare c = { .arena = a, .req = req, .live = &ap.live, .obj = &obj };
-    if (r == 0 && !force)
-        r = check_conflicts(&ap, &c, err);
-    if (r == 0)
-        r = managed__lose(&ap.m, ap.self, &c, err);
-    if (r != 0)
+    r = force ? 0 : check_conflicts(&ap, &c, err);
+    if (r < 0)
+        return r;
+    r = managed__lose(&ap.m, ap.self, &c, err);
+    if (r < 0)
         return r;
     ap.self->fields = managed__strip(a, ap.self->fields);
     if (!value_eq(&ap.live, &obj))

@@ -12,10 +12,11 @@
 int managed__cmp(const struct managed_entry *a, const struct managed_entry *b)
 {
     int c = str_cmp(a->manager, b->manager);
-    if (!c)
-        c = b->is_apply - a->is_apply;
-    if (!c && !a->is_apply)
-        c = str_cmp(a->api_version, b->api_version);
+    if (c)
+        return c;
+    if (a->is_apply != b->is_apply)
+        return b->is_apply - a->is_apply;
+    c = a->is_apply ? 0 : str_cmp(a->api_version, b->api_version);
     return c ? c : str_cmp(a->subresource, b->subresource);
 }
 
@@ -122,13 +123,15 @@ int managed__read(struct managed_entries *m, const struct value *list, struct er
 static int compare_written(const void *pa, const void *pb)
 {
     const struct managed_entry *a = pa, *b = pb;
-    int c = b->is_apply - a->is_apply;
-    if (!c)
-        c = str_cmp(a->time, b->time);
-    if (!c)
-        c = str_cmp(a->manager, b->manager);
-    if (!c)
-        c = str_cmp(a->api_version, b->api_version);
+    if (a->is_apply != b->is_apply)
+        return b->is_apply - a->is_apply;
+    int c = str_cmp(a->time, b->time);
+    if (c)
+        return c;
+    c = str_cmp(a->manager, b->manager);
+    if (c)
+        return c;
+    c = str_cmp(a->api_version, b->api_version);
     return c ? c : str_cmp(a->subresource, b->subresource);
 }
 
@@ -153,9 +156,9 @@ void managed__write(const struct managed_entries *m, struct value *obj)
 static int compare_age(const void *pa, const void *pb)
 {
     const struct managed_entry *a = pa, *b = pb;
-    int c = a->is_apply - b->is_apply;
-    if (!c)
-        c = str_cmp(a->time, b->time);
+    if (a->is_apply != b->is_apply)
+        return a->is_apply - b->is_apply;
+    int c = str_cmp(a->time, b->time);
     return c ? c : managed__cmp(a, b);
 }
 

@@ -102,8 +102,9 @@ int managed_update(struct arena *a, const struct managed_request *req, const str
     struct managed_compare c = { .arena = a, .req = req, .live = &before, .obj = &after };
     if (m.n || !live) {
         int r = managed__changes(&c, req->api_version, &changes, err);
-        if (r == 0)
-            r = managed__lose(&m, NULL, &c, err);
+        if (r < 0)
+            return r;
+        r = managed__lose(&m, NULL, &c, err);
         if (r < 0)
             return r;
         managed__drop_empty(&m);

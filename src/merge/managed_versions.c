@@ -28,7 +28,9 @@ static int convert_kind(struct arena *a, struct ownership_place from, struct own
 {
     struct value settled;
     int r = typed_read_made(a, from.at, obj, NULL, &settled, err);
-    return r < 0 ? r : convert_object(a, from.at, to.at, &settled, ret, err);
+    if (r < 0)
+        return r;
+    return convert_object(a, from.at, to.at, &settled, ret, err);
 }
 
 const struct managed_versions managed_kinds = { find_kind, convert_kind };
@@ -86,10 +88,12 @@ static int compare(struct managed_compare *c, struct str api_version, struct own
     struct managed_object live = { *c->live, req->api_version, req->place };
     struct managed_object obj = { *c->obj, req->api_version, req->place };
     int r = managed__to_version(c->arena, req, &live, api_version, &live, err);
-    if (r == 0)
-        r = managed__to_version(c->arena, req, &obj, api_version, &obj, err);
-    if (r == 0)
-        r = ownership_compare(c->arena, req->schema, obj.place, &live.v, &obj.v, ret, err);
+    if (r < 0)
+        return r;
+    r = managed__to_version(c->arena, req, &obj, api_version, &obj, err);
+    if (r < 0)
+        return r;
+    r = ownership_compare(c->arena, req->schema, obj.place, &live.v, &obj.v, ret, err);
     if (r < 0)
         return r;
     ret->removed = fieldset_without(c->arena, ret->removed, req->reset);
@@ -109,7 +113,9 @@ int managed__changes(struct managed_compare *c, struct str api_version,
             return 0;
         }
     int r = compare(c, api_version, ret, err);
-    if (r == 0 && c->n < MANAGED_VERSIONS_MAX)
+    if (r < 0)
+        return r;
+    if (c->n < MANAGED_VERSIONS_MAX)
         c->seen[c->n++] = (struct managed_seen){ api_version, *ret };
-    return r;
+    return 0;
 }

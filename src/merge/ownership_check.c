@@ -161,8 +161,9 @@ static int check_items(struct check *c, struct ownership_place place, const stru
 static int check_container(struct check *c, struct ownership_place place, const struct value *v)
 {
     int r = ownership__enter(&c->w);
-    if (r == 0)
-        r = v->type == VALUE_OBJECT ? check_fields(c, place, v) : check_items(c, place, v);
+    if (r < 0)
+        return r;
+    r = v->type == VALUE_OBJECT ? check_fields(c, place, v) : check_items(c, place, v);
     c->w.depth--;
     return r;
 }

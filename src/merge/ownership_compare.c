@@ -117,9 +117,11 @@ static int compare_group(struct ownership_walk *w, struct ownership_place below,
         return 0;
     }
     int r = old_v || new_v ? compare(w, below, old_v, new_v, ret) : 0;
+    if (r < 0)
+        return r;
     ret->is_member[REMOVED] = ret->is_member[REMOVED] || g->n_old >= 2;
     ret->is_member[ADDED] = ret->is_member[ADDED] || g->n_new >= 2;
-    return r;
+    return 0;
 }
 
 static int compare_items(struct ownership_walk *w, struct ownership_place place,
@@ -129,17 +131,22 @@ static int compare_items(struct ownership_walk *w, struct ownership_place place,
     struct ownership_items olds, news;
     struct ownership_place below = w->schema->item(place);
     int r = ownership__items(w, place, shape, old_list, &olds);
-    if (r == 0)
-        r = ownership__items(w, place, shape, new_list, &news);
-    for (size_t i = 0, j = 0; r == 0 && (i < olds.n || j < news.n);) {
+    if (r < 0)
+        return r;
+    r = ownership__items(w, place, shape, new_list, &news);
+    if (r < 0)
+        return r;
+    for (size_t i = 0, j = 0; i < olds.n || j < news.n;) {
         struct group g = next_group(&olds, i, &news, j);
         struct difference d;
         r = compare_group(w, below, &g, &d);
+        if (r < 0)
+            return r;
         add(level, g.step, &d);
         i += g.n_old;
         j += g.n_new;
     }
-    return r;
+    return 0;
 }
 
 /* ---- one place ---- */
@@ -159,15 +166,18 @@ static int compare_as(struct ownership_walk *w, struct ownership_place place,
         return 0;
     }
     int r = ownership__enter(w);
-    if (r == 0)
-        r = shape->form == OWNERSHIP_FIELDS ? compare_fields(w, place, old_c, new_c, &level)
-                                            : compare_items(w, place, shape, old_c, new_c, &level);
+    if (r < 0)
+        return r;
+    r = shape->form == OWNERSHIP_FIELDS ? compare_fields(w, place, old_c, new_c, &level)
+                                        : compare_items(w, place, shape, old_c, new_c, &level);
     w->depth--;
-    for (size_t i = 0; r == 0 && i < N_CHANGES; i++)
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < N_CHANGES; i++)
         ret->below[i] = fieldset_build(&level.builders[i]);
     ret->is_member[ADDED] = !old_v;
     ret->is_member[REMOVED] = !new_v;
-    return r;
+    return 0;
 }
 
 static int compare(struct ownership_walk *w, struct ownership_place place,
@@ -182,11 +192,13 @@ static int compare(struct ownership_walk *w, struct ownership_place place,
         return 0;
     struct difference also; /* it has changed its type: what it was is gone as well */
     r = compare_as(w, place, &old_shape, old_v, new_v, &also);
-    for (size_t i = 0; r == 0 && i < N_CHANGES; i++) {
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < N_CHANGES; i++) {
         ret->is_member[i] = ret->is_member[i] || also.is_member[i];
         ret->below[i] = fieldset_union(w->arena, ret->below[i], also.below[i]);
     }
-    return r;
+    return 0;
 }
 
 int ownership_compare(struct arena *a, const struct ownership_schema *schema,
@@ -196,7 +208,8 @@ int ownership_compare(struct arena *a, const struct ownership_schema *schema,
     struct ownership_walk w = { a, schema, err, 0 };
     struct difference d;
     int r = compare(&w, place, old_v, new_v, &d);
-    if (r == 0)
-        *ret = (struct ownership_changes){ d.below[REMOVED], d.below[MODIFIED], d.below[ADDED] };
-    return r;
+    if (r < 0)
+        return r;
+    *ret = (struct ownership_changes){ d.below[REMOVED], d.below[MODIFIED], d.below[ADDED] };
+    return 0;
 }

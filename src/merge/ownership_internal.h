@@ -11,7 +11,7 @@ struct ownership_walk {
     size_t depth;
 };
 
-/* Called on the way down, with one `depth--` on the way up; ERR_BAD_REQUEST when it is too deep. */
+/* Called on the way down; ERR_BAD_REQUEST when it is too deep, else one `depth--` on the way up. */
 int ownership__enter(struct ownership_walk *w);
 
 /* The value if it is a container with something in it that fits `form`, else NULL. */

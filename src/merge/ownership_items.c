@@ -10,9 +10,10 @@
 
 int ownership__enter(struct ownership_walk *w)
 {
-    if (++w->depth > LIMIT_FIELD_DEPTH)
+    if (w->depth == LIMIT_FIELD_DEPTH)
         return err_set(w->err, ERR_BAD_REQUEST, "the object is deeper than %u fields",
                        LIMIT_FIELD_DEPTH);
+    w->depth++;
     return 0;
 }
 

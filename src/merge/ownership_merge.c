@@ -87,12 +87,13 @@ static int put_applied(struct list_merge *m, struct ownership_item *item)
     struct value v;
     const struct value *live = item->other && !item->other->is_repeated ? item->other->v : NULL;
     int r = merge(m->w, m->below, live, item->v, &v);
+    if (r < 0)
+        return r;
     item->is_merged = true;
-    if (r == 0)
-        value_put_item(m->w->arena, &m->out, v);
+    value_put_item(m->w->arena, &m->out, v);
     if (is_shared(m, item))
         advance_shared(m);
-    return r;
+    return 0;
 }
 
 /* Items come as applied; those that only the live list has stay before the one they stood before.
@@ -100,8 +101,8 @@ static int put_applied(struct list_merge *m, struct ownership_item *item)
 static int merge_in_order(struct list_merge *m)
 {
     size_t i = 0, j = 0;
-    int r = 0;
-    while (r == 0 && (i < m->live.n || j < m->applied.n)) {
+    while (i < m->live.n || j < m->applied.n) {
+        int r = 0;
         struct ownership_item *live = i < m->live.n ? &m->live.all[i] : NULL;
         struct ownership_item *applied = j < m->applied.n ? &m->applied.all[j] : NULL;
         if (live && !live->other) {
@@ -119,8 +120,10 @@ static int merge_in_order(struct list_merge *m)
                 r = put_applied(m, applied);
             j += applied != NULL;
         }
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
 }
 
 static int merge_items(struct ownership_walk *w, struct ownership_place place,
@@ -129,10 +132,12 @@ static int merge_items(struct ownership_walk *w, struct ownership_place place,
 {
     struct list_merge m = { .w = w, .below = w->schema->item(place), .out = value_array() };
     int r = ownership__items(w, place, shape, applied, &m.applied);
-    if (r == 0)
-        r = refuse_repeated(w, &m.applied);
-    if (r == 0)
-        r = ownership__items(w, place, shape, live, &m.live);
+    if (r < 0)
+        return r;
+    r = refuse_repeated(w, &m.applied);
+    if (r < 0)
+        return r;
+    r = ownership__items(w, place, shape, live, &m.live);
     if (r < 0)
         return r;
     match(&m.live, &m.applied);
@@ -156,9 +161,10 @@ static int merge(struct ownership_walk *w, struct ownership_place place, const s
         return 0;
     }
     int r = ownership__enter(w);
-    if (r == 0)
-        r = shape.form == OWNERSHIP_FIELDS ? merge_fields(w, place, live_c, applied_c, ret)
-                                           : merge_items(w, place, &shape, live_c, applied_c, ret);
+    if (r < 0)
+        return r;
+    r = shape.form == OWNERSHIP_FIELDS ? merge_fields(w, place, live_c, applied_c, ret)
+                                       : merge_items(w, place, &shape, live_c, applied_c, ret);
     w->depth--;
     return r;
 }

@@ -36,13 +36,17 @@ static int paths_of_items(struct ownership_walk *w, struct ownership_place place
     struct ownership_items items;
     struct ownership_place below = w->schema->item(place);
     int r = ownership__items(w, place, shape, list, &items);
-    for (size_t i = 0; r == 0 && i < items.n; i++) {
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < items.n; i++) {
         struct found found = { 0 };
         if (!items.sorted[i]->is_repeated)
             r = paths_of(w, below, items.sorted[i]->v, &found);
+        if (r < 0)
+            return r;
         fieldset_add(b, items.sorted[i]->step, true, found.below);
     }
-    return r;
+    return 0;
 }
 
 static int paths_of(struct ownership_walk *w, struct ownership_place place, const struct value *v,
@@ -55,13 +59,15 @@ static int paths_of(struct ownership_walk *w, struct ownership_place place, cons
     if (!container)
         return 0;
     int r = ownership__enter(w);
-    if (r == 0)
-        r = shape.form == OWNERSHIP_FIELDS ? paths_of_fields(w, place, container, &b)
-                                           : paths_of_items(w, place, &shape, container, &b);
+    if (r < 0)
+        return r;
+    r = shape.form == OWNERSHIP_FIELDS ? paths_of_fields(w, place, container, &b)
+                                       : paths_of_items(w, place, &shape, container, &b);
     w->depth--;
-    if (r == 0)
-        ret->below = fieldset_build(&b);
-    return r;
+    if (r < 0)
+        return r;
+    ret->below = fieldset_build(&b);
+    return 0;
 }
 
 int ownership_paths(struct arena *a, const struct ownership_schema *schema,
@@ -71,9 +77,10 @@ int ownership_paths(struct arena *a, const struct ownership_schema *schema,
     struct ownership_walk w = { a, schema, err, 0 };
     struct found found;
     int r = paths_of(&w, place, v, &found);
-    if (r == 0)
-        *ret = found.below;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = found.below;
+    return 0;
 }
 
 /* ---- removing ---- */

@@ -70,17 +70,20 @@ static int finish(struct work *w, int r, const struct value *made, char **ret, c
 static int read_any(struct work *w, struct spn_text text, struct value *ret)
 {
     int r = json_read(&w->arena, (struct str){ text.p, text.n }, NULL, ret, &w->err);
-    if (r == 0)
-        value_drop_duplicates(&w->arena, ret);
-    return r;
+    if (r < 0)
+        return r;
+    value_drop_duplicates(&w->arena, ret);
+    return 0;
 }
 
 static int read_object(struct work *w, struct spn_text text, struct value *ret)
 {
     int r = read_any(w, text, ret);
-    if (r == 0 && ret->type != VALUE_OBJECT)
-        r = err_set(&w->err, ERR_BAD_REQUEST, "not a JSON object");
-    return r;
+    if (r < 0)
+        return r;
+    if (ret->type != VALUE_OBJECT)
+        return err_set(&w->err, ERR_BAD_REQUEST, "not a JSON object");
+    return 0;
 }
 
 static int find_kind(struct work *w, const struct value *doc, const struct kind_type **ret)
@@ -116,7 +119,9 @@ static int apply(struct work *w, enum spn_patch_type type, struct spn_text patch
     switch (type) {
     case SPN_PATCH_JSON:
         r = json_patch_check(&w->arena, &patch, NULL, &w->err);
-        return r < 0 ? r : json_patch_apply(&w->arena, &patch, doc, &w->err);
+        if (r < 0)
+            return r;
+        return json_patch_apply(&w->arena, &patch, doc, &w->err);
     case SPN_PATCH_MERGE:
         merge_patch_apply(&w->arena, &patch, doc);
         return 0;
@@ -126,85 +131,131 @@ static int apply(struct work *w, enum spn_patch_type type, struct spn_text patch
     return err_set(&w->err, ERR_BAD_REQUEST, "no such type of patch");
 }
 
+static int apply_to(struct work *w, struct spn_text doc, enum spn_patch_type type,
+                    struct spn_text patch, struct value *ret)
+{
+    int r = read_any(w, doc, ret);
+    if (r < 0)
+        return r;
+    return apply(w, type, patch, ret);
+}
+
 PUBLIC int spn_patch_apply(enum spn_patch_type type, struct spn_text doc, struct spn_text patch,
                            char **ret, char **ret_why)
 {
     struct work w;
     struct value made;
     work_init(&w);
-    int r = read_any(&w, doc, &made);
-    if (r == 0)
-        r = apply(&w, type, patch, &made);
+    int r = apply_to(&w, doc, type, patch, &made);
     return finish(&w, r, &made, ret, ret_why);
 }
 
 /* ---- Making ---- */
 
+static int make_merge(struct work *w, struct spn_text from, struct spn_text to, struct value *ret)
+{
+    struct value from_doc, to_doc;
+    int r = read_object(w, from, &from_doc);
+    if (r < 0)
+        return r;
+    r = read_object(w, to, &to_doc);
+    if (r < 0)
+        return r;
+    *ret = merge_patch_create(&w->arena, &from_doc, &to_doc);
+    return 0;
+}
+
 PUBLIC int spn_patch_merge(struct spn_text from, struct spn_text to, char **ret, char **ret_why)
 {
     struct work w;
-    struct value from_doc, to_doc, made;
+    struct value made;
     work_init(&w);
-    int r = read_object(&w, from, &from_doc);
-    if (r == 0)
-        r = read_object(&w, to, &to_doc);
-    if (r == 0)
-        made = merge_patch_create(&w.arena, &from_doc, &to_doc);
+    int r = make_merge(&w, from, to, &made);
     return finish(&w, r, &made, ret, ret_why);
+}
+
+static int make_two_way(struct work *w, struct spn_text original, struct spn_text modified,
+                        struct value *ret)
+{
+    struct value from, to;
+    const struct kind_type *kind;
+    int r = read_object(w, original, &from);
+    if (r < 0)
+        return r;
+    r = read_object(w, modified, &to);
+    if (r < 0)
+        return r;
+    r = find_kind(w, &to, &kind);
+    if (r < 0)
+        return r;
+    return strategic_two_way(&w->arena, &strategic_kinds, kind, &from, &to, ret, &w->err);
 }
 
 PUBLIC int spn_patch_two_way(struct spn_text original, struct spn_text modified, char **ret,
                              char **ret_why)
 {
     struct work w;
-    struct value from, to, made;
-    const struct kind_type *kind;
+    struct value made;
     work_init(&w);
-    int r = read_object(&w, original, &from);
-    if (r == 0)
-        r = read_object(&w, modified, &to);
-    if (r == 0)
-        r = find_kind(&w, &to, &kind);
-    if (r == 0)
-        r = strategic_two_way(&w.arena, &strategic_kinds, kind, &from, &to, &made, &w.err);
+    int r = make_two_way(&w, original, modified, &made);
     return finish(&w, r, &made, ret, ret_why);
+}
+
+static int make_three_way(struct work *w, struct spn_text original, struct spn_text modified,
+                          struct spn_text current, bool overwrite, struct value *ret)
+{
+    struct value was, wanted, live;
+    const struct kind_type *kind;
+    int r = read_object(w, original, &was);
+    if (r < 0)
+        return r;
+    r = read_object(w, modified, &wanted);
+    if (r < 0)
+        return r;
+    r = read_object(w, current, &live);
+    if (r < 0)
+        return r;
+    r = find_kind(w, &wanted, &kind);
+    if (r < 0)
+        return r;
+    return strategic_three_way(&w->arena, &strategic_kinds, kind, &was, &wanted, &live, overwrite,
+                               ret, &w->err);
 }
 
 PUBLIC int spn_patch_three_way(struct spn_text original, struct spn_text modified,
                                struct spn_text current, bool overwrite, char **ret, char **ret_why)
 {
     struct work w;
-    struct value was, wanted, live, made;
-    const struct kind_type *kind;
+    struct value made;
     work_init(&w);
-    int r = read_object(&w, original, &was);
-    if (r == 0)
-        r = read_object(&w, modified, &wanted);
-    if (r == 0)
-        r = read_object(&w, current, &live);
-    if (r == 0)
-        r = find_kind(&w, &wanted, &kind);
-    if (r == 0)
-        r = strategic_three_way(&w.arena, &strategic_kinds, kind, &was, &wanted, &live, overwrite,
-                                &made, &w.err);
+    int r = make_three_way(&w, original, modified, current, overwrite, &made);
     return finish(&w, r, &made, ret, ret_why);
 }
 
 /* ---- Server-side apply ---- */
 
+static int read_typed(struct work *w, const struct kind_type *kind, struct spn_text text,
+                      struct value *ret)
+{
+    struct value given;
+    int r = read_object(w, text, &given);
+    if (r < 0)
+        return r;
+    return typed_read(&w->arena, kind, &given, NULL, ret, &w->err);
+}
+
 static int apply_config(struct work *w, const struct spn_apply *how, struct spn_text live_text,
                         const struct value *config, struct value *ret)
 {
-    struct value given, live, nothing = value_object(), empty, made;
+    struct value live, nothing = value_object(), empty, made;
     const struct kind_type *kind;
     int r = find_kind(w, config, &kind);
-    if (r == 0)
-        r = typed_read(&w->arena, kind, &nothing, NULL, &empty, &w->err);
-    if (r == 0 && live_text.p) {
-        r = read_object(w, live_text, &given);
-        if (r == 0)
-            r = typed_read(&w->arena, kind, &given, NULL, &live, &w->err);
-    }
+    if (r < 0)
+        return r;
+    r = typed_read(&w->arena, kind, &nothing, NULL, &empty, &w->err);
+    if (r < 0)
+        return r;
+    r = live_text.p ? read_typed(w, kind, live_text, &live) : 0;
     if (r < 0)
         return r;
     struct managed_request req = {
@@ -218,20 +269,31 @@ static int apply_config(struct work *w, const struct spn_apply *how, struct spn_
         .versions = &managed_kinds,
     };
     r = managed_check(&w->arena, &req, config, &w->err);
-    if (r == 0)
-        r = managed_apply(&w->arena, &req, live_text.p ? &live : NULL, config, how->force, &made,
-                          &w->err);
-    return r < 0 ? r : typed_read_made(&w->arena, kind, &made, NULL, ret, &w->err);
+    if (r < 0)
+        return r;
+    r = managed_apply(&w->arena, &req, live_text.p ? &live : NULL, config, how->force, &made,
+                      &w->err);
+    if (r < 0)
+        return r;
+    return typed_read_made(&w->arena, kind, &made, NULL, ret, &w->err);
+}
+
+static int apply_text(struct work *w, const struct spn_apply *how, struct spn_text live,
+                      struct spn_text config, struct value *ret)
+{
+    struct value wanted;
+    int r = read_object(w, config, &wanted);
+    if (r < 0)
+        return r;
+    return apply_config(w, how, live, &wanted, ret);
 }
 
 PUBLIC int spn_patch_apply_config(const struct spn_apply *how, struct spn_text live,
                                   struct spn_text config, char **ret, char **ret_why)
 {
     struct work w;
-    struct value wanted, made;
+    struct value made;
     work_init(&w);
-    int r = read_object(&w, config, &wanted);
-    if (r == 0)
-        r = apply_config(&w, how, live, &wanted, &made);
+    int r = apply_text(&w, how, live, config, &made);
     return finish(&w, r, &made, ret, ret_why);
 }

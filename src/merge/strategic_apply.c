@@ -238,20 +238,23 @@ static int merge_in_order(struct merging *m, struct str name, const struct value
     size_t at = find_in_patch(m, name);
     struct strategic_field f = { 0 };
     int r = list_in(s, slot ? &slot->v : NULL, &live);
-    if (r == 0)
-        r = list_in(s, at < m->patch.n ? &m->patch.fields[at]->val : NULL, &patch);
-    if (r == 0)
-        r = strategic__field(s, m->where, name, true, &f);
-    if (r == 0)
-        r = strategic__check_order(s, patch ? patch : &none, order, f.merge_key);
+    if (r < 0)
+        return r;
+    r = list_in(s, at < m->patch.n ? &m->patch.fields[at]->val : NULL, &patch);
+    if (r < 0)
+        return r;
+    r = strategic__field(s, m->where, name, true, &f);
+    if (r < 0)
+        return r;
+    r = strategic__check_order(s, patch ? patch : &none, order, f.merge_key);
     if (r < 0 || (!live && !patch))
         return r;
 
     struct value merged = none, order_before = none, sorted = none;
     r = merge_ordered(s, &f, live, patch, &merged, &order_before);
-    if (r == 0)
-        r = strategic__set_order(s, &f, &merged, order, &order_before, patch ? patch : &none,
-                                 &sorted);
+    if (r < 0)
+        return r;
+    r = strategic__set_order(s, &f, &merged, order, &order_before, patch ? patch : &none, &sorted);
     if (r < 0)
         return r;
     set(m, name, sorted);
@@ -278,14 +281,15 @@ static int merge_order(struct merging *m, const struct value_field *directive)
 
 static int merge_orders(struct merging *m)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < m->patch.n; i++) {
+    for (size_t i = 0; i < m->patch.n; i++) {
         if (!str_starts(m->patch.fields[i]->key, STRATEGIC_ORDER))
             continue;
         m->done[i] = true;
-        r = merge_order(m, m->patch.fields[i]);
+        int r = merge_order(m, m->patch.fields[i]);
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
 }
 
 /* ---- fields ---- */
@@ -302,9 +306,10 @@ static int merge_objects(struct merging *m, struct slot *slot, const struct valu
     }
     struct value merged = value_null();
     r = strategic__merge(m->s, f.below, &slot->v, patch, &merged);
-    if (r == 0)
-        slot->v = merged;
-    return r;
+    if (r < 0)
+        return r;
+    slot->v = merged;
+    return 0;
 }
 
 static int merge_lists(struct merging *m, struct slot *slot, const struct value *patch,
@@ -320,9 +325,10 @@ static int merge_lists(struct merging *m, struct slot *slot, const struct value 
     }
     struct value merged = value_null();
     r = strategic__merge_lists(m->s, &f, &slot->v, patch, is_delete_list, &merged, NULL);
-    if (r == 0)
-        slot->v = merged;
-    return r;
+    if (r < 0)
+        return r;
+    slot->v = merged;
+    return 0;
 }
 
 /* Where there is nothing to merge with. */
@@ -377,12 +383,17 @@ static int merge_one(struct merging *m, const struct value_field *f)
 static int merge_fields(struct merging *m)
 {
     int r = merge_retain_keys(m);
-    if (r == 0)
-        r = merge_orders(m);
-    for (size_t i = 0; r == 0 && i < m->patch.n; i++)
-        if (!m->done[i])
-            r = merge_one(m, m->patch.fields[i]);
-    return r;
+    if (r < 0)
+        return r;
+    r = merge_orders(m);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < m->patch.n; i++) {
+        r = m->done[i] ? 0 : merge_one(m, m->patch.fields[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int strategic__merge(struct strategic *s, const void *where, const struct value *original,
@@ -399,9 +410,10 @@ int strategic__merge(struct strategic *s, const void *where, const struct value 
     s->depth++;
     int r = merge_fields(&m);
     s->depth--;
-    if (r == 0)
-        *ret = put_together(&m);
-    return r;
+    if (r < 0)
+        return r;
+    *ret = put_together(&m);
+    return 0;
 }
 
 int strategic_apply(struct arena *a, const struct strategic_rules *rules, const void *where,
@@ -413,7 +425,8 @@ int strategic_apply(struct arena *a, const struct strategic_rules *rules, const 
     if (r == -ERR_INVALID)
         return err_set(err, ERR_INVALID,
                        "the server rejected our request due to an error in our request");
-    if (r == 0)
-        *doc = merged;
-    return r;
+    if (r < 0)
+        return r;
+    *doc = merged;
+    return 0;
 }

@@ -26,6 +26,20 @@ static int compare_field(struct strategic *s, const void *where, const struct so
     return compare(s, &f, step->left, step->right, ret);
 }
 
+static int compare_pair(struct strategic *s, const void *where, struct sorted_pair *pair, bool *ret)
+{
+    for (struct sorted_step step; !*ret && sorted_next(pair, &step);) {
+        bool is_directive =
+            str_eq(step.key, STRATEGIC_PATCH) || str_eq(step.key, STRATEGIC_RETAIN_KEYS);
+        if (!step.left || !step.right || is_directive)
+            continue;
+        int r = compare_field(s, where, &step, ret);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static int compare_fields(struct strategic *s, const void *where, const struct value *left,
                           const struct value *right, bool *ret)
 {
@@ -34,14 +48,8 @@ static int compare_fields(struct strategic *s, const void *where, const struct v
                        LIMIT_PATCH_DEPTH);
     struct sorted_pair pair = { .left = sorted_fields(s->arena, left),
                                 .right = sorted_fields(s->arena, right) };
-    int r = 0;
     s->depth++;
-    for (struct sorted_step step; r == 0 && !*ret && sorted_next(&pair, &step);) {
-        bool is_directive =
-            str_eq(step.key, STRATEGIC_PATCH) || str_eq(step.key, STRATEGIC_RETAIN_KEYS);
-        if (step.left && step.right && !is_directive)
-            r = compare_field(s, where, &step, ret);
-    }
+    int r = compare_pair(s, where, &pair, ret);
     s->depth--;
     return r;
 }
@@ -81,13 +89,18 @@ static int compare_merging_lists(struct strategic *s, const struct strategic_fie
     const struct value **ours = arena_array(s->arena, const struct value *, most);
     const struct value **theirs = arena_array(s->arena, const struct value *, most);
     int r = find_items(s, &ids, left, f->merge_key, ours);
-    if (r == 0)
-        r = find_items(s, &ids, right, f->merge_key, theirs);
+    if (r < 0)
+        return r;
+    r = find_items(s, &ids, right, f->merge_key, theirs);
+    if (r < 0)
+        return r;
     const struct strategic_field of_items = { .below = f->below };
-    for (size_t i = 0; r == 0 && !*ret && i < ids.by_text.n; i++)
-        if (ours[i] && theirs[i])
-            r = compare(s, &of_items, ours[i], theirs[i], ret);
-    return r;
+    for (size_t i = 0; !*ret && i < ids.by_text.n; i++) {
+        r = ours[i] && theirs[i] ? compare(s, &of_items, ours[i], theirs[i], ret) : 0;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Order does not count, nor how often. */
@@ -122,9 +135,12 @@ static int compare_lists(struct strategic *s, const struct strategic_field *f,
         return 0;
     }
     const struct strategic_field of_items = { .below = f->below };
-    for (uint32_t i = 0; type == VALUE_OBJECT && r == 0 && !*ret && i < left->n; i++)
+    for (uint32_t i = 0; type == VALUE_OBJECT && !*ret && i < left->n; i++) {
         r = compare(s, &of_items, &left->items[i], &right->items[i], ret);
-    return r;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Sets `*ret` if they contradict each other, and leaves it alone if not. */

@@ -105,19 +105,19 @@ static int diff_entries(struct diff *d, const struct strategic_field *f, const s
                         const struct entries *to, struct list_diff *ret)
 {
     size_t i = 0, j = 0;
-    int r = 0;
-    while (r == 0 && (i < from->n || j < to->n)) {
+    while (i < from->n || j < to->n) {
         int side = which_side(from, i, to, j);
-        if (side == 0)
-            r = diff_items(d, f, &from->p[i], &to->p[j], &ret->patch);
-        else if (side > 0 && !d->options.without_changes)
+        int r = side == 0 ? diff_items(d, f, &from->p[i], &to->p[j], &ret->patch) : 0;
+        if (r < 0)
+            return r;
+        if (side > 0 && !d->options.without_changes)
             value_put_item(d->s->arena, &ret->patch, value_borrow(to->p[j].item));
         else if (side < 0 && !d->options.without_deletions)
             add_deletion(d, &ret->deleted, f->merge_key, from->p[i].key);
         i += side <= 0;
         j += side >= 0;
     }
-    return r;
+    return 0;
 }
 
 static bool same_order(const struct value *original, const struct value *modified,
@@ -149,12 +149,15 @@ static int diff_object_lists(struct diff *d, const struct strategic_field *f,
 {
     struct entries from = { 0 }, to = { 0 };
     int r = sorted_entries(d->s, original, true, f->merge_key, &from);
-    if (r == 0)
-        r = sorted_entries(d->s, modified, true, f->merge_key, &to);
-    if (r == 0)
-        r = diff_entries(d, f, &from, &to, ret);
-    if (r == 0)
-        r = strategic__sort_like(d->s, &ret->patch, modified, f->merge_key);
+    if (r < 0)
+        return r;
+    r = sorted_entries(d->s, modified, true, f->merge_key, &to);
+    if (r < 0)
+        return r;
+    r = diff_entries(d, f, &from, &to, ret);
+    if (r < 0)
+        return r;
+    r = strategic__sort_like(d->s, &ret->patch, modified, f->merge_key);
     if (r < 0)
         return r;
     value_each_item (it, &ret->deleted)
@@ -242,9 +245,11 @@ static int diff_objects(struct diff *d, const struct sorted_step *step)
     options.names_kept_fields = f.retain_keys;
     struct value patch = value_null();
     r = strategic__diff(d->s, f.below, step->left, step->right, options, &patch);
-    if (r == 0 && patch.n)
+    if (r < 0)
+        return r;
+    if (patch.n)
         value_put_new(d->s->arena, &d->patch, step->key, patch);
-    return r;
+    return 0;
 }
 
 static struct str directive(struct arena *a, struct str name, struct str field)
@@ -310,6 +315,16 @@ static int diff_field(struct diff *d, const struct sorted_step *step)
     return 0;
 }
 
+static int diff_fields(struct diff *d, struct sorted_pair *pair)
+{
+    for (struct sorted_step step; sorted_next(pair, &step);) {
+        int r = diff_field(d, &step);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 int strategic__diff(struct strategic *s, const void *where, const struct value *original,
                     const struct value *modified, struct strategic_diff options, struct value *ret)
 {
@@ -324,14 +339,14 @@ int strategic__diff(struct strategic *s, const void *where, const struct value *
     struct sorted_pair pair = { .left = sorted_fields(s->arena, original),
                                 .right = sorted_fields(s->arena, modified) };
     s->depth++;
-    int r = 0;
-    for (struct sorted_step step; r == 0 && sorted_next(&pair, &step);)
-        r = diff_field(&d, &step);
+    int r = diff_fields(&d, &pair);
     s->depth--;
+    if (r < 0)
+        return r;
     if (options.names_kept_fields && d.kept_names.n && (d.patch.n || d.drops_fields))
         value_put_new(s->arena, &d.patch, STRATEGIC_RETAIN_KEYS, d.kept_names);
     *ret = d.patch;
-    return r;
+    return 0;
 }
 
 /* ---- the public ones ---- */
@@ -363,9 +378,12 @@ static int check_conflict(struct strategic *s, const void *where, const struct v
     struct value changes;
     bool conflicts = false;
     int r = strategic__diff(s, where, original, current, (struct strategic_diff){ 0 }, &changes);
-    if (r == 0)
-        r = strategic__conflict(s, where, patch, &changes, &conflicts);
-    return r == 0 && conflicts ? conflict(s, patch, &changes) : r;
+    if (r < 0)
+        return r;
+    r = strategic__conflict(s, where, patch, &changes, &conflicts);
+    if (r < 0)
+        return r;
+    return conflicts ? conflict(s, patch, &changes) : 0;
 }
 
 int strategic_three_way(struct arena *a, const struct strategic_rules *rules, const void *where,
@@ -378,13 +396,17 @@ int strategic_three_way(struct arena *a, const struct strategic_rules *rules, co
     const struct strategic_diff deletions = { .with_order = true, .without_changes = true };
     struct value delta, gone, patch;
     int r = strategic__diff(&s, where, current, modified, changes, &delta);
-    if (r == 0)
-        r = strategic__diff(&s, where, original, modified, deletions, &gone);
-    if (r == 0)
-        r = strategic__merge(&s, where, &gone, &delta, &patch);
-    if (r == 0 && !overwrite)
-        r = check_conflict(&s, where, &patch, original, current);
-    if (r == 0)
-        *ret = patch;
-    return r;
+    if (r < 0)
+        return r;
+    r = strategic__diff(&s, where, original, modified, deletions, &gone);
+    if (r < 0)
+        return r;
+    r = strategic__merge(&s, where, &gone, &delta, &patch);
+    if (r < 0)
+        return r;
+    r = overwrite ? 0 : check_conflict(&s, where, &patch, original, current);
+    if (r < 0)
+        return r;
+    *ret = patch;
+    return 0;
 }

@@ -156,12 +156,14 @@ static int merge_object_lists(struct object_lists *l, const struct value *origin
     } else {
         add_live(l, original, l->ids.by_text.n);
         r = add_patch(l);
+        if (r < 0)
+            return r;
     }
-    if (r == 0)
-        r = check_keys(l);
-    if (r == 0)
-        *ret = strategic__in_order(a, &l->merged, &l->named, &l->live);
-    return r;
+    r = check_keys(l);
+    if (r < 0)
+        return r;
+    *ret = strategic__in_order(a, &l->merged, &l->named, &l->live);
+    return 0;
 }
 
 /* The list as upstream leaves it behind: items that were deleted make room for new ones, up to the

@@ -78,9 +78,12 @@ static int same_item(struct strategic *s, struct strategic_ids *ids, const struc
         return strategic__bad_type(s, VALUE_OBJECT, in_order);
     uint32_t left = STRATEGIC_NO_ID, right = STRATEGIC_NO_ID;
     int r = strategic__item_id(s, ids, item, merge_key, &left);
-    if (r == 0)
-        r = strategic__item_id(s, ids, in_order, merge_key, &right);
-    return r < 0 ? r : left == right;
+    if (r < 0)
+        return r;
+    r = strategic__item_id(s, ids, in_order, merge_key, &right);
+    if (r < 0)
+        return r;
+    return left == right;
 }
 
 /* The items of the patch that are no deletions. */
@@ -171,12 +174,16 @@ int strategic__set_order(struct strategic *s, const struct strategic_field *f,
     }
     enum value_type type = VALUE_NULL;
     int r = strategic__item_type(s, live, patch, &type);
-    if (r == 0 && type == VALUE_OBJECT)
-        r = check_keys(s, order, f->merge_key);
-    if (r == 0 && type == VALUE_OBJECT)
-        r = check_keys(s, live, f->merge_key);
     if (r < 0)
         return r;
+    if (type == VALUE_OBJECT) {
+        r = check_keys(s, order, f->merge_key);
+        if (r < 0)
+            return r;
+        r = check_keys(s, live, f->merge_key);
+        if (r < 0)
+            return r;
+    }
     (void)places_in(&ids, live, f->merge_key, &before);
     *ret = strategic__in_order(s->arena, &items, &named, &before);
     return 0;

@@ -410,10 +410,12 @@ static int transfer_error(struct transfer *t, CURLcode code, struct err *err)
 static int transfer_run(struct transfer *t, struct fetch_reply *ret, struct err *err)
 {
     int r = set_method(t, err);
-    if (r >= 0)
-        r = add_headers(t, err);
-    if (r >= 0)
-        r = set_target(t, err);
+    if (r < 0)
+        return r;
+    r = add_headers(t, err);
+    if (r < 0)
+        return r;
+    r = set_target(t, err);
     if (r < 0)
         return r;
     set_trust(t);

@@ -86,8 +86,11 @@ int grpc_reader_feed(struct grpc_reader *r, struct str bytes,
 {
     while (bytes.n) {
         int e = r->partial.n ? 0 : feed_whole(r, &bytes, on_message, arg, err);
-        if (e == 0)
-            e = feed_partial(r, &bytes, on_message, arg, err);
+        if (e < 0)
+            return e;
+        if (e > 0)
+            continue;
+        e = feed_partial(r, &bytes, on_message, arg, err);
         if (e < 0)
             return e;
     }

@@ -100,10 +100,12 @@ static void start_exchange(struct conn *c, struct str head_bytes)
     h->head_since_ns = 0;
     h->scan = (struct http1_scan){ 0 };
     x->req.version = head.version;
-    if (status == 0 && head.target.p[0] == '*')
-        status = 404; /* OPTIONS *: there is nothing to say about all resources */
     if (status) {
         refuse(c, x, status);
+        return;
+    }
+    if (head.target.p[0] == '*') {
+        refuse(c, x, 404); /* OPTIONS *: there is nothing to say about all resources */
         return;
     }
     request_from_head(x, &head);

@@ -264,8 +264,9 @@ static int parse_headers(struct arena *a, struct str text, const struct http_lim
     while (h->n_headers < most) {
         struct http_header *header = &h->headers[h->n_headers++];
         int status = parse_header_line(next_line(&text), header);
-        if (status == 0)
-            status = apply_header(h, header, &has_host);
+        if (status)
+            return status;
+        status = apply_header(h, header, &has_host);
         if (status)
             return status;
         h->header_list += header->name.n + header->value.n + HEADER_OVERHEAD;

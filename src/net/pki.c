@@ -150,8 +150,9 @@ static int add_sans(X509 *cert, const struct pki_leaf *leaf, struct err *err)
     for (size_t i = 0; i < leaf->n_dns_names; i++) {
         struct str dns = leaf->dns_names[i];
         int r = check_dns(dns, err);
-        if (r >= 0)
-            r = push_san(names, GEN_DNS, dns.p, dns.n, err);
+        if (r < 0)
+            return r;
+        r = push_san(names, GEN_DNS, dns.p, dns.n, err);
         if (r < 0)
             return r;
     }
@@ -203,8 +204,9 @@ static int start_cert(int64_t now_sec, int64_t until_sec, X509 **ret_cert, EVP_P
     if (!key || !cert || !X509_set_version(cert, X509_VERSION_3) || !X509_set_pubkey(cert, key))
         return fail(err, ERR_INTERNAL, "make certificate");
     int r = set_serial(cert, err);
-    if (r >= 0)
-        r = set_times(cert, now_sec, until_sec, err);
+    if (r < 0)
+        return r;
+    r = set_times(cert, now_sec, until_sec, err);
     if (r < 0)
         return r;
     *ret_cert = take(&cert);
@@ -241,27 +243,40 @@ static int finish_ca(X509 *cert, EVP_PKEY *key, struct str common_name, struct e
     if (!X509_set_issuer_name(cert, name))
         return fail(err, ERR_INTERNAL, "set issuer");
     r = add_ext(cert, cert, NID_basic_constraints, "critical,CA:TRUE,pathlen:0", err);
-    if (r >= 0)
-        r = add_ext(cert, cert, NID_key_usage, "critical,keyCertSign,cRLSign", err);
-    if (r >= 0)
-        r = add_ext(cert, cert, NID_subject_key_identifier, "hash", err);
-    if (r >= 0 && !X509_sign(cert, key, EVP_sha256()))
+    if (r < 0)
+        return r;
+    r = add_ext(cert, cert, NID_key_usage, "critical,keyCertSign,cRLSign", err);
+    if (r < 0)
+        return r;
+    r = add_ext(cert, cert, NID_subject_key_identifier, "hash", err);
+    if (r < 0)
+        return r;
+    if (!X509_sign(cert, key, EVP_sha256()))
         return fail(err, ERR_INTERNAL, "sign certificate");
-    return r;
+    return 0;
+}
+
+static int make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_t days,
+                   struct pki_pair *ret, struct err *err)
+{
+    autoof(cert) X509 *cert = NULL;
+    autoof(pkey) EVP_PKEY *key = NULL;
+    int r = check_validity(now_sec, days, 0, err);
+    if (r < 0)
+        return r;
+    r = start_cert(now_sec, now_sec + days * SECONDS_PER_DAY, &cert, &key, err);
+    if (r < 0)
+        return r;
+    r = finish_ca(cert, key, common_name, err);
+    if (r < 0)
+        return r;
+    return write_pair(a, cert, key, ret, err);
 }
 
 int pki_make_ca(struct arena *a, struct str common_name, int64_t now_sec, int64_t days,
                 struct pki_pair *ret, struct err *err)
 {
-    autoof(cert) X509 *cert = NULL;
-    autoof(pkey) EVP_PKEY *key = NULL;
-    int r = check_validity(now_sec, days, 0, err);
-    if (r >= 0)
-        r = start_cert(now_sec, now_sec + days * SECONDS_PER_DAY, &cert, &key, err);
-    if (r >= 0)
-        r = finish_ca(cert, key, common_name, err);
-    if (r >= 0)
-        r = write_pair(a, cert, key, ret, err);
+    int r = make_ca(a, common_name, now_sec, days, ret, err);
     if (r < 0)
         (void)err_wrap(err, "make CA");
     return r;
@@ -307,8 +322,9 @@ static int read_ca(const struct pki_pair *ca, X509 **ret_cert, EVP_PKEY **ret_ke
     autoof(cert) X509 *cert = NULL;
     autoof(pkey) EVP_PKEY *key = NULL;
     int r = read_cert(ca->cert_pem, &cert, err);
-    if (r >= 0)
-        r = read_key(ca->key_pem, &key, err);
+    if (r < 0)
+        return r;
+    r = read_key(ca->key_pem, &key, err);
     if (r < 0)
         return r;
     if (!X509_check_private_key(cert, key))
@@ -387,8 +403,9 @@ static int leaf_end(X509 *ca, const struct pki_leaf *leaf, int64_t *ret, struct 
 {
     int64_t ca_end = 0;
     int r = check_validity(leaf->now_sec, leaf->days, leaf->seconds, err);
-    if (r >= 0)
-        r = cert_not_after(ca, &ca_end, err);
+    if (r < 0)
+        return r;
+    r = cert_not_after(ca, &ca_end, err);
     if (r < 0)
         return r;
     if (ca_end <= leaf->now_sec)
@@ -407,14 +424,18 @@ static int issue(struct arena *a, const struct pki_pair *ca, const struct pki_le
     if (!leaf->server && !leaf->client)
         return err_set(err, ERR_INVALID, "a certificate must be for a server, a client or both");
     int r = read_ca(ca, &ca_cert, &ca_key, err);
-    if (r >= 0)
-        r = leaf_end(ca_cert, leaf, &end, err);
-    if (r >= 0)
-        r = start_cert(leaf->now_sec, end, &cert, &key, err);
-    if (r >= 0)
-        r = set_subject(cert, leaf, err);
-    if (r >= 0)
-        r = add_leaf_exts(cert, ca_cert, leaf, err);
+    if (r < 0)
+        return r;
+    r = leaf_end(ca_cert, leaf, &end, err);
+    if (r < 0)
+        return r;
+    r = start_cert(leaf->now_sec, end, &cert, &key, err);
+    if (r < 0)
+        return r;
+    r = set_subject(cert, leaf, err);
+    if (r < 0)
+        return r;
+    r = add_leaf_exts(cert, ca_cert, leaf, err);
     if (r < 0)
         return r;
     if (!X509_set_issuer_name(cert, X509_get_subject_name(ca_cert)) ||
@@ -436,5 +457,7 @@ int pki_not_after(struct str cert_pem, int64_t *ret, struct err *err)
 {
     autoof(cert) X509 *cert = NULL;
     int r = read_cert(cert_pem, &cert, err);
-    return r < 0 ? r : cert_not_after(cert, ret, err);
+    if (r < 0)
+        return r;
+    return cert_not_after(cert, ret, err);
 }

@@ -209,23 +209,37 @@ static void set_verification(SSL_CTX *ctx, const struct tls_config *config)
     SSL_CTX_set_verify(ctx, mode, NULL);
 }
 
+static int load_own(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
+{
+    if (!config->server && !config->cert_pem.n)
+        return 0;
+    int r = load_chain(ctx, config->cert_pem, err);
+    if (r < 0)
+        return r;
+    return load_key(ctx, config->key_pem, err);
+}
+
+static int load_trusted(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
+{
+    if (config->ca_pem.n)
+        return load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem, err);
+    if (!config->server && SSL_CTX_set_default_verify_paths(ctx) != 1)
+        return tls__error(err, ERR_INTERNAL, "read the system's CA list");
+    return 0;
+}
+
 static int context_fill(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
 {
     if (set_rules(ctx, config->server) < 0)
         return tls__error(err, ERR_INTERNAL, "set up TLS");
     set_verification(ctx, config);
-    int r = 0;
-    if (config->server || config->cert_pem.n)
-        r = load_chain(ctx, config->cert_pem, err);
-    if (r == 0 && (config->server || config->cert_pem.n))
-        r = load_key(ctx, config->key_pem, err);
-    if (r == 0 && config->ca_pem.n)
-        r = load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem, err);
-    else if (r == 0 && !config->server && SSL_CTX_set_default_verify_paths(ctx) != 1)
-        r = tls__error(err, ERR_INTERNAL, "read the system's CA list");
-    if (r == 0 && config->crl_pem.n)
-        r = load_crls(ctx, config->crl_pem, err);
-    return r;
+    int r = load_own(ctx, config, err);
+    if (r < 0)
+        return r;
+    r = load_trusted(ctx, config, err);
+    if (r < 0)
+        return r;
+    return config->crl_pem.n ? load_crls(ctx, config->crl_pem, err) : 0;
 }
 
 static int load_proxies(struct tls_context *c, struct str pem, struct err *err)

@@ -199,17 +199,24 @@ static unsigned end_frame(struct ws_reader *r)
     }
 }
 
+/* A step towards the end of the frame; 0, or why the connection is to be closed. */
+static unsigned feed_step(struct ws_reader *r, struct str *bytes)
+{
+    if (!r->in_payload) {
+        unsigned code = feed_head(r, bytes);
+        if (code)
+            return code;
+    }
+    if (!r->in_payload)
+        return 0;
+    feed_payload(r, bytes);
+    return r->left ? 0 : end_frame(r);
+}
+
 unsigned ws_reader_feed(struct ws_reader *r, struct str bytes)
 {
     while (!r->closed && bytes.n) {
-        unsigned code = 0;
-        if (!r->in_payload)
-            code = feed_head(r, &bytes);
-        if (!code && r->in_payload) {
-            feed_payload(r, &bytes);
-            if (!r->left)
-                code = end_frame(r);
-        }
+        unsigned code = feed_step(r, &bytes);
         if (code) {
             r->closed = true;
             return code;

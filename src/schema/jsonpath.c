@@ -55,10 +55,12 @@ static int push(struct finder *f, struct found *to, const struct value *v)
 
 static int push_all(struct finder *f, struct found *to, const struct found *from)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < from->n; i++)
-        r = push(f, to, from->p[i]);
-    return r;
+    for (size_t i = 0; i < from->n; i++) {
+        int r = push(f, to, from->p[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 static bool is_null(const struct value *v)
@@ -79,9 +81,10 @@ static int eval_field(struct finder *f, const struct jsonpath_node *node, const 
         if (in->p[i]->type != VALUE_OBJECT)
             continue;
         int r = visit(f, in->p[i]->n / FIELDS_AT_ONCE);
+        if (r < 0)
+            return r;
         const struct value *v = value_get(in->p[i], node->name);
-        if (r == 0 && v)
-            r = push(f, ret, v);
+        r = v ? push(f, ret, v) : 0;
         if (r < 0)
             return r;
     }
@@ -93,34 +96,40 @@ static int eval_field(struct finder *f, const struct jsonpath_node *node, const 
 /* The bytes of a text, which is what Go sees in it. */
 static int push_bytes(struct finder *f, struct found *to, struct str text)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < text.n; i++) {
+    for (size_t i = 0; i < text.n; i++) {
         struct value *byte = arena_new(f->arena, struct value);
         *byte = value_int((unsigned char)text.p[i]);
-        r = push(f, to, byte);
+        int r = push(f, to, byte);
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
 }
 
 static int push_children(struct finder *f, struct found *to, const struct value *v)
 {
-    int r = 0;
-    value_each_field (field, v)
-        if (r == 0)
-            r = push(f, to, &field->val);
-    value_each_item (it, v)
-        if (r == 0)
-            r = push(f, to, it);
-    return r;
+    value_each_field (field, v) {
+        int r = push(f, to, &field->val);
+        if (r < 0)
+            return r;
+    }
+    value_each_item (it, v) {
+        int r = push(f, to, it);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 static int eval_wildcard(struct finder *f, const struct found *in, struct found *ret)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < in->n; i++)
-        r = in->p[i]->type == VALUE_STRING ? push_bytes(f, ret, value_str(in->p[i]))
-                                           : push_children(f, ret, in->p[i]);
-    return r;
+    for (size_t i = 0; i < in->n; i++) {
+        int r = in->p[i]->type == VALUE_STRING ? push_bytes(f, ret, value_str(in->p[i]))
+                                               : push_children(f, ret, in->p[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 static bool has_inside(const struct value *v)
@@ -131,14 +140,28 @@ static bool has_inside(const struct value *v)
 /* Those that have something inside, the last one first. */
 static int push_inner(struct finder *f, struct found *to, const struct value *v)
 {
-    int r = visit(f, v->type == VALUE_STRING ? 0 : v->n);
+    size_t n = v->type == VALUE_STRING ? 0 : v->n;
+    int r = visit(f, n);
+    if (r < 0)
+        return r;
     bool is_object = v->type == VALUE_OBJECT;
-    for (size_t i = v->type == VALUE_STRING ? 0 : v->n; r == 0 && i > 0; i--) {
+    for (size_t i = n; i > 0; i--) {
         const struct value *child = is_object ? &v->fields[i - 1].val : &v->items[i - 1];
-        if (has_inside(child))
-            r = push(f, to, child);
+        r = has_inside(child) ? push(f, to, child) : 0;
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
+}
+
+/* Moves the top of the stack to what is found, and what it has inside onto the stack. */
+static int unfold(struct finder *f, struct found *open, struct found *ret)
+{
+    const struct value *v = open->p[--open->n];
+    int r = push(f, ret, v);
+    if (r < 0)
+        return r;
+    return push_inner(f, open, v);
 }
 
 /* Everything that has something inside, a container before its children. `open` is a stack. */
@@ -147,14 +170,13 @@ static int eval_recursive(struct finder *f, const struct found *in, struct found
     struct found open = { 0 };
     for (size_t i = 0; i < in->n; i++) {
         int r = has_inside(in->p[i]) ? push(f, &open, in->p[i]) : visit(f, 1);
-        while (r == 0 && open.n) {
-            const struct value *v = open.p[--open.n];
-            r = push(f, ret, v);
-            if (r == 0)
-                r = push_inner(f, &open, v);
-        }
         if (r < 0)
             return r;
+        while (open.n) {
+            r = unfold(f, &open, ret);
+            if (r < 0)
+                return r;
+        }
     }
     return 0;
 }
@@ -215,13 +237,14 @@ static int slice(struct finder *f, const struct jsonpath_param *params, const st
 static int eval_array(struct finder *f, const struct jsonpath_node *node, const struct found *in,
                       struct found *ret)
 {
-    int r = 1;
-    for (size_t i = 0; r > 0 && i < in->n; i++)
-        if (!is_null(in->p[i]))
-            r = slice(f, node->slice, in->p[i], ret);
-    if (r < 0)
-        *ret = *in;
-    return r < 0 ? r : 0;
+    for (size_t i = 0; i < in->n; i++) {
+        int r = is_null(in->p[i]) ? 1 : slice(f, node->slice, in->p[i], ret);
+        if (r < 0)
+            *ret = *in;
+        if (r <= 0)
+            return r;
+    }
+    return 0;
 }
 
 static int eval_union(struct finder *f, const struct jsonpath_node *node, const struct found *in,
@@ -337,9 +360,12 @@ static int passes(struct finder *f, const struct jsonpath_node *node, const stru
     }
     const struct value *left = NULL, *right = NULL;
     int r = eval_side(f, &node->nodes, item, &left);
-    if (r == 1)
-        r = eval_side(f, &node->right, item, &right);
-    return r == 1 ? holds(f, node, left, right) : r;
+    if (r != 1)
+        return r;
+    r = eval_side(f, &node->right, item, &right);
+    if (r != 1)
+        return r;
+    return holds(f, node, left, right);
 }
 
 /* The text is as long as what it shows, so it is only made for somebody who reads it. */
@@ -351,6 +377,15 @@ static int not_filtered(struct finder *f, const struct value *v)
                    STR_ARG(unstructured_text(f->arena, v)));
 }
 
+static int pays_and_passes(struct finder *f, const struct jsonpath_node *node,
+                           const struct value *item)
+{
+    int r = visit(f, 1);
+    if (r < 0)
+        return r;
+    return passes(f, node, item);
+}
+
 static int eval_filter(struct finder *f, const struct jsonpath_node *node, const struct found *in,
                        struct found *ret)
 {
@@ -360,13 +395,12 @@ static int eval_filter(struct finder *f, const struct jsonpath_node *node, const
             return not_filtered(f, in->p[i]);
         }
         value_each_item (it, in->p[i]) {
-            int r = visit(f, 1);
-            if (r == 0)
-                r = passes(f, node, it);
-            if (r > 0)
-                r = push(f, ret, it);
-            else if (r < 0)
+            int r = pays_and_passes(f, node, it);
+            if (r < 0) {
                 *ret = *in;
+                return r;
+            }
+            r = r > 0 ? push(f, ret, it) : 0;
             if (r < 0)
                 return r;
         }
@@ -397,11 +431,13 @@ static int eval_identifier(struct finder *f, const struct jsonpath_node *node,
 static int eval_constant(struct finder *f, const struct jsonpath_node *node, const struct found *in,
                          struct found *ret)
 {
-    int r = 0;
     size_t n = node->constant.type == VALUE_STRING ? 1 : in->n;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = push(f, ret, &node->constant);
-    return r;
+    for (size_t i = 0; i < n; i++) {
+        int r = push(f, ret, &node->constant);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 static int eval_node(struct finder *f, const struct jsonpath_node *node, const struct found *in,
@@ -433,18 +469,20 @@ static int eval_node(struct finder *f, const struct jsonpath_node *node, const s
     return 0;
 }
 
-/* One node after the other. */
+/* One node after the other. What was found when one fails counts for who only asks whether there
+ * is anything. */
 static int eval_nodes(struct finder *f, const struct jsonpath_nodes *nodes, struct found in,
                       struct found *ret)
 {
-    int r = 0;
-    for (const struct jsonpath_node *node = nodes->first; r == 0 && node; node = node->next) {
-        struct found out = { 0 };
-        r = eval_node(f, node, &in, &out);
-        in = out;
-    }
     *ret = in;
-    return r;
+    for (const struct jsonpath_node *node = nodes->first; node; node = node->next) {
+        struct found out = { 0 };
+        int r = eval_node(f, node, ret, &out);
+        *ret = out;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* ---- Templates ---- */
@@ -462,37 +500,48 @@ static void add_result(struct finder *f, const struct found *found)
 
 static int find(struct finder *f, const struct jsonpath_node *node, const struct value *obj);
 
-/* What stands after `node`, once for each value. Without any it is still gone through, to know
- * where it ends. The node where it goes on is returned. */
-static int find_range_of(struct finder *f, const struct jsonpath_node **node,
+/* The nodes from `node` on, once for each value. Without any they are still gone through, to know
+ * where the range ends. */
+static int find_for_each(struct finder *f, const struct jsonpath_node *node,
                          const struct found *values)
 {
     static const struct value nothing = { .type = VALUE_NULL };
+    for (size_t i = 0; i < values->n; i++) {
+        int r = find(f, node, values->p[i]);
+        if (r < 0)
+            return r;
+    }
+    if (values->n)
+        return 0;
     size_t n = f->all.n;
-    int r = 0;
+    int r = find(f, node, &nothing);
+    f->all.n = n;
+    return r;
+}
+
+/* What stands after `node`, for each value. The node where it goes on is returned. */
+static int find_range_of(struct finder *f, const struct jsonpath_node **node,
+                         const struct found *values)
+{
     f->begun--;
     if (++f->in_range > LIMIT_JSONPATH_DEPTH)
         return err_set(f->err, ERR_INVALID, "too many ranges inside each other");
-    for (size_t i = 0; r == 0 && i < values->n; i++)
-        r = find(f, (*node)->next, values->p[i]);
-    if (!values->n) {
-        r = find(f, (*node)->next, &nothing);
-        f->all.n = n;
-    }
+    int r = find_for_each(f, (*node)->next, values);
     f->in_range--;
-    for (const struct jsonpath_node *end = (*node)->next; r == 0 && end; end = end->next)
+    if (r < 0)
+        return r;
+    for (const struct jsonpath_node *end = (*node)->next; end; end = end->next)
         if (end == f->last_end)
             *node = end;
-    return r;
+    return 0;
 }
 
 /* The nodes from `node` on, up to the {end} of the range they are in. */
 static int find(struct finder *f, const struct jsonpath_node *node, const struct value *obj)
 {
-    int r = 0;
-    for (; r == 0 && node; node = node->next) {
+    for (; node; node = node->next) {
         struct found in = { .p = &obj, .n = 1 }, out = { 0 };
-        r = eval_node(f, node, &in, &out);
+        int r = eval_node(f, node, &in, &out);
         if (r < 0)
             return r;
         if (f->ended && f->ended <= f->in_range) {
@@ -502,15 +551,19 @@ static int find(struct finder *f, const struct jsonpath_node *node, const struct
         }
         if (f->begun) {
             r = find_range_of(f, &node, &out);
+            if (r < 0)
+                return r;
             continue;
         }
         if (out.p == &obj) { /* which lies here */
             out = (struct found){ 0 };
             r = push(f, &out, obj);
+            if (r < 0)
+                return r;
         }
         add_result(f, &out);
     }
-    return r;
+    return 0;
 }
 
 int jsonpath_find(struct arena *a, const struct jsonpath *path, const struct value *obj,
@@ -519,7 +572,8 @@ int jsonpath_find(struct arena *a, const struct jsonpath *path, const struct val
     struct finder f = { .arena = a, .err = err, .may_miss = may_miss, .budget = *budget };
     int r = find(&f, path->nodes.first, obj);
     *budget = f.budget;
-    if (r == 0)
-        *ret = f.all;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = f.all;
+    return 0;
 }

@@ -502,7 +502,9 @@ static int parse_filter(struct parser *p, struct jsonpath_nodes *to)
     filter->op = find_operator(op);
     filter->name = arena_str(p->arena, op);
     r = parse_inner(p, "", left, "", &filter->nodes);
-    return r < 0 ? r : parse_inner(p, "", right, "", &filter->right);
+    if (r < 0)
+        return r;
+    return parse_inner(p, "", right, "", &filter->right);
 }
 
 /* ---- Actions ---- */

@@ -73,12 +73,13 @@ static int coerce(struct coercer *c, const struct schema *s, const struct field_
 static int coerce_items(struct coercer *c, const struct schema *s, const struct field_path *path,
                         struct value *list)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         struct field_path here = field_index(path, i);
-        r = coerce(c, s->items, &here, value_edit_at(c->a, list, i));
+        int r = coerce(c, s->items, &here, value_edit_at(c->a, list, i));
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
 }
 
 static int coerce(struct coercer *c, const struct schema *s, const struct field_path *path,
@@ -96,8 +97,9 @@ static int coerce(struct coercer *c, const struct schema *s, const struct field_
         struct field_path here = field_child(path, f->key), entry = field_key(path, f->key);
         struct value *kept = value_add(c->a, &fresh, f->key, value_borrow(&f->val));
         int r = s->flags & SCHEMA_EMBEDDED ? coerce_field(c, &here, f->key, kept) : 0;
-        if (r == 0)
-            r = coerce(c, property ? property : s->additional, property ? &here : &entry, kept);
+        if (r < 0)
+            return r;
+        r = coerce(c, property ? property : s->additional, property ? &here : &entry, kept);
         if (r < 0)
             return r;
     }

@@ -220,12 +220,16 @@ int fields_parse(struct arena *a, struct str text, const struct fields_rules *ru
         return r;
 
     struct fields_term *terms = arena_array(a, struct fields_term, n);
-    for (size_t i = 0; i < n && r == 0; i++)
+    for (size_t i = 0; i < n; i++) {
         r = read_term(a, text, parts[i], &terms[i], err);
-    for (size_t i = 0; i < n && r == 0; i++)
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; i < n; i++) {
         r = resolve(rules, &terms[i], err);
-    if (r < 0)
-        return r;
+        if (r < 0)
+            return r;
+    }
     *ret = (struct fields_selector){ .terms = terms, .n = n };
     return 0;
 }

@@ -240,8 +240,9 @@ static int add_labels(struct select__builder *b, const struct value *labels)
         if (!value_is(&f->val, VALUE_STRING))
             return refuse_type(b, "the values of matchLabels must be strings");
         int r = select__add_value(b, value_str(&f->val));
-        if (r == 0)
-            r = select__add_requirement(b, f->key, LABELS_EQUALS);
+        if (r < 0)
+            return r;
+        r = select__add_requirement(b, f->key, LABELS_EQUALS);
         if (r < 0)
             return r;
     }
@@ -298,16 +299,16 @@ int labels_from_value(struct arena *a, const struct value *v, struct labels_sele
         return refuse_type(&b, "a label selector must be an object");
 
     int r = add_labels(&b, value_get(v, STR("matchLabels")));
-    const struct value *exprs = value_get(v, STR("matchExpressions"));
-    if (r == 0 && !is_missing(exprs) && exprs->type != VALUE_ARRAY)
-        r = refuse_type(&b, "matchExpressions must be a list");
-    value_each_item (expr, exprs) {
-        if (r < 0)
-            break;
-        r = add_expression(&b, expr);
-    }
     if (r < 0)
         return r;
+    const struct value *exprs = value_get(v, STR("matchExpressions"));
+    if (!is_missing(exprs) && exprs->type != VALUE_ARRAY)
+        return refuse_type(&b, "matchExpressions must be a list");
+    value_each_item (expr, exprs) {
+        r = add_expression(&b, expr);
+        if (r < 0)
+            return r;
+    }
     select__finish(&b, ret);
     return 0;
 }

@@ -122,29 +122,33 @@ static int found(struct parser *p, struct lexeme l, const char *expected)
     return err_set(p->b.err, p->b.code, "found '" STR_FMT "'%s", STR_ARG(l.text), expected);
 }
 
+static int parse_word_of_set(struct parser *p, struct str word)
+{
+    int r = select__add_value(&p->b, word);
+    if (r < 0)
+        return r;
+    if (p->ahead.token != TOKEN_COMMA && p->ahead.token != TOKEN_CLOSE)
+        return found(p, p->ahead, ", expected: ',' or ')'");
+    return 0;
+}
+
 /* After the opening parenthesis and up to the closing one, which is eaten. */
 static int parse_set(struct parser *p)
 {
     bool after_comma = true; /* so that a text is due: none there is the empty one */
     for (;;) {
         struct lexeme l = next(p);
+        bool ends_word = l.token == TOKEN_COMMA || l.token == TOKEN_CLOSE;
+        if (!is_word(l.token) && !ends_word)
+            return found(p, l, ", expected: ',', or identifier");
         int r = 0;
-        if (is_word(l.token)) {
-            r = select__add_value(&p->b, l.text);
-            if (r == 0 && p->ahead.token != TOKEN_COMMA && p->ahead.token != TOKEN_CLOSE)
-                r = found(p, p->ahead, ", expected: ',' or ')'");
-            after_comma = false;
-        } else if (l.token == TOKEN_COMMA || l.token == TOKEN_CLOSE) {
-            if (after_comma)
-                r = select__add_value(&p->b, STR(""));
-            if (r == 0 && l.token == TOKEN_CLOSE)
-                return 0;
-            after_comma = true;
-        } else {
-            r = found(p, l, ", expected: ',', or identifier");
-        }
-        if (r < 0)
+        if (!ends_word)
+            r = parse_word_of_set(p, l.text);
+        else if (after_comma)
+            r = select__add_value(&p->b, STR(""));
+        if (r < 0 || l.token == TOKEN_CLOSE)
             return r;
+        after_comma = ends_word;
     }
 }
 
@@ -202,7 +206,9 @@ static int parse_operator(struct parser *p, struct str key)
         return found(p, l, ", expected: in, notin, =, ==, !=, gt, lt");
     }
     int r = op == LABELS_IN || op == LABELS_NOT_IN ? parse_values(p) : parse_value(p);
-    return r < 0 ? r : select__add_requirement(&p->b, key, op);
+    if (r < 0)
+        return r;
+    return select__add_requirement(&p->b, key, op);
 }
 
 static int parse_requirement(struct parser *p)

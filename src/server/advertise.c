@@ -229,24 +229,33 @@ static int drop_other_family(struct call *c, bool is_v4, struct err *err)
     return registry_delete(c, NAME, &options, &obj, &gone, err);
 }
 
+static int keep_all(struct api *api, struct arena *a, const struct place *place, struct err *err)
+{
+    struct call c = { .api = api, .arena = a };
+    c.req.ns = STR("default");
+    int r = bootstrap(api, err);
+    if (r < 0)
+        return r;
+    r = keep(&c, &service, place, err);
+    if (r < 0)
+        return r;
+    r = keep(&c, &endpoints, place, err);
+    if (r < 0)
+        return r;
+    r = drop_other_family(&c, place->is_v4, err);
+    if (r < 0)
+        return r;
+    return keep(&c, place->is_v4 ? &slice_v4 : &slice_v6, place, err);
+}
+
 int advertise_now(struct api *api, struct str ip, uint16_t port, struct err *err)
 {
     struct arena a;
     arena_init(&a);
     struct ip parsed;
     struct place place = { ip, port, ip_parse(ip, &parsed) && parsed.is_v4 };
-    struct call c = { .api = api, .arena = &a };
-    c.req.ns = STR("default");
     struct err why = ERR_INIT(&a);
-    int r = bootstrap(api, &why);
-    if (r == 0)
-        r = keep(&c, &service, &place, &why);
-    if (r == 0)
-        r = keep(&c, &endpoints, &place, &why);
-    if (r == 0)
-        r = drop_other_family(&c, place.is_v4, &why);
-    if (r == 0)
-        r = keep(&c, place.is_v4 ? &slice_v4 : &slice_v6, &place, &why);
+    int r = keep_all(api, &a, &place, &why);
     if (r < 0)
         r = err_set(err, why.code, STR_FMT, STR_ARG(why.msg));
     arena_done(&a);

@@ -55,42 +55,52 @@ static void give_up(struct http_exchange *x, void *arg)
     http_abort(x);
 }
 
-/* The rest of the file, piece by piece, as fast as the client takes it. */
+/* The rest of the file, piece by piece, as fast as the client takes it. False if it cannot be
+ * read. */
+static bool send_pieces(struct http_exchange *x, int fd)
+{
+    for (;;) {
+        autofree char *piece = mem_alloc(PIECE_BYTES);
+        ssize_t n = read(fd, piece, PIECE_BYTES);
+        if (n <= 0)
+            return n == 0;
+        struct str bytes = { piece, (size_t)n };
+        int r = http_send_write(x, (struct http_bytes){ bytes, free_piece, piece });
+        (void)take(&piece);
+        if (r < 0)
+            return true; /* nobody is there to read more */
+    }
+}
+
 static void send_file(struct http_exchange *x, const struct job *j, int fd)
 {
     http_send_begin(x, 200, j->headers, j->n_headers);
-    int r = 0;
-    ssize_t n = 1;
-    while (r == 0 && n > 0) {
-        autofree char *piece = mem_alloc(PIECE_BYTES);
-        n = read(fd, piece, PIECE_BYTES);
-        if (n <= 0)
-            break;
-        struct str bytes = { piece, (size_t)n };
-        r = http_send_write(x, (struct http_bytes){ bytes, free_piece, piece });
-        (void)take(&piece);
-    }
-    if (n < 0)
-        http_to_loop(x, give_up, NULL);
-    else
+    if (send_pieces(x, fd))
         http_send_end(x, NULL, 0);
+    else
+        http_to_loop(x, give_up, NULL);
+}
+
+/* A descriptor of the new file. */
+static int write_file(struct job *j, const char *file, bool skips, struct err *err)
+{
+    struct store_skip skip = { on_damaged, j };
+    int r = store_backup(j->api->store, file, skips ? &skip : NULL, err);
+    if (r < 0)
+        return r;
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? err_errno(err, errno, "open %s", file) : fd;
 }
 
 static int make_file(struct job *j, bool skips, struct err *err)
 {
     struct arena *a = j->arena;
-    struct store_skip skip = { on_damaged, j };
     struct str folder = arena_printf(a, "%s/backup.XXXXXX", j->api->scratch_dir);
     char *dir = arena_dup(a, str_cstr(a, folder), folder.n + 1);
     if (!mkdtemp(dir))
         return err_errno(err, errno, "make a folder for the backup");
     const char *file = str_cstr(a, arena_printf(a, "%s/backup", dir));
-    int fd = store_backup(j->api->store, file, skips ? &skip : NULL, err);
-    if (fd == 0) {
-        fd = open(file, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            (void)err_errno(err, errno, "open %s", file);
-    }
+    int fd = write_file(j, file, skips, err);
     (void)unlink(file);
     (void)rmdir(dir);
     return fd;

@@ -46,15 +46,45 @@ static void set_ranges(struct call *c, struct value *obj)
     value_put(c->arena, spec, STR("cidrs"), cidrs);
 }
 
+/* An update that says that the addresses can be used. */
+static int set_ready(struct registry_update *u, const struct registry_entry *now, struct value *ret,
+                     struct err *err)
+{
+    struct call *c = u->arg;
+    struct value ready = value_object(), all = value_array();
+    (void)err;
+    value_put(c->arena, &ready, STR("type"), value_string(STR("Ready")));
+    value_put(c->arena, &ready, STR("status"), value_string(STR("True")));
+    value_put(c->arena, &ready, STR("lastTransitionTime"), value_string(registry_now(c)));
+    value_put(c->arena, &ready, STR("reason"), value_string(STR("")));
+    value_put(c->arena, &ready, STR("message"),
+              value_string(STR("Kubernetes default Service CIDR is ready")));
+    value_put_item(c->arena, &all, ready);
+    *ret = value_borrow(&now->obj);
+    value_put(c->arena, value_ensure(c->arena, ret, STR("status")), STR("conditions"), all);
+    return 0;
+}
+
+static int make_ready(struct call *c, struct str name, struct err *err)
+{
+    struct registry_update u = {
+        .change = set_ready, .arg = c, .sub = STR("status"), .tries_again = true
+    };
+    struct value result;
+    return registry_update(c, name, &u, &result, err);
+}
+
 static int create(struct call *c, const char *json, struct err *err)
 {
     struct value given, obj;
     struct registry_entry there;
     int r = json_read(c->arena, str_of(json), NULL, &given, err);
-    if (r == 0)
-        r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
-    if (r == 0)
-        r = registry_find(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
+    if (r < 0)
+        return r;
+    r = typed_read(c->arena, c->stored->type, &given, NULL, &obj, err);
+    if (r < 0)
+        return r;
+    r = registry_find(c, value_str(value_dig(&obj, "metadata", "name")), &there, err);
     if (r != 0)
         return r < 0 ? r : 0;
     if (str_eq(c->stored->plural, STR("services")) ||
@@ -62,21 +92,31 @@ static int create(struct call *c, const char *json, struct err *err)
         set_ranges(c, &obj);
     defaults_apply(c->arena, c->stored->type, &obj);
     managers_update(c, managers_own_request(c, STR("")), NULL, &obj);
-    return registry_create(c, false, &obj, err);
+    r = registry_create(c, false, &obj, err);
+    if (r < 0 || !str_eq(c->stored->plural, STR("servicecidrs")))
+        return r;
+    return make_ready(c, value_str(value_dig(&obj, "metadata", "name")), err);
+}
+
+static int create_all(struct api *api, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+        struct call c = { .api = api, .arena = a };
+        c.req.resource = c.stored =
+            kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));
+        c.req.ns = str_of(objects[i].ns);
+        int r = create(&c, objects[i].json, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int bootstrap(struct api *api, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < ARRAY_LEN(objects); i++) {
-        struct call c = { .api = api, .arena = &a };
-        c.req.resource = c.stored =
-            kind_stored_named(str_of(objects[i].group), str_of(objects[i].resource));
-        c.req.ns = str_of(objects[i].ns);
-        r = create(&c, objects[i].json, err);
-    }
+    int r = create_all(api, &a, err);
     arena_done(&a);
     return r;
 }

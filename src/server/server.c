@@ -13,6 +13,7 @@
 #include "server/advertise.h"
 #include "server/backup.h"
 #include "server/bootstrap.h"
+#include "server/bootstrap_authentication.h"
 #include "server/bootstrap_policy.h"
 #include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
@@ -35,7 +36,7 @@
 #include "server/watch/watch.h"
 #include "base/banned.h"
 
-enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32 };
+enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32, FORMER_MAX = 1000 };
 
 struct server {
     struct api api;
@@ -46,7 +47,9 @@ struct server {
     size_t n_threads;
     struct arena arena; /* address */
     struct str address;
-    bool ready; /* atomic */
+    bool ready;                          /* atomic */
+    struct identity *former[FORMER_MAX]; /* those that were replaced: requests may still ask them */
+    size_t n_former;
 
     struct loop_msg drain; /* posted to the first loop by server_stop() */
     pthread_mutex_t drained_lock;
@@ -112,28 +115,29 @@ static void serve_backup(struct server *s, struct http_exchange *x, struct str r
 static void serve_openid_keys(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
-    openid_serve_keys(s->api.identity, x);
+    openid_serve_keys(api_identity(&s->api), x);
 }
 
 static void serve_openid_configuration(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
-    openid_serve_configuration(s->api.identity, x, s->address);
+    openid_serve_configuration(api_identity(&s->api), x, s->address);
 }
 
 static const struct route {
     struct str path;
-    bool below; /* also answers for what stands below the path */
+    bool below;   /* also answers for what stands below the path */
+    bool at_once; /* on the loop, without a body */
     void (*serve)(struct server *s, struct http_exchange *x, struct str rest);
 } routes[] = {
-    { { "/livez", 6 }, true, serve_livez },
-    { { "/readyz", 7 }, true, serve_readyz },
-    { { "/healthz", 8 }, true, serve_healthz },
-    { { "/version", 8 }, false, serve_version },
-    { { "/metrics", 8 }, false, serve_metrics },
-    { { "/sampan/v1/backup", 17 }, false, serve_backup },
-    { { "/openid/v1/jwks", 15 }, false, serve_openid_keys },
-    { { "/.well-known/openid-configuration", 33 }, false, serve_openid_configuration },
+    { { "/livez", 6 }, true, true, serve_livez },
+    { { "/readyz", 7 }, true, true, serve_readyz },
+    { { "/healthz", 8 }, true, true, serve_healthz },
+    { { "/version", 8 }, false, true, serve_version },
+    { { "/metrics", 8 }, false, false, serve_metrics },
+    { { "/sampan/v1/backup", 17 }, false, false, serve_backup },
+    { { "/openid/v1/jwks", 15 }, false, false, serve_openid_keys },
+    { { "/.well-known/openid-configuration", 33 }, false, false, serve_openid_configuration },
 };
 
 static const struct route *find_route(struct str path, struct str *ret_rest)
@@ -157,27 +161,38 @@ static void serve_api(struct server *s, const struct filter_request *r)
         reply_text(r->x, 404, STR("404 page not found\n"));
 }
 
-/* Nobody needs to send a body only to be refused. */
+static void serve_route(struct server *s, const struct route *route, struct http_exchange *x,
+                        struct str rest)
+{
+    struct str method = http_request_of(x)->method;
+    if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")))
+        route->serve(s, x, rest);
+    else
+        reply_method_not_allowed(x);
+}
+
+/* Nobody needs to send a body only to be refused, or to where none is read. */
 static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
     struct server *s = arg;
-    http_set_note(x, filter_pass(&s->api, x));
+    struct filter_request *r = filter_pass(&s->api, x);
+    struct str rest;
+    const struct route *route = r ? find_route(r->http->path, &rest) : NULL;
+    http_set_note(x, r);
+    if (route && route->at_once)
+        serve_route(s, route, x, rest);
     return HTTP_BODY_COLLECT;
 }
 
 static void on_request(void *arg, struct http_exchange *x)
 {
-    struct server *s = arg;
     const struct filter_request *r = http_note(x);
     struct str rest;
     const struct route *route = find_route(r->http->path, &rest);
-    bool reads = str_eq(r->http->method, STR("GET")) || str_eq(r->http->method, STR("HEAD"));
-    if (!route)
-        serve_api(s, r);
-    else if (reads)
-        route->serve(s, x, rest);
+    if (route)
+        serve_route(arg, route, x, rest);
     else
-        reply_method_not_allowed(x);
+        serve_api(arg, r);
 }
 
 /* ---- Starting and stopping ---- */
@@ -303,6 +318,8 @@ struct server *server_stop(struct server *s)
     turns_free(s->api.turns);
     guard_free(s->api.guard);
     identity_free(s->api.identity);
+    for (size_t i = 0; i < s->n_former; i++)
+        identity_free(s->former[i]);
     store_close(s->api.store);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
@@ -325,13 +342,12 @@ static int load_guard(struct api *api, const struct guard_modes *modes, struct e
     return guard_load(api->guard, err);
 }
 
-int server_start(const struct server_options *opt, struct server **ret, struct err *err)
+static struct server *server_new(const struct server_options *opt)
 {
     struct server *s = mem_new(struct server);
     arena_init(&s->arena);
     pthread_mutex_init(&s->drained_lock, NULL);
     pthread_cond_init(&s->drained_cond, NULL);
-
     s->api.clock = opt->store.clock ? opt->store.clock : &clock_system;
     s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB
                              ? str_cstr(&s->arena, str_of(opt->store.dir))
@@ -349,24 +365,45 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;
     s->api.continue_ttl_ns = opt->continue_ttl_ns ? opt->continue_ttl_ns : TOKEN_TTL_NS;
+    return s;
+}
+
+static int start(struct server *s, const struct server_options *opt, struct err *err)
+{
     int r = 0;
     if (!opt->services.n_ips)
         r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
                                  &s->api.services, err);
-    if (r == 0)
-        r = store_open(&opt->store, &s->api.store, err);
-    if (r == 0)
-        r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
-    if (r == 0)
-        r = load_guard(&s->api, &opt->authorization, err);
-    if (r == 0)
-        r = bootstrap(&s->api, err);
-    if (r == 0)
-        r = bootstrap_policy(&s->api, err);
-    if (r == 0)
-        r = load_definitions(&s->api, err);
-    if (r == 0)
-        r = start_serving(s, opt, err);
+    if (r < 0)
+        return r;
+    r = store_open(&opt->store, &s->api.store, err);
+    if (r < 0)
+        return r;
+    r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
+    if (r < 0)
+        return r;
+    r = bootstrap(&s->api, err);
+    if (r < 0)
+        return r;
+    r = bootstrap_policy(&s->api, !opt->leaves_roles, err);
+    if (r < 0)
+        return r;
+    r = bootstrap_authentication(&s->api, &opt->identity, err);
+    if (r < 0)
+        return r;
+    r = load_guard(&s->api, &opt->authorization, err);
+    if (r < 0)
+        return r;
+    r = load_definitions(&s->api, err);
+    if (r < 0)
+        return r;
+    return start_serving(s, opt, err);
+}
+
+int server_start(const struct server_options *opt, struct server **ret, struct err *err)
+{
+    struct server *s = server_new(opt);
+    int r = start(s, opt, err);
     if (r < 0) {
         server_stop(s);
         return r;
@@ -378,6 +415,19 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
 void server_set_tls(struct server *s, struct tls_context *tls)
 {
     http_server_set_tls(s->http, tls);
+}
+
+int server_set_identity(struct server *s, const struct identity_options *opt, struct err *err)
+{
+    struct identity *now;
+    if (s->n_former == FORMER_MAX)
+        return err_set(err, ERR_INTERNAL, "keys were reloaded %d times without a restart",
+                       FORMER_MAX);
+    int r = identity_new(opt, s->api.store, s->api.clock, &now, err);
+    if (r < 0)
+        return r;
+    s->former[s->n_former++] = __atomic_exchange_n(&s->api.identity, now, __ATOMIC_ACQ_REL);
+    return bootstrap_authentication(&s->api, opt, err);
 }
 
 struct str server_address(const struct server *s)

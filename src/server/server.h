@@ -28,6 +28,7 @@ struct server_options {
     enum kind_choice versions;      /* of the API that are served */
     struct guard_modes authorization;
     struct admission_choice admission;
+    bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
 };
 
@@ -35,6 +36,8 @@ struct server_options {
 int server_start(const struct server_options *opt, struct server **ret, struct err *err);
 /* New certificates for the connections to come. Any thread. */
 void server_set_tls(struct server *s, struct tls_context *tls);
+/* New keys, tokens and rules of who is believed, for the requests to come. The main thread. */
+int server_set_identity(struct server *s, const struct identity_options *opt, struct err *err);
 struct str server_address(const struct server *s);
 /* Drains, closes the store, frees. Blocks, but not for ever: if something still runs LIMIT_STOP_MS
  * after the drain, the server is returned and is as it was; all that one can do then is to end the

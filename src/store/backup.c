@@ -95,9 +95,11 @@ static int seal_backup(const char *tmp, struct err *err)
     if (fd < 0)
         return err_errno(err, errno, "open");
     int r = add_trailer(fd, err);
-    if (r == 0 && fsync(fd) < 0)
-        r = err_errno(err, errno, "sync");
-    return r;
+    if (r < 0)
+        return r;
+    if (fsync(fd) < 0)
+        return err_errno(err, errno, "sync");
+    return 0;
 }
 
 static int write_backup(struct store *s, const char *tmp, const struct store_skip *skip,
@@ -112,9 +114,25 @@ static int write_backup(struct store *s, const char *tmp, const struct store_ski
     (void)unlink(tmp);
     r = store__transfer(s->view, reader, tmp, &meta, skip, err);
     view_reader_end(reader);
-    if (r == 0 && (r = seal_backup(tmp, err)) < 0)
+    if (r < 0)
+        return r;
+    r = seal_backup(tmp, err);
+    if (r < 0)
         (void)err_wrap(err, "%s", tmp);
     return r;
+}
+
+static int place_backup(struct store *s, const char *tmp, const char *file,
+                        const struct store_skip *skip, struct err *err)
+{
+    int r = write_backup(s, tmp, skip, err);
+    if (r < 0)
+        return r;
+    if (renameat2(AT_FDCWD, tmp, AT_FDCWD, file, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return err_set(err, ERR_EXISTS, "%s is there already", file);
+    return err_errno(err, errno, "rename %s", tmp);
 }
 
 int store_backup(struct store *s, const char *file, const struct store_skip *skip, struct err *err)
@@ -123,10 +141,7 @@ int store_backup(struct store *s, const char *file, const struct store_skip *ski
     if (r < 0)
         return r;
     autofree char *tmp = join(file, ".tmp");
-    r = write_backup(s, tmp, skip, err);
-    if (r == 0 && renameat2(AT_FDCWD, tmp, AT_FDCWD, file, RENAME_NOREPLACE) < 0)
-        r = errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is there already", file)
-                            : err_errno(err, errno, "rename %s", tmp);
+    r = place_backup(s, tmp, file, skip, err);
     if (r < 0) {
         (void)unlink(tmp);
         return r;
@@ -170,11 +185,14 @@ static int check_whole(const char *file, struct err *err)
     uint64_t n = 0;
     uint32_t crc = 0, found = 0;
     int r = check_trailer(fd, &n, &crc, err);
-    if (r == 0)
-        r = sum_bytes(fd, n, &found, err);
-    if (r == 0 && found != crc)
-        r = err_set(err, ERR_DAMAGED, "the checksum of the backup is wrong");
-    return r;
+    if (r < 0)
+        return r;
+    r = sum_bytes(fd, n, &found, err);
+    if (r < 0)
+        return r;
+    if (found != crc)
+        return err_set(err, ERR_DAMAGED, "the checksum of the backup is wrong");
+    return 0;
 }
 
 int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err)
@@ -190,6 +208,20 @@ int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err)
     return 0;
 }
 
+static int fill_from(struct view *from, struct view_reader *reader, const char *to,
+                     const struct store_restore_options *opt, struct view_meta *meta,
+                     struct err *err)
+{
+    int r = store__bumped(view_reader_meta(reader)->rev, opt->bump, &meta->rev, err);
+    if (r < 0)
+        return r;
+    r = store__new_id(&meta->store_id, err);
+    if (r < 0)
+        return r;
+    meta->floor = meta->rev;
+    return store__transfer(from, reader, to, meta, opt->skip, err);
+}
+
 static int fill_view(struct view *from, const char *to, const struct store_restore_options *opt,
                      struct view_meta *ret, struct err *err)
 {
@@ -198,12 +230,7 @@ static int fill_view(struct view *from, const char *to, const struct store_resto
     if (r < 0)
         return r;
     struct view_meta meta = { 0 };
-    r = store__bumped(view_reader_meta(reader)->rev, opt->bump, &meta.rev, err);
-    if (r == 0)
-        r = store__new_id(&meta.store_id, err);
-    meta.floor = meta.rev;
-    if (r == 0)
-        r = store__transfer(from, reader, to, &meta, opt->skip, err);
+    r = fill_from(from, reader, to, opt, &meta, err);
     view_reader_end(reader);
     *ret = meta;
     return r;
@@ -237,12 +264,15 @@ static int fill_folder(const char *file, const char *dir, const struct store_res
     autofree char *path = join(dir, "/view.mdb");
     r = fill_view(from, path, opt, &meta, err);
     view_close(from);
-    if (r == 0 && is_whole < 0 && !opt->skip)
-        r = err_set(err, (enum err_code) - is_whole, STR_FMT " (each object in it is whole)",
-                    STR_ARG(whole.msg));
-    if (r == 0)
-        r = store__make_log(dir, &meta, err);
-    return r < 0 ? r : file_sync_dir(dir, err);
+    if (r < 0)
+        return r;
+    if (is_whole < 0 && !opt->skip)
+        return err_set(err, (enum err_code) - is_whole, STR_FMT " (each object in it is whole)",
+                       STR_ARG(whole.msg));
+    r = store__make_log(dir, &meta, err);
+    if (r < 0)
+        return r;
+    return file_sync_dir(dir, err);
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
@@ -256,6 +286,26 @@ static void remove_folder(const char *dir)
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* By way of `tmp`, so that `dir` (`plain` without slashes at its end) is there once all of it is.
+ */
+static int restore_by(const char *tmp, const char *file, const char *plain, const char *dir,
+                      const struct store_restore_options *opt, struct err *err)
+{
+    int r = file_private_dir(tmp, err);
+    if (r < 0)
+        return r;
+    r = fill_folder(file, tmp, opt, err);
+    if (r < 0) {
+        (void)err_wrap(err, "restore %s", file);
+        return r;
+    }
+    if (rename(tmp, plain) == 0)
+        return 0;
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return err_set(err, ERR_EXISTS, "%s is not empty", dir);
+    return err_errno(err, errno, "rename %s", tmp);
+}
+
 int store_restore(const char *file, const char *dir, const struct store_restore_options *opt,
                   struct err *err)
 {
@@ -266,12 +316,7 @@ int store_restore(const char *file, const char *dir, const struct store_restore_
     plain[n] = '\0';
     autofree char *tmp = join(plain, ".restoring");
     remove_folder(tmp); /* what an earlier try left behind */
-    int r = file_private_dir(tmp, err);
-    if (r == 0 && (r = fill_folder(file, tmp, opt, err)) < 0)
-        (void)err_wrap(err, "restore %s", file);
-    if (r == 0 && rename(tmp, plain) < 0)
-        r = errno == ENOTEMPTY || errno == EEXIST ? err_set(err, ERR_EXISTS, "%s is not empty", dir)
-                                                  : err_errno(err, errno, "rename %s", tmp);
+    int r = restore_by(tmp, file, plain, dir, opt, err);
     if (r < 0) {
         remove_folder(tmp);
         return r;

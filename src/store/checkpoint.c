@@ -76,9 +76,10 @@ static int write_undo(struct view_write *w, const struct memtable *t, uint64_t f
         for (size_t i = 0; i < count; i++) {
             struct view_entry e;
             int r = version_before(w, same_rev[i], &e, err);
+            if (r < 0)
+                return r;
             e.super_rev = rev;
-            if (r == 0)
-                r = view_write_old(w, &e, err);
+            r = view_write_old(w, &e, err);
             if (r < 0)
                 return r;
         }
@@ -116,14 +117,18 @@ static int write_all(struct view_write *w, const struct memtable *t, const struc
 {
     (void)FAILPOINT("checkpoint-begun");
     int r = t ? write_undo(w, t, meta->floor, err) : 0;
+    if (r < 0)
+        return r;
     (void)FAILPOINT("checkpoint-undo");
-    if (r == 0 && t)
-        r = write_newest(w, t, err);
+    r = t ? write_newest(w, t, err) : 0;
+    if (r < 0)
+        return r;
     (void)FAILPOINT("checkpoint-applied");
-    if (r == 0)
-        r = view_write_prune(w, meta->floor, err);
+    r = view_write_prune(w, meta->floor, err);
+    if (r < 0)
+        return r;
     (void)FAILPOINT("checkpoint-pruned");
-    return r;
+    return 0;
 }
 
 int store__write_view(struct view *v, const struct memtable *t, const struct view_meta *meta,
@@ -396,11 +401,12 @@ static int keep_on_full_disk(struct store *s, const struct orders *o, struct err
 /* What a rush of deletes left above the bound of history. */
 static void drop_surplus(struct store *s, struct err *err)
 {
-    int r = 0;
-    for (int i = 0; r == 0 && i < SURPLUS_ROUNDS && undo_surplus(s) > s->view_meta.floor; i++)
-        r = checkpoint_once(s, 0, err);
-    if (r < 0)
-        log_debug("history was not dropped", LOG_ERR(err));
+    for (int i = 0; i < SURPLUS_ROUNDS && undo_surplus(s) > s->view_meta.floor; i++) {
+        if (checkpoint_once(s, 0, err) < 0) {
+            log_debug("history was not dropped", LOG_ERR(err));
+            break;
+        }
+    }
     err_clear(err);
 }
 
@@ -457,19 +463,29 @@ static bool is_for_want_of_room(const struct store *s, int r)
     return r == -ERR_NO_SPACE || (r == -ERR_IO && s->is_tight && !s->is_lost);
 }
 
+/* On a tick only if it was idle for long. */
+static int keep_in_turn(struct store *s, const struct orders *o, bool is_idle, struct err *err)
+{
+    int r = store__look_at_folder(s, err);
+    if (r < 0)
+        return r;
+    if (o->is_tick && !is_idle)
+        return 0;
+    return keep(s, o, err);
+}
+
 static int run_round(struct store *s, struct keeper *k, struct orders *o, struct err *err)
 {
     bool is_idle = is_idle_round(k, o->is_tick);
     o->full |= is_idle;
     look_for_room(s, o);
-    int r = store__look_at_folder(s, err);
-    if (r == 0 && (!o->is_tick || is_idle))
-        r = keep(s, o, err);
+    int r = keep_in_turn(s, o, is_idle, err);
     if (is_for_want_of_room(s, r))
         r = keep_on_full_disk(s, o, err);
-    if (r == 0)
-        give_back(s, k, is_idle, err);
-    return r;
+    if (r < 0)
+        return r;
+    give_back(s, k, is_idle, err);
+    return 0;
 }
 
 void *store__keeper_main(void *arg)

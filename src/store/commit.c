@@ -207,17 +207,26 @@ static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now
     t->rev = rev;
 }
 
+/* 1: it is to be recorded; 0: it has nothing to change. */
+static int check_txn(struct store__commit *c, struct store_snap *snap, struct store_txn *t,
+                     struct err *err)
+{
+    int r = check_sizes(t, err);
+    if (r < 0)
+        return r;
+    r = check_space(c, t, err);
+    if (r < 0)
+        return r;
+    return check_conditions(c, snap, t, err);
+}
+
 static void decide(struct store__commit *c, struct store_snap *snap, struct store_txn *t,
                    int64_t now_ns)
 {
     struct err err = ERR_INIT(&c->arena);
     t->rev = 0;
     t->reason[0] = '\0';
-    int r = check_sizes(t, &err);
-    if (r == 0)
-        r = check_space(c, t, &err);
-    if (r == 0)
-        r = check_conditions(c, snap, t, &err);
+    int r = check_txn(c, snap, t, &err);
     if (r < 0)
         (void)fail_txn(t, r, err.msg);
     else if (r > 0)
@@ -442,8 +451,9 @@ static int commit_taken(struct store *s, struct store__commit *c, struct err *er
 {
     struct store_snap *snap;
     int r = store__look_in_time(s, err);
-    if (r == 0)
-        r = store_snap_begin(s, 0, &snap, err);
+    if (r < 0)
+        return r;
+    r = store_snap_begin(s, 0, &snap, err);
     if (r < 0)
         return r;
     r = commit_group(s, c, snap, err);
@@ -461,7 +471,9 @@ static int commit_again(struct store *s, struct store__commit *c, struct err *er
     for (struct store_txn *t = c->taken; t; t = t->next)
         t->result = 0;
     int r = make_room(s, false, err);
-    return r < 0 ? r : commit_taken(s, c, err);
+    if (r < 0)
+        return r;
+    return commit_taken(s, c, err);
 }
 
 /* Is there something in the group that is taken although the disk is full? */
@@ -497,13 +509,12 @@ static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ti
     (void)FAILPOINT("commit-taken");
     for (struct store_txn *t = c->taken; t; t = t->next)
         t->result = 0;
-    int r = make_room(s, seal_ticket != 0, &err);
+    int room = make_room(s, seal_ticket != 0, &err);
     if (seal_ticket)
         acknowledge_seal(s, seal_ticket);
     if (!c->taken)
         return;
-    if (r == 0)
-        r = commit_taken(s, c, &err);
+    int r = room < 0 ? room : commit_taken(s, c, &err);
     if (r == -ERR_NO_SPACE)
         r = commit_on_full_disk(s, c, &err);
     if (r < 0)

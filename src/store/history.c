@@ -61,15 +61,17 @@ static int next_in_table(struct history *h, struct history_event *ret)
 
 static int read_record(struct history *h, struct err *err)
 {
-    int r = 0;
     if (!h->has_reader) {
-        r = wal_reader_init(&h->reader, &h->s->wal, h->next_rev, err);
-        h->has_reader = r == 0;
+        int r = wal_reader_init(&h->reader, &h->s->wal, h->next_rev, err);
+        if (r < 0)
+            return r;
+        h->has_reader = true;
     }
-    if (r == 0)
-        r = wal_reader_next(&h->reader, &h->record, err);
+    int r = wal_reader_next(&h->reader, &h->record, err);
+    if (r < 0)
+        return r;
     h->ops = h->record.ops;
-    return r;
+    return 0;
 }
 
 static int next_in_log(struct history *h, struct history_event *ret, struct err *err)

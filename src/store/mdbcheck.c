@@ -341,8 +341,9 @@ int mdbcheck_bytes(struct str bytes, const char *name, struct err *err)
         return bad(&c, 0, "has a bad page size");
     c.n_pages = bytes.n / c.page_bytes;
     int r = check_meta(&c, 0);
-    if (r == 0)
-        r = check_meta(&c, 1);
+    if (r < 0)
+        return r;
+    r = check_meta(&c, 1);
     if (r < 0)
         return r;
     const unsigned char *a = page_at(&c, 0) + HEAD, *b = page_at(&c, 1) + HEAD;

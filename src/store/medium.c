@@ -53,8 +53,9 @@ static int disk_place(const char *dir, const char *tmp, uint64_t first_rev, stru
 {
     char from[PATH_BYTES], to[PATH_BYTES];
     int r = join(from, dir, tmp, err);
-    if (r == 0)
-        r = segment_path(to, dir, first_rev, err);
+    if (r < 0)
+        return r;
+    r = segment_path(to, dir, first_rev, err);
     if (r < 0)
         return r;
     if (rename(from, to) < 0)

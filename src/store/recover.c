@@ -38,7 +38,9 @@ static int make_view(const char *path, bool sync, struct err *err)
 {
     struct view_meta meta = { .rev = FIRST_REV, .floor = FIRST_REV };
     int r = store__new_id(&meta.store_id, err);
-    return r < 0 ? r : view_create(path, &meta, sync, err);
+    if (r < 0)
+        return r;
+    return view_create(path, &meta, sync, err);
 }
 
 static int read_meta(struct store *s, struct err *err)
@@ -65,12 +67,21 @@ static int open_view_on_disk(struct store *s, struct err *err)
         if (wal_exists(s->log_dir))
             return err_set(err, ERR_DAMAGED, "%s is missing, but there is a log", path);
         r = make_view(path, true, err);
-        if (r == 0)
-            r = file_sync_dir(s->dir, err);
+        if (r < 0)
+            return r;
+        r = file_sync_dir(s->dir, err);
         if (r < 0)
             return r;
     }
     return view_open(&(struct view_options){ .path = path }, &s->view, err);
+}
+
+static int open_volatile(struct store *s, const char *path, struct err *err)
+{
+    int r = make_view(path, false, err);
+    if (r < 0)
+        return r;
+    return view_open(&(struct view_options){ .path = path, .is_volatile = true }, &s->view, err);
 }
 
 /* A file of no name: LMDB wants a path to open, and its lock file beside it. */
@@ -83,10 +94,7 @@ static int open_view_in_memory(struct store *s, struct err *err)
         if (!mkdtemp(dir))
             continue;
         (void)snprintf(path, sizeof(path), "%s/view.mdb", dir);
-        int r = make_view(path, false, err);
-        if (r == 0)
-            r = view_open(&(struct view_options){ .path = path, .is_volatile = true }, &s->view,
-                          err);
+        int r = open_volatile(s, path, err);
         (void)unlink(path);
         (void)rmdir(dir);
         return r;
@@ -143,8 +151,9 @@ static int open_log(struct store *s, struct memtable *table, struct err *err)
 int store__recover(struct store *s, const struct store_options *opt, struct err *err)
 {
     int r = opt->engine == STORE_LMDB ? open_view_on_disk(s, err) : open_view_in_memory(s, err);
-    if (r == 0)
-        r = read_meta(s, err);
+    if (r < 0)
+        return r;
+    r = read_meta(s, err);
     if (r < 0)
         return r;
     wal_init(&s->wal, &(struct wal_options){ s->medium, s->log_dir, s->view_meta.store_id,

@@ -57,33 +57,55 @@ static void on_record(const struct record *rec, void *arg)
     (void)store__replay_record(arg, rec);
 }
 
-/* The good part of the log into the view; then it ends where the log's good part ends. */
-static int take_good_part(struct repair *rp, struct view *v, const char *log_dir,
-                          struct view_meta *meta, struct err *err)
+/* The good part of the log into `t`. */
+static int read_good_part(const char *log_dir, const struct view_meta *meta, struct memtable *t,
+                          uint64_t *ret_last_rev, struct err *err)
 {
-    struct memtable *t = memtable_new(meta->rev);
     struct wal wal;
     wal_init(&wal, &(struct wal_options){ &medium_disk, log_dir, meta->store_id,
                                           STORE_HISTORY_BYTES, STORE_HISTORY_NS });
     struct wal_replay replay = { .applied_rev = meta->rev, .on_record = on_record, .arg = t };
     int r = wal_salvage(&wal, &replay, err);
     wal_done(&wal);
+    if (r < 0)
+        return r;
+    *ret_last_rev = replay.last_rev;
+    return 0;
+}
+
+/* By way of `t`, into the view; then it ends where the log's good part ends. */
+static int move_good_part(struct view *v, const char *log_dir, struct memtable *t,
+                          struct view_meta *meta, uint64_t *ret_last_rev, struct err *err)
+{
+    int r = read_good_part(log_dir, meta, t, ret_last_rev, err);
+    if (r < 0)
+        return r;
+    memtable_seal(t, *ret_last_rev);
+    meta->keys = store__keys_after(t, meta->keys);
+    r = store__bumped(*ret_last_rev, STORE_BUMP_AUTO, &meta->rev, err);
+    if (r < 0)
+        return r;
+    r = store__new_id(&meta->store_id, err);
+    if (r < 0)
+        return r;
+    meta->floor = meta->rev;
+    return store__write_view(v, memtable_is_empty(t) ? NULL : t, meta, err);
+}
+
+static int take_good_part(struct repair *rp, struct view *v, const char *log_dir,
+                          struct view_meta *meta, struct err *err)
+{
+    uint64_t last_rev = 0;
+    struct memtable *t = memtable_new(meta->rev);
+    int r = move_good_part(v, log_dir, t, meta, &last_rev, err);
+    memtable_unref(t);
+    if (r < 0)
+        return r;
     char what[96];
     (void)snprintf(what, sizeof(what), "nothing behind revision %" PRIu64 " could be read",
-                   replay.last_rev);
-    memtable_seal(t, replay.last_rev);
-    meta->keys = store__keys_after(t, meta->keys);
-    if (r == 0)
-        r = store__bumped(replay.last_rev, STORE_BUMP_AUTO, &meta->rev, err);
-    if (r == 0)
-        r = store__new_id(&meta->store_id, err);
-    meta->floor = meta->rev;
-    if (r == 0)
-        r = store__write_view(v, memtable_is_empty(t) ? NULL : t, meta, err);
-    memtable_unref(t);
-    if (r == 0)
-        rp->told->on_damaged(rp->told->arg, STR("the log"), str_of(what));
-    return r;
+                   last_rev);
+    rp->told->on_damaged(rp->told->arg, STR("the log"), str_of(what));
+    return 0;
 }
 
 static int replace_log(struct repair *rp, struct view *v, struct err *err)
@@ -96,15 +118,18 @@ static int replace_log(struct repair *rp, struct view *v, struct err *err)
     view_reader_end(reader);
     autofree char *log_dir = join(rp->dir, "log");
     r = make_aside(rp, err);
-    if (r == 0)
-        r = take_good_part(rp, v, log_dir, &meta, err);
+    if (r < 0)
+        return r;
+    r = take_good_part(rp, v, log_dir, &meta, err);
     if (r < 0)
         return r;
     autofree char *aside = join(rp->aside, "log");
     if (rename(log_dir, aside) < 0 && errno != ENOENT)
         return err_errno(err, errno, "rename %s", log_dir);
     r = store__make_log(rp->dir, &meta, err);
-    return r < 0 ? r : file_sync_dir(rp->dir, err);
+    if (r < 0)
+        return r;
+    return file_sync_dir(rp->dir, err);
 }
 
 static int repair_log(struct repair *rp, struct err *err)
@@ -149,11 +174,13 @@ static int remove_object(struct repair *rp, struct store *s, const struct store_
     struct store_op op = { .type = STORE_DELETE, .key = e->key, .expect_rev = STORE_ANY };
     struct store_txn t = { .ops = &op, .n_ops = 1 };
     int r = set_aside(rp, e, err);
-    if (r == 0)
-        r = store_commit(s, &t, err);
-    if (r == 0)
-        rp->told->on_damaged(rp->told->arg, e->key, what);
-    return r;
+    if (r < 0)
+        return r;
+    r = store_commit(s, &t, err);
+    if (r < 0)
+        return r;
+    rp->told->on_damaged(rp->told->arg, e->key, what);
+    return 0;
 }
 
 static int remove_damaged(struct repair *rp, struct store *s, struct err *err)
@@ -177,23 +204,42 @@ static int remove_damaged(struct repair *rp, struct store *s, struct err *err)
     return r;
 }
 
+static int repair_objects(struct repair *rp, struct store *s, struct err *err)
+{
+    int r = remove_damaged(rp, s, err);
+    if (r < 0)
+        return r;
+    return store_compact(s, store_rev(s), err);
+}
+
+static int open_repaired(struct repair *rp, struct store **ret, struct err *err)
+{
+    struct store_options opt = { .engine = STORE_LMDB, .dir = rp->dir };
+    int r = store_open(&opt, ret, err);
+    if (r != -ERR_DAMAGED)
+        return r;
+    err_clear(err);
+    r = repair_log(rp, err);
+    if (r < 0)
+        return r;
+    return store_open(&opt, ret, err);
+}
+
+static int repair_all(struct repair *rp, struct err *err)
+{
+    struct store *s;
+    int r = open_repaired(rp, &s, err);
+    if (r < 0)
+        return r;
+    r = repair_objects(rp, s, err);
+    store_close(s);
+    return r;
+}
+
 int store_repair(const char *dir, const struct store_skip *told, struct err *err)
 {
     struct repair rp = { .dir = dir, .told = told };
-    struct store_options opt = { .engine = STORE_LMDB, .dir = dir };
-    struct store *s = NULL;
-    int r = store_open(&opt, &s, err);
-    if (r == -ERR_DAMAGED) {
-        err_clear(err);
-        r = repair_log(&rp, err);
-        if (r == 0)
-            r = store_open(&opt, &s, err);
-    }
-    if (r == 0)
-        r = remove_damaged(&rp, s, err);
-    if (r == 0)
-        r = store_compact(s, store_rev(s), err);
-    store_close(s);
+    int r = repair_all(&rp, err);
     free(rp.aside);
     return r;
 }

@@ -105,25 +105,34 @@ static int take_layers(struct store_snap *snap, uint64_t *ret_newest, struct err
     }
 }
 
+/* At `rev`, or at the newest revision if it is 0. */
+static int snap_fill(struct store_snap *snap, uint64_t rev, struct err *err)
+{
+    uint64_t newest = 0;
+    int r = take_layers(snap, &newest, err);
+    if (r < 0)
+        return r;
+    if (rev > newest)
+        return err_set(err, ERR_TIMEOUT,
+                       "revision %" PRIu64 " is not there yet (newest: %" PRIu64 ")", rev, newest);
+    if (rev && rev < store__snap_floor(snap))
+        return err_set(err, ERR_EXPIRED,
+                       "revision %" PRIu64 " is no longer kept (oldest: %" PRIu64 ")", rev,
+                       store__snap_floor(snap));
+    snap->rev = rev ? rev : newest;
+    return 0;
+}
+
 int store_snap_begin(struct store *s, uint64_t rev, struct store_snap **ret, struct err *err)
 {
     struct store_snap *snap = snap_take(s);
-    uint64_t newest = 0;
-    int r = take_layers(snap, &newest, err);
-    if (r == 0 && rev > newest) {
-        r = err_set(err, ERR_TIMEOUT, "revision %" PRIu64 " is not there yet (newest: %" PRIu64 ")",
-                    rev, newest);
-    } else if (r == 0 && rev && rev < store__snap_floor(snap)) {
-        r = err_set(err, ERR_EXPIRED,
-                    "revision %" PRIu64 " is no longer kept (oldest: %" PRIu64 ")", rev,
-                    store__snap_floor(snap));
-    }
-    snap->rev = rev ? rev : newest;
-    if (r < 0)
+    int r = snap_fill(snap, rev, err);
+    if (r < 0) {
         store_snap_end(snap);
-    else
-        *ret = snap;
-    return r;
+        return r;
+    }
+    *ret = snap;
+    return 0;
 }
 
 struct store_snap *store_snap_end(struct store_snap *snap)
@@ -226,14 +235,16 @@ static int find_in_view(struct store_snap *snap, struct str key, struct view_ent
                         struct err *err)
 {
     int r = view_get(snap->reader, key, ret, err);
+    if (r < 0)
+        return r;
     if (r > 0) {
         r = is_too_new(snap, ret, err);
+        if (r < 0)
+            return r;
         if (r == 0)
             return 1;
     }
-    if (r >= 0)
-        r = is_behind_view(snap) ? find_undo(snap, key, ret, err) : 0;
-    return r;
+    return is_behind_view(snap) ? find_undo(snap, key, ret, err) : 0;
 }
 
 static int find_key(struct store_snap *snap, struct str key, bool is_checked,

@@ -91,11 +91,12 @@ static int open_dirs(struct store *s, const struct store_options *opt, struct er
     if (asprintf(&s->log_dir, "%s/log", opt->dir) < 0)
         mem_exhausted(strlen(opt->dir));
     int r = file_private_dir(s->dir, err);
-    if (r == 0)
-        r = s->lock_fd = store__lock_dir(s->dir, err);
-    if (r >= 0)
-        r = file_private_dir(s->log_dir, err);
-    return r < 0 ? r : 0;
+    if (r < 0)
+        return r;
+    s->lock_fd = store__lock_dir(s->dir, err);
+    if (s->lock_fd < 0)
+        return s->lock_fd;
+    return file_private_dir(s->log_dir, err);
 }
 
 static void init_locks(struct store *s)
@@ -183,16 +184,23 @@ static int start_threads(struct store *s, struct err *err)
     return 0;
 }
 
+static int start(struct store *s, const struct store_options *opt, struct err *err)
+{
+    int r = open_dirs(s, opt, err);
+    if (r < 0)
+        return r;
+    r = store__recover(s, opt, err);
+    if (r < 0)
+        return r;
+    return start_threads(s, err);
+}
+
 static int try_open(const struct store_options *opt, bool is_tight, struct store **ret,
                     struct err *err)
 {
     struct store *s = store_new(opt);
     s->is_tight = is_tight;
-    int r = open_dirs(s, opt, err);
-    if (r == 0)
-        r = store__recover(s, opt, err);
-    if (r == 0)
-        r = start_threads(s, err);
+    int r = start(s, opt, err);
     if (r < 0) {
         store_free(s);
         return err_wrap(err, "open the store");

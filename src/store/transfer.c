@@ -28,15 +28,20 @@ static int take_entry(struct transfer *t, const struct view_entry *e, struct err
 {
     uint64_t bytes = e->key.n + e->value.n;
     int r = t->piece_bytes > PIECE_BYTES ? end_piece(t, err) : 0;
-    if (r == 0 && !t->write) {
+    if (r < 0)
+        return r;
+    if (!t->write) {
         t->piece_bytes = 0;
         r = view_write_begin(t->to, 4 * (PIECE_BYTES + bytes), &t->write, err);
+        if (r < 0)
+            return r;
     }
-    if (r == 0)
-        r = view_write_put(t->write, e, err);
+    r = view_write_put(t->write, e, err);
+    if (r < 0)
+        return r;
     t->piece_bytes += bytes;
     t->meta->keys++;
-    return r;
+    return 0;
 }
 
 static int skip_entry(struct transfer *t, struct str key, const struct store_skip *skip,
@@ -50,24 +55,35 @@ static int skip_entry(struct transfer *t, struct str key, const struct store_ski
     return 0;
 }
 
+/* Takes or skips `e` and finds the one behind it: 1, or 0 at the end. */
+static int take_next(struct transfer *t, struct view *from, struct view_reader *reader,
+                     const struct store_skip *skip, struct view_entry *e, struct err *err)
+{
+    bool is_good = store__check_entry(from, e, view_reader_meta(reader)->rev, err) == 0;
+    int r = is_good ? take_entry(t, e, err) : skip_entry(t, e->key, skip, err);
+    if (r < 0)
+        return r;
+    return view_next(reader, e, err);
+}
+
 static int take_all(struct transfer *t, struct view *from, struct view_reader *reader,
                     const struct store_skip *skip, struct err *err)
 {
     const struct view_meta *was = view_reader_meta(reader);
     struct view_entry e;
     int r = view_seek(reader, STR(""), &e, err);
-    while (r > 0) {
-        r = store__check_entry(from, &e, was->rev, err);
-        r = r < 0 ? skip_entry(t, e.key, skip, err) : take_entry(t, &e, err);
-        if (r == 0)
-            r = view_next(reader, &e, err);
-    }
-    if (r == 0 && t->meta->keys + t->n_skipped != was->keys) {
+    while (r > 0)
+        r = take_next(t, from, reader, skip, &e, err);
+    if (r < 0)
+        return r;
+    if (t->meta->keys + t->n_skipped != was->keys) {
         (void)err_set(err, ERR_DAMAGED, "there are %" PRIu64 " objects and should be %" PRIu64,
                       t->meta->keys + t->n_skipped, was->keys);
         r = skip_entry(t, STR("?"), skip, err);
+        if (r < 0)
+            return r;
     }
-    return r < 0 ? r : end_piece(t, err);
+    return end_piece(t, err);
 }
 
 int store__transfer(struct view *from, struct view_reader *reader, const char *to,
@@ -76,8 +92,9 @@ int store__transfer(struct view *from, struct view_reader *reader, const char *t
     meta->keys = 0;
     struct transfer t = { .meta = meta };
     int r = view_create(to, meta, true, err);
-    if (r == 0)
-        r = view_open(&(struct view_options){ .path = to }, &t.to, err);
+    if (r < 0)
+        return r;
+    r = view_open(&(struct view_options){ .path = to }, &t.to, err);
     if (r < 0)
         return r;
     r = take_all(&t, from, reader, skip, err);

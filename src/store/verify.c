@@ -58,13 +58,12 @@ static int check_cur(struct check *c)
             return -ERR_DAMAGED;
         r = view_next(c->reader, &e, c->err);
     }
+    if (r < 0 || n == meta->keys)
+        return r;
     struct err what = ERR_INIT(&c->arena);
-    if (r == 0 && n != meta->keys) {
-        (void)err_set(&what, ERR_DAMAGED, "the view has %" PRIu64 " keys and should have %" PRIu64,
-                      n, meta->keys);
-        r = found(c, STR("?"), &what);
-    }
-    return r;
+    (void)err_set(&what, ERR_DAMAGED, "the view has %" PRIu64 " keys and should have %" PRIu64, n,
+                  meta->keys);
+    return found(c, STR("?"), &what);
 }
 
 static int check_old(struct check *c)
@@ -87,18 +86,23 @@ static int check_old(struct check *c)
     return r;
 }
 
+static int check_tables(struct check *c, const struct view_meta *meta)
+{
+    if (meta->floor > meta->rev)
+        return err_set(c->err, ERR_DAMAGED, "the view's floor is above its revision");
+    int r = check_cur(c);
+    if (r < 0)
+        return r;
+    return check_old(c);
+}
+
 static int check_view(struct check *c, struct view_meta *ret)
 {
     int r = view_reader_begin(c->v, &c->reader, c->err);
     if (r < 0)
         return r;
     *ret = *view_reader_meta(c->reader);
-    if (ret->floor > ret->rev)
-        r = err_set(c->err, ERR_DAMAGED, "the view's floor is above its revision");
-    if (r == 0)
-        r = check_cur(c);
-    if (r == 0)
-        r = check_old(c);
+    r = check_tables(c, ret);
     view_reader_end(c->reader);
     return r;
 }

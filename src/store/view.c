@@ -16,39 +16,55 @@
 
 /* ---- A new file ---- */
 
+static int fill_tables(struct view *v, MDB_txn *txn, const struct view_meta *meta, struct err *err)
+{
+    struct view_gen tables;
+    int r = view__tables_open(v, txn, MDB_CREATE, &tables, err);
+    if (r < 0)
+        return r;
+    int rc = view__meta_put(txn, tables.meta, meta);
+    return rc ? view__error(v, rc, "write", err) : 0;
+}
+
 static int fill_new(struct view *v, MDB_env *env, const struct view_meta *meta, struct err *err)
 {
     MDB_txn *txn;
-    struct view_gen tables;
     int rc = mdb_txn_begin(env, NULL, 0, &txn);
     if (rc)
         return view__error(v, rc, "write", err);
-    int r = view__tables_open(v, txn, MDB_CREATE, &tables, err);
-    rc = r ? 0 : view__meta_put(txn, tables.meta, meta);
-    if (r < 0 || rc) {
+    int r = fill_tables(v, txn, meta, err);
+    if (r < 0) {
         mdb_txn_abort(txn);
-        return r < 0 ? r : view__error(v, rc, "write", err);
+        return r;
     }
     rc = mdb_txn_commit(txn);
     return rc ? view__error(v, rc, "write", err) : 0;
 }
 
+static int make_file(struct view *v, const struct view_meta *meta, bool sync, struct err *err)
+{
+    MDB_env *env;
+    int r = view__env_open(v, v->path, MDB_NOLOCK | (sync ? 0 : MDB_NOSYNC), &env, err);
+    if (r < 0)
+        return r;
+    r = fill_new(v, env, meta, err);
+    mdb_env_close(env);
+    return r;
+}
+
 int view_create(const char *path, const struct view_meta *meta, bool sync, struct err *err)
 {
-    struct view v = { .map_bytes = VIEW_MAP_BYTES };
-    MDB_env *env;
-    if (asprintf(&v.path, "%s.tmp", path) < 0)
+    autofree char *tmp = NULL;
+    if (asprintf(&tmp, "%s.tmp", path) < 0)
         mem_exhausted(strlen(path));
-    (void)unlink(v.path);
-    int r = view__env_open(&v, v.path, MDB_NOLOCK | (sync ? 0 : MDB_NOSYNC), &env, err);
-    if (r == 0) {
-        r = fill_new(&v, env, meta, err);
-        mdb_env_close(env);
-    }
-    if (r == 0 && rename(v.path, path) < 0)
-        r = err_errno(err, errno, "rename %s", v.path);
-    free(v.path);
-    return r;
+    (void)unlink(tmp);
+    struct view v = { .path = tmp, .map_bytes = VIEW_MAP_BYTES };
+    int r = make_file(&v, meta, sync, err);
+    if (r < 0)
+        return r;
+    if (rename(tmp, path) < 0)
+        return err_errno(err, errno, "rename %s", tmp);
+    return 0;
 }
 
 /* ---- Opening and closing ---- */

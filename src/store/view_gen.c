@@ -19,24 +19,33 @@ enum {
 
 /* ---- Opening ---- */
 
+static int set_up_env(MDB_env *env, struct view *v, const char *path, unsigned flags)
+{
+    int rc = mdb_env_set_mapsize(env, v->map_bytes);
+    if (rc)
+        return rc;
+    rc = mdb_env_set_maxreaders(env, MAX_READERS);
+    if (rc)
+        return rc;
+    rc = mdb_env_set_maxdbs(env, 3);
+    if (rc)
+        return rc;
+    return mdb_env_open(env, path, flags | MDB_NOSUBDIR | MDB_NOTLS, 0600);
+}
+
 static int try_env(struct view *v, const char *path, unsigned flags, MDB_env **ret)
 {
     MDB_env *env;
     int rc = mdb_env_create(&env);
     if (rc)
         return rc;
-    rc = mdb_env_set_mapsize(env, v->map_bytes);
-    if (!rc)
-        rc = mdb_env_set_maxreaders(env, MAX_READERS);
-    if (!rc)
-        rc = mdb_env_set_maxdbs(env, 3);
-    if (!rc)
-        rc = mdb_env_open(env, path, flags | MDB_NOSUBDIR | MDB_NOTLS, 0600);
-    if (rc)
+    rc = set_up_env(env, v, path, flags);
+    if (rc) {
         mdb_env_close(env);
-    else
-        *ret = env;
-    return rc;
+        return rc;
+    }
+    *ret = env;
+    return 0;
 }
 
 int view__env_open(struct view *v, const char *path, unsigned flags, MDB_env **ret, struct err *err)
@@ -53,14 +62,21 @@ int view__env_open(struct view *v, const char *path, unsigned flags, MDB_env **r
     return rc ? view__error(v, rc, "open", err) : 0;
 }
 
+static int open_tables(MDB_txn *txn, unsigned flags, struct view_gen *ret)
+{
+    int rc = mdb_dbi_open(txn, "cur", flags, &ret->cur);
+    if (rc)
+        return rc;
+    rc = mdb_dbi_open(txn, "old", flags, &ret->old);
+    if (rc)
+        return rc;
+    return mdb_dbi_open(txn, "meta", flags, &ret->meta);
+}
+
 int view__tables_open(const struct view *v, MDB_txn *txn, unsigned flags, struct view_gen *ret,
                       struct err *err)
 {
-    int rc = mdb_dbi_open(txn, "cur", flags, &ret->cur);
-    if (!rc)
-        rc = mdb_dbi_open(txn, "old", flags, &ret->old);
-    if (!rc)
-        rc = mdb_dbi_open(txn, "meta", flags, &ret->meta);
+    int rc = open_tables(txn, flags, ret);
     if (rc == MDB_NOTFOUND)
         return err_set(err, ERR_DAMAGED, "%s: a table is missing", v->path);
     return rc ? view__error(v, rc, "open a table of", err) : 0;
@@ -86,20 +102,30 @@ static char *map_base(const struct view_gen *g, MDB_txn *txn)
     return base;
 }
 
+static int read_in(struct view_gen *g, MDB_txn *txn, struct err *err)
+{
+    struct view_meta meta;
+    int r = view__tables_open(g->v, txn, 0, g, err);
+    if (r < 0)
+        return r;
+    r = view__meta_get(g, txn, &meta, err);
+    if (r < 0)
+        return r;
+    g->base = map_base(g, txn);
+    return 0;
+}
+
 static int read_tables(struct view_gen *g, struct err *err)
 {
     MDB_txn *txn;
     int rc = mdb_txn_begin(g->env, NULL, MDB_RDONLY, &txn);
     if (rc)
         return view__error(g->v, rc, "read", err);
-    struct view_meta meta;
-    int r = view__tables_open(g->v, txn, 0, g, err);
-    if (r == 0)
-        r = view__meta_get(g, txn, &meta, err);
-    if (r == 0)
-        g->base = map_base(g, txn);
-    rc = mdb_txn_commit(txn); /* keeps the tables' handles */
-    return r == 0 && rc ? view__error(g->v, rc, "read", err) : r;
+    int r = read_in(g, txn, err);
+    rc = mdb_txn_commit(txn); /* in any case; keeps the tables' handles */
+    if (r < 0)
+        return r;
+    return rc ? view__error(g->v, rc, "read", err) : 0;
 }
 
 /* LMDB writes to its lock file through a map. Where the disk has no room for a page of it, that is
@@ -118,6 +144,18 @@ static int make_lock_file(const char *path, struct err *err)
     return err_errno(err, errnum, "make %s", path);
 }
 
+/* `lock` may be NULL: no lock file. */
+static int gen_read(struct view_gen *g, const char *path, const char *lock, unsigned flags,
+                    struct err *err)
+{
+    int r = view__env_open(g->v, path, flags, &g->env, err);
+    if (lock)
+        (void)unlink(lock);
+    if (r < 0)
+        return r;
+    return read_tables(g, err);
+}
+
 int view__gen_open(struct view *v, const char *path, unsigned flags, struct view_gen **ret,
                    struct err *err)
 {
@@ -133,16 +171,13 @@ int view__gen_open(struct view *v, const char *path, unsigned flags, struct view
     struct view_gen *g = mem_new(struct view_gen);
     g->v = v;
     g->is_read_only = flags & MDB_RDONLY;
-    r = view__env_open(v, path, flags, &g->env, err);
-    if (has_lock)
-        (void)unlink(lock);
-    if (r == 0)
-        r = read_tables(g, err);
-    if (r < 0)
+    r = gen_read(g, path, has_lock ? lock : NULL, flags, err);
+    if (r < 0) {
         view__gen_free(g);
-    else
-        *ret = g;
-    return r;
+        return r;
+    }
+    *ret = g;
+    return 0;
 }
 
 static void reader_free(struct view_reader *r)

@@ -11,15 +11,22 @@
 
 enum { WALK_BYTES = 64 << 10 };
 
+static int open_cursors(struct view_reader *r)
+{
+    int rc = mdb_txn_begin(r->gen->env, NULL, MDB_RDONLY, &r->txn);
+    if (rc)
+        return rc;
+    rc = mdb_cursor_open(r->txn, r->gen->cur, &r->cur);
+    if (rc)
+        return rc;
+    return mdb_cursor_open(r->txn, r->gen->old, &r->old);
+}
+
 static int reader_new(struct view_gen *g, struct view_reader **ret, struct err *err)
 {
     struct view_reader *r = mem_new(struct view_reader);
     r->gen = g;
-    int rc = mdb_txn_begin(g->env, NULL, MDB_RDONLY, &r->txn);
-    if (!rc)
-        rc = mdb_cursor_open(r->txn, g->cur, &r->cur);
-    if (!rc)
-        rc = mdb_cursor_open(r->txn, g->old, &r->old);
+    int rc = open_cursors(r);
     if (rc) {
         if (r->cur)
             mdb_cursor_close(r->cur);
@@ -37,14 +44,20 @@ static int read_error(const struct view_reader *r, int rc, struct err *err)
     return view__error(r->gen->v, rc, "read", err);
 }
 
+static int renew_cursors(struct view_reader *r)
+{
+    int rc = mdb_cursor_renew(r->txn, r->cur);
+    if (rc)
+        return rc;
+    return mdb_cursor_renew(r->txn, r->old);
+}
+
 static int reader_renew(struct view_reader *r, struct err *err)
 {
     int rc = mdb_txn_renew(r->txn);
     if (rc)
         return read_error(r, rc, err);
-    rc = mdb_cursor_renew(r->txn, r->cur);
-    if (!rc)
-        rc = mdb_cursor_renew(r->txn, r->old);
+    rc = renew_cursors(r);
     if (!rc)
         return 0;
     mdb_txn_reset(r->txn);

@@ -35,17 +35,24 @@ static int sync_name(struct view *v, struct err *err)
     return r;
 }
 
+static int copy_to(struct view *v, int fd)
+{
+    int rc = mdb_env_copyfd2(v->gen->env, fd, MDB_CP_COMPACT);
+    if (rc)
+        return rc;
+    rc = FAILPOINT("replace-copy");
+    if (rc)
+        return rc;
+    return fsync(fd) < 0 ? errno : 0;
+}
+
 static int write_copy(struct view *v, const char *path, struct err *err)
 {
     (void)unlink(path);
     autoclose int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(err, errno, "make %s", path);
-    int rc = mdb_env_copyfd2(v->gen->env, fd, MDB_CP_COMPACT);
-    if (!rc)
-        rc = FAILPOINT("replace-copy");
-    if (!rc && fsync(fd) < 0)
-        rc = errno;
+    int rc = copy_to(v, fd);
     return rc ? view__error(v, rc, "copy", err) : mdbcheck_file(path, err);
 }
 
@@ -53,9 +60,10 @@ static int take_place(struct view *v, const char *path, struct err *err)
 {
     struct view_gen *gen;
     int r = write_copy(v, path, err);
+    if (r < 0)
+        return r;
     (void)FAILPOINT("replace-copied");
-    if (r == 0)
-        r = view__gen_open(v, path, 0, &gen, err);
+    r = view__gen_open(v, path, 0, &gen, err);
     if (r < 0)
         return r;
     v->names++;
@@ -115,36 +123,49 @@ int view__make_room(struct view *v, uint64_t room, struct err *err)
 {
     int r = v->is_unsynced ? sync_name(v, err) : 0;
     if (v->is_panic && !v->gen->is_read_only)
-        view__save_readers(v);
-    if (r == 0 && v->is_panic)
+        view__save_readers(v); /* also if the name could not be synced */
+    if (r < 0)
+        return r;
+    if (v->is_panic) {
         r = view_replace(v, err);
-    if (r == 0)
-        r = grow(v, v->is_full ? v->map_bytes + 1 : view_bytes(v) + room, err);
-    if (r == 0)
-        v->is_full = false;
-    return r;
+        if (r < 0)
+            return r;
+    }
+    r = grow(v, v->is_full ? v->map_bytes + 1 : view_bytes(v) + room, err);
+    if (r < 0)
+        return r;
+    v->is_full = false;
+    return 0;
 }
 
 /* ---- Keeping it small ---- */
 
-/* How many bytes of the file are in use; its tables and LMDB's own two. */
+/* Its tables and LMDB's own two. */
+static int sum_pages(const struct view_reader *reader, uint64_t *ret)
+{
+    const struct view_gen *g = reader->gen;
+    const MDB_dbi dbis[] = { 0, 1, g->cur, g->old, g->meta };
+    uint64_t used = 0;
+    for (size_t i = 0; i < ARRAY_LEN(dbis); i++) {
+        MDB_stat st = { 0 };
+        int rc = mdb_stat(reader->txn, dbis[i], &st);
+        if (rc)
+            return rc;
+        used += (st.ms_branch_pages + st.ms_leaf_pages + st.ms_overflow_pages) * st.ms_psize;
+    }
+    *ret = used;
+    return 0;
+}
+
+/* How many bytes of the file are in use. */
 static int used_bytes(struct view *v, uint64_t *ret, struct err *err)
 {
     struct view_reader *reader;
     int r = view_reader_begin(v, &reader, err);
     if (r < 0)
         return r;
-    const struct view_gen *g = reader->gen;
-    const MDB_dbi dbis[] = { 0, 1, g->cur, g->old, g->meta };
-    uint64_t used = 0;
-    int rc = 0;
-    for (size_t i = 0; !rc && i < ARRAY_LEN(dbis); i++) {
-        MDB_stat st = { 0 };
-        rc = mdb_stat(reader->txn, dbis[i], &st);
-        used += (st.ms_branch_pages + st.ms_leaf_pages + st.ms_overflow_pages) * st.ms_psize;
-    }
+    int rc = sum_pages(reader, ret);
     view_reader_end(reader);
-    *ret = used;
     return rc ? view__error(v, rc, "read", err) : 0;
 }
 

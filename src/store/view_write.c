@@ -28,6 +28,18 @@ static int write_error(struct view_write *w, int rc, struct err *err)
     return view__error(w->v, rc, "write", err);
 }
 
+static int open_cursors(struct view_write *w)
+{
+    const struct view_gen *g = w->v->gen;
+    int rc = mdb_txn_begin(g->env, NULL, 0, &w->txn);
+    if (rc)
+        return rc;
+    rc = mdb_cursor_open(w->txn, g->cur, &w->cur);
+    if (rc)
+        return rc;
+    return mdb_cursor_open(w->txn, g->old, &w->old);
+}
+
 int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, struct err *err)
 {
     int r = view__make_room(v, room, err);
@@ -35,11 +47,7 @@ int view_write_begin(struct view *v, uint64_t room, struct view_write **ret, str
         return r;
     struct view_write *w = mem_new(struct view_write);
     w->v = v;
-    int rc = mdb_txn_begin(v->gen->env, NULL, 0, &w->txn);
-    if (!rc)
-        rc = mdb_cursor_open(w->txn, v->gen->cur, &w->cur);
-    if (!rc)
-        rc = mdb_cursor_open(w->txn, v->gen->old, &w->old);
+    int rc = open_cursors(w);
     if (rc) {
         r = write_error(w, rc, err);
         if (w->txn)
@@ -144,13 +152,20 @@ static void give_back_pages(struct view *v)
         (void)ftruncate(fd, (off_t)view_bytes(v));
 }
 
-int view_write_commit(struct view_write *w, const struct view_meta *meta, struct err *err)
+static int finish(struct view_write *w, const struct view_meta *meta)
 {
     int rc = view__meta_put(w->txn, w->v->gen->meta, meta);
-    if (!rc)
-        rc = FAILPOINT("view-commit");
-    if (!rc && FAILPOINT("view-panic"))
-        rc = MDB_PANIC;
+    if (rc)
+        return rc;
+    rc = FAILPOINT("view-commit");
+    if (rc)
+        return rc;
+    return FAILPOINT("view-panic") ? MDB_PANIC : 0;
+}
+
+int view_write_commit(struct view_write *w, const struct view_meta *meta, struct err *err)
+{
+    int rc = finish(w, meta);
     if (rc) {
         int r = write_error(w, rc, err);
         view_write_abort(w);

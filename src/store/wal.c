@@ -82,14 +82,15 @@ static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     enum { PIECE = 1 << 20 };
     autofree char *zeros = mem_zalloc(PIECE);
-    int errnum = 0;
-    for (; off < end && !errnum; off += PIECE) {
+    for (; off < end; off += PIECE) {
         size_t n = end - off < PIECE ? (size_t)(end - off) : PIECE;
-        errnum = write_at(fd, (struct str){ zeros, n }, off);
-        if (!errnum && fdatasync(fd) < 0)
-            errnum = errno;
+        int errnum = write_at(fd, (struct str){ zeros, n }, off);
+        if (errnum)
+            return errnum;
+        if (fdatasync(fd) < 0)
+            return errno;
     }
-    return errnum;
+    return 0;
 }
 
 int wal__clear(int fd, uint64_t off, uint64_t end)
@@ -134,6 +135,17 @@ static uint64_t previous_first_rev(struct wal *w, uint64_t first_rev)
     return prev;
 }
 
+static int put_header(struct wal *w, int fd, const struct record_segment *head)
+{
+    char text[RECORD_SEGMENT_BYTES];
+    record_segment_write(head, text);
+    int errnum = write_at(fd, (struct str){ text, sizeof(text) }, 0);
+    if (errnum)
+        return errnum;
+    (void)FAILPOINT("rotate-headed");
+    return w->medium->sync(fd);
+}
+
 static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_ns,
                         struct record_segment *ret, struct err *err)
 {
@@ -149,12 +161,7 @@ static int write_header(struct wal *w, int fd, uint64_t first_rev, int64_t now_n
     };
     if (getrandom(&head.seed, sizeof(head.seed), 0) != sizeof(head.seed))
         return err_errno(err, errno, "random numbers");
-    char text[RECORD_SEGMENT_BYTES];
-    record_segment_write(&head, text);
-    int errnum = write_at(fd, (struct str){ text, sizeof(text) }, 0);
-    (void)FAILPOINT("rotate-headed");
-    if (!errnum)
-        errnum = w->medium->sync(fd);
+    int errnum = put_header(w, fd, &head);
     if (errnum)
         return err_errno(err, errnum, "write a new log segment in %s", w->dir);
     *ret = head;
@@ -319,6 +326,14 @@ bool wal_wants_next(struct wal *w)
     return wants;
 }
 
+static int fill_prepared(const struct wal *w, int fd)
+{
+    int errnum = write_zeros(fd, 0, w->segment_bytes);
+    if (errnum)
+        return errnum;
+    return FAILPOINT("wal-prepare");
+}
+
 int wal_prepare_next(struct wal *w, struct err *err)
 {
     (void)pthread_mutex_lock(&w->lock);
@@ -334,9 +349,7 @@ int wal_prepare_next(struct wal *w, struct err *err)
     autoclose int fd = w->medium->make(w->dir, prepared_name, err);
     if (fd < 0)
         return fd;
-    int errnum = write_zeros(fd, 0, w->segment_bytes);
-    if (!errnum)
-        errnum = FAILPOINT("wal-prepare");
+    int errnum = fill_prepared(w, fd);
     if (errnum)
         (void)ftruncate(fd, 0); /* the space is needed elsewhere now */
     (void)FAILPOINT("prepare-filled");
@@ -403,20 +416,30 @@ static struct wal_segment *take_oldest(struct wal *w, uint64_t floor)
     return seg;
 }
 
+static int drop_segment(struct wal *w, struct wal_segment *seg, struct err *err)
+{
+    int r = w->medium->drop(w->dir, seg->head.first_rev, err);
+    (void)FAILPOINT("compact-unlinked");
+    wal_segment_unref(seg);
+    return r;
+}
+
 int wal_drop(struct wal *w, uint64_t floor, struct err *err)
 {
-    struct wal_segment *seg;
     int r = ask(w, err);
+    if (r < 0)
+        return r;
     bool any = false;
-    while (r == 0 && (seg = take_oldest(w, floor))) {
-        r = w->medium->drop(w->dir, seg->head.first_rev, err);
-        (void)FAILPOINT("compact-unlinked");
-        wal_segment_unref(seg);
-        any = true;
+    for (struct wal_segment *seg; (seg = take_oldest(w, floor)); any = true) {
+        r = drop_segment(w, seg, err);
+        if (r < 0)
+            return r;
     }
-    if (r == 0 && any)
-        r = w->medium->sync_dir(w->dir, err);
-    if (any)
-        (void)FAILPOINT("compact-synced");
-    return r;
+    if (!any)
+        return 0;
+    r = w->medium->sync_dir(w->dir, err);
+    if (r < 0)
+        return r;
+    (void)FAILPOINT("compact-synced");
+    return 0;
 }

@@ -103,28 +103,41 @@ static void drop_unreadable(struct wal *w, struct err *err)
 
 enum care { MAY_CHANGE, MAY_NOT_CHANGE, TAKES_WHAT_IS_THERE };
 
+static int list_file(struct wal *w, DIR *d, const char *name, enum care care, struct err *err)
+{
+    uint64_t first_rev;
+    int r = parse_name(name, &first_rev) ? add_file(w, name, first_rev, err) : 0;
+    if (r < 0 && care != TAKES_WHAT_IS_THERE)
+        return r;
+    if (r < 0)
+        drop_unreadable(w, err);
+    if (care == MAY_CHANGE && str_ends(str_of(name), STR(".tmp")))
+        (void)unlinkat(dirfd(d), name, 0);
+    return 0;
+}
+
+static int list_files(struct wal *w, DIR *d, enum care care, struct err *err)
+{
+    for (struct dirent *ent; (ent = readdir(d));) {
+        int r = list_file(w, d, ent->d_name, care, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static int list_segments(struct wal *w, enum care care, struct err *err)
 {
     DIR *d = opendir(w->dir);
     if (!d)
         return err_errno(err, errno, "open %s", w->dir);
-    int r = 0;
-    struct dirent *ent;
-    while (r == 0 && (ent = readdir(d))) {
-        uint64_t first_rev;
-        if (parse_name(ent->d_name, &first_rev))
-            r = add_file(w, ent->d_name, first_rev, err);
-        if (r < 0 && care == TAKES_WHAT_IS_THERE) {
-            drop_unreadable(w, err);
-            r = 0;
-        }
-        if (care == MAY_CHANGE && str_ends(str_of(ent->d_name), STR(".tmp")))
-            (void)unlinkat(dirfd(d), ent->d_name, 0);
-    }
+    int r = list_files(w, d, care, err);
     (void)closedir(d);
-    if (r == 0 && w->n_segments)
+    if (r < 0)
+        return r;
+    if (w->n_segments)
         qsort(w->segments, w->n_segments, sizeof(*w->segments), by_first_rev);
-    return r;
+    return 0;
 }
 
 static int check_chain(struct wal *w, const struct wal_replay *replay, struct err *err)
@@ -189,6 +202,19 @@ static int judge_tail(struct wal *w, struct wal_segment *seg, uint64_t off, uint
     return r <= 0 ? r : damaged_at(w, seg, off, next_rev, err);
 }
 
+/* Does the segment, whose good records end at `off`, go as far as it should? */
+static int check_end(struct wal *w, struct wal_segment *seg, uint64_t end_rev, uint64_t off,
+                     uint64_t next_rev, struct err *err)
+{
+    bool is_last = end_rev == UINT64_MAX;
+    if (!is_last)
+        return next_rev == end_rev ? 0 : damaged_at(w, seg, off, next_rev, err);
+    int r = check_length(w, seg, err);
+    if (r < 0)
+        return r;
+    return judge_tail(w, seg, off, next_rev, err);
+}
+
 static int replay_all(struct wal *w, bool every, struct wal_replay *replay, uint64_t *ret_end,
                       struct err *err)
 {
@@ -202,12 +228,7 @@ static int replay_all(struct wal *w, bool every, struct wal_replay *replay, uint
         int r = replay_segment(w, seg, end_rev, replay, ret_end, err);
         if (r < 0)
             return r;
-        if (is_last)
-            r = check_length(w, seg, err);
-        if (r == 0 && is_last)
-            r = judge_tail(w, seg, *ret_end, replay->last_rev + 1, err);
-        if (r == 0 && !is_last && replay->last_rev + 1 != end_rev)
-            r = damaged_at(w, seg, *ret_end, replay->last_rev + 1, err);
+        r = check_end(w, seg, end_rev, *ret_end, replay->last_rev + 1, err);
         if (r < 0)
             return r;
     }
@@ -242,31 +263,38 @@ int wal_open(struct wal *w, struct wal_replay *replay, struct err *err)
 {
     uint64_t end = 0;
     int r = list_segments(w, MAY_CHANGE, err);
-    if (r == 0)
-        r = check_chain(w, replay, err);
-    if (r == 0)
-        r = replay_all(w, false, replay, &end, err);
-    if (r == 0 && w->n_segments)
-        r = settle_tail(w, end, err);
-    return r;
+    if (r < 0)
+        return r;
+    r = check_chain(w, replay, err);
+    if (r < 0)
+        return r;
+    r = replay_all(w, false, replay, &end, err);
+    if (r < 0)
+        return r;
+    if (w->n_segments)
+        return settle_tail(w, end, err);
+    return 0;
 }
 
 int wal_check(struct wal *w, struct wal_replay *replay, struct err *err)
 {
     uint64_t end = 0;
     int r = list_segments(w, MAY_NOT_CHANGE, err);
-    if (r == 0)
-        r = check_chain(w, replay, err);
-    if (r == 0)
-        r = replay_all(w, true, replay, &end, err);
-    return r;
+    if (r < 0)
+        return r;
+    r = check_chain(w, replay, err);
+    if (r < 0)
+        return r;
+    return replay_all(w, true, replay, &end, err);
 }
 
 int wal_salvage(struct wal *w, struct wal_replay *replay, struct err *err)
 {
     uint64_t next_rev = replay->applied_rev + 1;
     int r = list_segments(w, TAKES_WHAT_IS_THERE, err);
-    for (size_t i = 0; r == 0 && i < w->n_segments; i++) {
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < w->n_segments; i++) {
         struct wal_segment *seg = w->segments[i];
         bool is_last = i + 1 == w->n_segments;
         uint64_t end_rev = is_last ? UINT64_MAX : w->segments[i + 1]->head.first_rev, end;
@@ -275,11 +303,13 @@ int wal_salvage(struct wal *w, struct wal_replay *replay, struct err *err)
         if (seg->head.first_rev > next_rev)
             break;
         r = replay_segment(w, seg, end_rev, replay, &end, err);
+        if (r < 0)
+            return r;
         if (replay->last_rev + 1 > next_rev)
             next_rev = replay->last_rev + 1;
         if (replay->last_rev + 1 != end_rev)
             break;
     }
     replay->last_rev = next_rev - 1;
-    return r;
+    return 0;
 }

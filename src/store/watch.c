@@ -320,19 +320,25 @@ static bool deliver(struct poll *p, struct store_watch *w, const struct delivery
 
 /* ---- Live watches ---- */
 
-static int dispatch_to(struct poll *p, struct bucket *b, struct delivery *d, struct err *err)
+static int dispatch_live(struct poll *p, struct bucket *b, struct delivery *d, struct err *err)
 {
     struct store_feed *f = p->f;
-    int r = 0;
-    for (struct store_watch *w = b->live.first; w && r == 0; w = f->walk) {
+    for (struct store_watch *w = b->live.first; w; w = f->walk) {
         f->walk = w->next;
         if (d->rev <= w->seen)
             continue;
-        r = find_prev(p, d, err);
-        if (r == 0)
-            (void)deliver(p, w, d);
+        int r = find_prev(p, d, err);
+        if (r < 0)
+            return r;
+        (void)deliver(p, w, d);
     }
-    f->walk = NULL;
+    return 0;
+}
+
+static int dispatch_to(struct poll *p, struct bucket *b, struct delivery *d, struct err *err)
+{
+    int r = dispatch_live(p, b, d, err);
+    p->f->walk = NULL;
     return r;
 }
 
@@ -429,7 +435,9 @@ static int catch_up_event(struct poll *p, struct store_watch *w, const struct hi
     struct delivery d;
     delivery_init(&d, e);
     int r = find_prev(p, &d, err);
-    return r < 0 ? r : deliver(p, w, &d);
+    if (r < 0)
+        return r;
+    return deliver(p, w, &d);
 }
 
 /* Reads on for one watch; 1: it is still behind or caught up, 0: gone or full. */

@@ -11,6 +11,8 @@
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
 #include "server/discovery/openapi.h"
+#include "server/guard/guard.h"
+#include "server/guard/identity.h"
 #include "server/http/tally.h"
 #include "server/verbs/dispatch.h"
 #include "server/object/stored.h"
@@ -45,6 +47,10 @@ void live_start(struct live *l)
     const struct store_options opt = { .engine = STORE_MEMORY };
     assert_int_equal(store_open(&opt, &l->api.store, &err), 0);
     l->api.clock = &clock_system;
+    l->api.guard = guard_new(l->api.store, GUARD_ALWAYS_ALLOW);
+    assert_int_equal(identity_new(&(struct identity_options){ 0 }, l->api.store, l->api.clock,
+                                  &l->api.identity, &err),
+                     0);
     l->api.workers = workers_new(64, 100);
     l->api.read_workers = workers_new(8, 100);
     l->api.list_counts = list_counts_new();
@@ -130,6 +136,8 @@ void live_stop(struct live *l)
     tally_free(l->api.tally);
     turns_free(l->api.turns);
     custom_kinds_free(l->api.custom);
+    guard_free(l->api.guard);
+    identity_free(l->api.identity);
     store_close(l->api.store);
     arena_done(&l->arena);
 }

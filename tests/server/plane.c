@@ -5,6 +5,8 @@
 #include "api/typed.h"
 #include "base/json.h"
 #include "server/bootstrap.h"
+#include "server/guard/guard.h"
+#include "server/guard/identity.h"
 
 void plane_start(struct plane *p, const char *cidrs, const char *ports)
 {
@@ -14,12 +16,17 @@ void plane_start(struct plane *p, const char *cidrs, const char *ports)
     struct err err = ERR_INIT(&p->arena);
     if (service_ranges_parse(str_of(cidrs ? cidrs : "10.0.0.0/16"),
                              str_of(ports ? ports : "30000-32767"), &p->api.services, &err) < 0 ||
-        store_open(&opt, &p->api.store, &err) < 0 || bootstrap(&p->api, &err) < 0)
+        store_open(&opt, &p->api.store, &err) < 0 || bootstrap(&p->api, &err) < 0 ||
+        identity_new(&(struct identity_options){ 0 }, p->api.store, p->api.clock, &p->api.identity,
+                     &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
+    p->api.guard = guard_new(p->api.store, GUARD_ALWAYS_ALLOW);
 }
 
 void plane_stop(struct plane *p)
 {
+    guard_free(p->api.guard);
+    identity_free(p->api.identity);
     store_close(p->api.store);
     arena_done(&p->arena);
 }

@@ -449,23 +449,24 @@ static int read_all(struct reader *r, struct value *ret)
         struct value v = value_null();
         bool opened = false;
         int e = read_item(r, &v, &opened);
-        if (e == 0 && !opened && r->n == 0) {
+        if (e < 0)
+            return e;
+        if (!opened && r->n == 0) {
             *ret = v;
             return 0;
         }
-        if (e == 0 && !opened)
+        if (!opened)
             put(r, v);
-        while (e == 0 && is_full(r, &r->frames[r->n - 1])) {
+        while (is_full(r, &r->frames[r->n - 1])) {
             e = close_container(r, &v);
-            if (e == 0 && r->n == 0) {
+            if (e < 0)
+                return e;
+            if (r->n == 0) {
                 *ret = v;
                 return 0;
             }
-            if (e == 0)
-                put(r, v);
+            put(r, v);
         }
-        if (e < 0)
-            return e;
     }
 }
 

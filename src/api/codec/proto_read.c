@@ -308,11 +308,13 @@ static int read_map_entry(struct reader *r, const struct kind_field *f, const st
         return e;
     struct value key = value_null(), val = value_null();
     e = read_text(r, entry[1].bytes, &key);
-    if (e == 0 && entry[2].number)
-        e = read_one(r, f, &entry[2], &val);
-    if (e == 0)
-        value_put_new(r->scratch, map, value_str(&key), val);
-    return e;
+    if (e < 0)
+        return e;
+    e = entry[2].number ? read_one(r, f, &entry[2], &val) : 0;
+    if (e < 0)
+        return e;
+    value_put_new(r->scratch, map, value_str(&key), val);
+    return 0;
 }
 
 static int read_field(struct reader *r, const struct kind_field *f, const struct wire *w,
@@ -429,9 +431,11 @@ int proto_envelope_read(struct str bytes, struct proto_envelope *ret, struct err
     while (s.n) {
         struct wire w = { 0 };
         int e = next_field(&r, &s, &w);
-        if (e == 0 && w.number == 1)
+        if (e < 0)
+            return e;
+        if (w.number == 1)
             e = read_small(&r, w.bytes, type_meta);
-        if (e == 0 && (w.number == 3 || w.number == 4))
+        else if (w.number == 3 || w.number == 4)
             e = read_texts(&r, &w, 1);
         if (e < 0)
             return e;
@@ -447,6 +451,15 @@ int proto_envelope_read(struct str bytes, struct proto_envelope *ret, struct err
     return read_texts(&r, type_meta + 1, 2);
 }
 
+static int read_tree(struct reader *r, const struct kind_type *t, struct str raw,
+                     struct value *tree, struct value *ret)
+{
+    int e = read_message(r, t, raw, tree);
+    if (e < 0)
+        return e;
+    return typed_read(r->arena, t, tree, NULL, ret, r->err);
+}
+
 int proto_read(struct arena *a, const struct kind_type *t, struct str raw, struct str api_version,
                struct str kind, struct value *ret, struct err *err)
 {
@@ -459,9 +472,7 @@ int proto_read(struct arena *a, const struct kind_type *t, struct str raw, struc
         value_put_new(&scratch, &tree, STR("kind"), value_string(kind));
         value_put_new(&scratch, &tree, STR("apiVersion"), value_string(api_version));
     }
-    int e = read_message(&r, t, raw, &tree);
-    if (e == 0)
-        e = typed_read(a, t, &tree, NULL, ret, err);
+    int e = read_tree(&r, t, raw, &tree, ret);
     arena_done(&scratch);
     return e;
 }

@@ -32,13 +32,14 @@ struct api {
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct guard *guard;
-    struct identity *identity;
-    struct turns *turns; /* of writers of one object; NULL: they take none */
+    struct identity *identity; /* atomic: api_identity() */
+    struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     struct admission_choice admission;
     enum kind_choice versions; /* that are served */
     int64_t continue_ttl_ns;   /* how old a list can be that goes on; 0: as what is kept */
     bool hides_managers;       /* answers have no managedFields unless they are asked for */
+    bool aggregates_roles;     /* no controller does that: see aggregation.h */
     const char *scratch_dir;   /* for files that are made on the way, beside the store */
     struct loop *loops[API_LOOPS_MAX];
     struct watch_hub *hubs[API_LOOPS_MAX]; /* one a loop */
@@ -56,4 +57,10 @@ static inline size_t api_loop_index(const struct api *api, const struct loop *lo
     while (i + 1 < api->n_loops && api->loops[i] != loop)
         i++;
     return i;
+}
+
+/* Who is believed at the moment. It stays good until the server ends. */
+static inline const struct identity *api_identity(const struct api *api)
+{
+    return __atomic_load_n(&api->identity, __ATOMIC_ACQUIRE);
 }

@@ -143,17 +143,24 @@ static void install_newer(struct custom_kinds *k, struct custom *fresh, struct s
         custom_unref(fresh);
 }
 
+static int refresh(struct custom_kinds *k, struct arena *a, struct str name, struct err *err)
+{
+    struct value crd;
+    uint64_t rev;
+    int r = custom_read_definition(k, a, name, &crd, &rev, err);
+    if (r < 0)
+        return r;
+    install_newer(k, r == 1 ? custom_build(k, &crd, rev) : NULL, name, rev);
+    return 0;
+}
+
 int custom_kinds_refresh(struct custom_kinds *k, struct str name, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    struct value crd;
-    uint64_t rev;
-    int r = custom_read_definition(k, &a, name, &crd, &rev, err);
-    if (r >= 0)
-        install_newer(k, r == 1 ? custom_build(k, &crd, rev) : NULL, name, rev);
+    int r = refresh(k, &a, name, err);
     arena_done(&a);
-    return r < 0 ? r : 0;
+    return r;
 }
 
 int custom_kinds_load(struct custom_kinds *k, struct err *err)
@@ -382,9 +389,10 @@ static int fit_schema(struct arena *a, const struct kind_type *type, const struc
                       struct value *ret, struct err *err)
 {
     int r = type->custom->read(a, type, obj, NULL, ret, err);
-    if (r == 0)
-        type->custom->defaults(a, type, ret);
-    return r;
+    if (r < 0)
+        return r;
+    type->custom->defaults(a, type, ret);
+    return 0;
 }
 
 int custom_fit(struct arena *a, const struct kind_type *type, struct str version, struct value *obj,

@@ -323,16 +323,11 @@ static int write_definition(struct api *api, struct arena *a, struct str name, s
 
 /* ---- Settling ---- */
 
-static void list_others(struct api *api, struct others *o)
+static void free_all(struct custom **all, size_t n)
 {
-    o->all = custom_list_all(api->custom, &o->n);
-}
-
-static void free_others(struct others *o)
-{
-    for (size_t i = 0; i < o->n; i++)
-        custom_unref(o->all[i]);
-    free(o->all);
+    for (size_t i = 0; i < n; i++)
+        custom_unref(all[i]);
+    free(all);
 }
 
 /* 0, 1 to begin again, or an error. */
@@ -365,15 +360,28 @@ static int settle_one(struct api *api, struct str name, struct err *err)
         struct arena a;
         arena_init(&a);
         struct others o = { .but = name };
-        list_others(api, &o);
+        o.all = custom_list_all(api->custom, &o.n);
         struct err why = ERR_INIT(&a);
         r = settle_once(api, name, &o, &a, &why);
         if (r < 0)
             r = err_set(err, why.code, STR_FMT, STR_ARG(why.msg));
-        free_others(&o);
+        free_all(o.all, o.n);
         arena_done(&a);
     }
     return r < 0 ? r : custom_kinds_refresh(api->custom, name, err);
+}
+
+static int settle_each(struct api *api, struct custom **all, size_t n, struct str but,
+                       struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->names_accepted || str_eq(all[i]->name, but))
+            continue;
+        int r = settle_one(api, all[i]->name, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Names that this definition has given up may be what others of its group wait for. */
@@ -381,22 +389,21 @@ static int settle_waiting(struct api *api, struct str name, struct err *err)
 {
     size_t n;
     struct custom **all = custom_list_all(api->custom, &n);
-    int r = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (r == 0 && !all[i]->names_accepted && !str_eq(all[i]->name, name))
-            r = settle_one(api, all[i]->name, err);
-        custom_unref(all[i]);
-    }
-    free(all);
+    int r = settle_each(api, all, n, name, err);
+    free_all(all, n);
     return r;
+}
+
+static int settle_with_others(struct api *api, struct str name, struct err *err)
+{
+    int r = settle_one(api, name, err);
+    return r < 0 ? r : settle_waiting(api, name, err);
 }
 
 int custom_definition_settle(struct api *api, struct str name, struct err *err)
 {
     custom_kinds_begin(api->custom);
-    int r = settle_one(api, name, err);
-    if (r == 0)
-        r = settle_waiting(api, name, err);
+    int r = settle_with_others(api, name, err);
     custom_kinds_end(api->custom);
     if (api->on_kinds_changed)
         api->on_kinds_changed(api);
@@ -513,17 +520,23 @@ int custom_definition_finish(struct api *api, struct str name, struct err *err)
     return r < 0 ? r : custom_definition_settle(api, name, err);
 }
 
+static int finish_each(struct api *api, struct custom **all, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->established && all[i]->names_accepted && !all[i]->terminating)
+            continue;
+        int r = custom_definition_finish(api, all[i]->name, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 int custom_definition_resume(struct api *api, struct err *err)
 {
     size_t n;
     struct custom **all = custom_list_all(api->custom, &n);
-    int r = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool settled = all[i]->established && all[i]->names_accepted && !all[i]->terminating;
-        if (r == 0 && !settled)
-            r = custom_definition_finish(api, all[i]->name, err);
-        custom_unref(all[i]);
-    }
-    free(all);
+    int r = finish_each(api, all, n, err);
+    free_all(all, n);
     return r;
 }

@@ -104,24 +104,36 @@ static int commit(struct api *api, struct page *page, bool *ret_again, struct er
     return 0;
 }
 
-static int delete_round(struct api *api, struct str prefix, size_t *ret_left, bool *ret_again,
-                        struct err *err)
+static int delete_pages(struct api *api, struct arena *a, struct str prefix, size_t *ret_left,
+                        bool *ret_again, struct err *err)
 {
-    struct arena a;
-    arena_init(&a);
     struct str start = STR("");
     struct page page = { .more = true };
-    int r = 0;
     *ret_left = 0;
     *ret_again = false;
-    while (r == 0 && page.more) {
-        r = read_page(api, &a, prefix, &start, &page, err);
-        if (r == 0)
-            r = commit(api, &page, ret_again, err);
+    while (page.more) {
+        int r = read_page(api, a, prefix, &start, &page, err);
+        if (r < 0)
+            return r;
+        r = commit(api, &page, ret_again, err);
+        if (r < 0)
+            return r;
         *ret_left += page.waiting;
     }
-    arena_done(&a);
-    return r;
+    return 0;
+}
+
+static int delete_rounds(struct api *api, struct str prefix, size_t *ret_left, struct err *err)
+{
+    for (bool again = true; again;) {
+        struct arena a;
+        arena_init(&a);
+        int r = delete_pages(api, &a, prefix, ret_left, &again, err);
+        arena_done(&a);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int custom_objects_delete(struct api *api, const struct value *crd, size_t *ret_left,
@@ -130,11 +142,8 @@ int custom_objects_delete(struct api *api, const struct value *crd, size_t *ret_
     struct arena a;
     arena_init(&a);
     struct str prefix;
-    bool again = prefix_of(&a, crd, &prefix);
-    int r = 0;
     *ret_left = 0;
-    while (r == 0 && again)
-        r = delete_round(api, prefix, ret_left, &again, err);
+    int r = prefix_of(&a, crd, &prefix) ? delete_rounds(api, prefix, ret_left, err) : 0;
     arena_done(&a);
     return r;
 }

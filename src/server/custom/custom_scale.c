@@ -35,11 +35,14 @@ int custom_scale_read(const struct schema_scale *paths, const struct value *obj,
                            paths->selector.n ? schema_scale_value(obj, paths->selector) : NULL;
     *ret = (struct scale_parts){ .has_replicas = replicas, .selector = value_str(selector) };
     int r = read_number(paths->spec_replicas, replicas, &ret->replicas, err);
-    if (r == 0)
-        r = read_number(paths->status_replicas, running, &ret->running, err);
-    if (r == 0 && selector && selector->type != VALUE_STRING)
-        r = wrong_type(paths->selector, selector, "string", err);
-    return r;
+    if (r < 0)
+        return r;
+    r = read_number(paths->status_replicas, running, &ret->running, err);
+    if (r < 0)
+        return r;
+    if (selector && selector->type != VALUE_STRING)
+        return wrong_type(paths->selector, selector, "string", err);
+    return 0;
 }
 
 static struct str quoted(struct err *err, struct str path)

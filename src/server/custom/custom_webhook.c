@@ -142,14 +142,18 @@ static int check_review(struct review *r, const struct value *review, const stru
     if (!value_is(response, VALUE_OBJECT))
         response = NULL;
     int fault = check_type(r, review);
-    if (fault == 0 && !response)
-        fault = failed(r, STR("no response provided"));
-    if (fault == 0)
-        fault = check_origin(r, response);
-    if (fault == 0)
-        fault = check_result(r, response);
+    if (fault < 0)
+        return fault;
+    if (!response)
+        return failed(r, STR("no response provided"));
+    fault = check_origin(r, response);
+    if (fault < 0)
+        return fault;
+    fault = check_result(r, response);
+    if (fault < 0)
+        return fault;
     *ret = value_get(response, STR("convertedObjects"));
-    return fault < 0 ? fault : check_count(r, *ret);
+    return check_count(r, *ret);
 }
 
 /* ---- One object ---- */
@@ -268,11 +272,14 @@ static int take_map(struct review *r, size_t i, const char *field, const struct 
                                          "invalid metadata.%s of type %s in converted object",
                                          field, go_type(map)));
     int fault = check_texts(r, i, field, map);
-    if (fault == 0 && !(was && value_eq(was, map)))
-        fault = check_rules(r, i, str_eq(key, STR("labels")), map);
-    if (fault == 0)
-        value_put(r->arena, meta, key, value_borrow(map));
-    return fault;
+    if (fault < 0)
+        return fault;
+    bool is_same = was && value_eq(was, map);
+    fault = is_same ? 0 : check_rules(r, i, str_eq(key, STR("labels")), map);
+    if (fault < 0)
+        return fault;
+    value_put(r->arena, meta, key, value_borrow(map));
+    return 0;
 }
 
 /* Puts the metadata back that were sent. */
@@ -289,11 +296,13 @@ static int restore_meta(struct review *r, size_t i, const struct value *in, stru
                                          go_type(answered)));
     struct value meta = was ? value_borrow(was) : value_object(), kept = value_borrow(answered);
     int fault = take_map(r, i, "labels", &kept, &meta);
-    if (fault == 0)
-        fault = take_map(r, i, "annotations", &kept, &meta);
-    if (fault == 0)
-        value_put(r->arena, out, STR("metadata"), meta);
-    return fault;
+    if (fault < 0)
+        return fault;
+    fault = take_map(r, i, "annotations", &kept, &meta);
+    if (fault < 0)
+        return fault;
+    value_put(r->arena, out, STR("metadata"), meta);
+    return 0;
 }
 
 static int take_objects(struct review *r, const struct value *objects)
@@ -336,8 +345,9 @@ static int ask(struct review *r, bool *ret_answered)
         return failed(r, why.msg);
     *ret_answered = true;
     int fault = read_review(r, answer, &review);
-    if (fault == 0)
-        fault = check_review(r, &review, &objects);
+    if (fault < 0)
+        return fault;
+    fault = check_review(r, &review, &objects);
     return fault < 0 ? fault : take_objects(r, objects);
 }
 
@@ -367,25 +377,32 @@ static bool is_empty(const struct value *obj)
     return obj->n == 2 && kind_of(obj).n && api_version_of(obj).n;
 }
 
+static int convert_one(struct arena *a, const struct kind_type *from, const struct kind_type *to,
+                       struct value *obj, struct err *err)
+{
+    bool answered;
+    value_put(a, obj, STR("apiVersion"), value_string(convert_api_version(a, from)));
+    if (!is_empty(obj))
+        return custom_webhook_call(a, custom_version_of_type(to), obj, 1, &answered, err);
+    value_put(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    return 0;
+}
+
 int custom_webhook_convert(struct arena *a, const struct kind_type *from,
                            const struct kind_type *to, struct value *in, struct value *ret,
                            struct err *err)
 {
     struct value obj = value_share(in);
-    bool answered;
-    int r = 0;
     if (from == to) {
         *ret = obj;
         return 0;
     }
-    value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, from)));
-    if (is_empty(&obj))
-        value_put(a, &obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
-    else
-        r = custom_webhook_call(a, custom_version_of_type(to), &obj, 1, &answered, err);
-    if (r == 0)
-        r = to->custom->read(a, to, &obj, NULL, ret, err);
-    if (r == 0)
-        to->custom->defaults(a, to, ret);
-    return r;
+    int r = convert_one(a, from, to, &obj, err);
+    if (r < 0)
+        return r;
+    r = to->custom->read(a, to, &obj, NULL, ret, err);
+    if (r < 0)
+        return r;
+    to->custom->defaults(a, to, ret);
+    return 0;
 }

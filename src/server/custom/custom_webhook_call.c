@@ -129,9 +129,10 @@ static int read_named(struct lookup *l, struct str plural, struct value *ret, st
     struct str key =
         stored_key(l->arena, resource, l->webhook->service_ns, l->webhook->service_name);
     int r = store_snap_get(l->snap, key, &e, err);
-    if (r == 1)
-        r = stored_read(l->arena, resource->type, &e, ret, err) < 0 ? -(int)err->code : 1;
-    return r;
+    if (r <= 0)
+        return r;
+    r = stored_read(l->arena, resource->type, &e, ret, err);
+    return r < 0 ? r : 1;
 }
 
 /* The number of the port that has the wanted name; 0 if none has. */
@@ -227,10 +228,15 @@ static int find_endpoint(struct lookup *l, const struct value *service, struct e
                        "no service port %lld found for service \"" STR_FMT "\"",
                        (long long)w->service_port, STR_ARG(w->service_name));
     int r = look_into_slices(l, err);
-    if (r == 0 && !l->ret.n)
-        r = look_into_endpoints(l, err);
-    if (r < 0 || l->ret.n)
+    if (r < 0)
         return r;
+    if (!l->ret.n) {
+        r = look_into_endpoints(l, err);
+        if (r < 0)
+            return r;
+    }
+    if (l->ret.n)
+        return 0;
     if (!cluster_ip.n || str_eq(cluster_ip, STR("None")))
         return no_endpoints(l, err);
     l->ret = join(l->arena, cluster_ip, w->service_port);
@@ -431,7 +437,8 @@ int custom_webhook__post(struct arena *a, const struct custom *c, struct str bod
         return post_failed(a, w, transport_words(a, to, &why), err);
     }
     r = check_reply(a, &reply, err);
-    if (r == 0)
-        *ret = reply.body;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = reply.body;
+    return 0;
 }

@@ -402,31 +402,36 @@ static int send_kind(struct swagger *s, const struct kind_resource *r, enum part
 
 static int send_kinds(struct swagger *s, const struct catalog *c, enum part part)
 {
-    int r = 0;
     for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; r == 0 && k < c->versions[i].n; k++)
-            if (c->versions[i].resources[k]->type->custom)
-                r = send_kind(s, c->versions[i].resources[k], part);
-    return r;
+        for (size_t k = 0; k < c->versions[i].n; k++) {
+            const struct kind_resource *resource = c->versions[i].resources[k];
+            int r = resource->type->custom ? send_kind(s, resource, part) : 0;
+            if (r < 0)
+                return r;
+        }
+    return 0;
+}
+
+/* A piece of what is built in, and then what custom kinds add to it. */
+static int send_part(struct swagger *s, const struct catalog *c, struct str piece, enum part part)
+{
+    int r = send_piece(s, piece);
+    return r < 0 ? r : send_kinds(s, c, part);
 }
 
 static int send_swagger(struct swagger *s, const struct catalog *c)
 {
     const struct document *d = s->built_in;
-    if (s->proto) {
-        int r = send_piece(s, d->text);
-        return r < 0 ? r : send_kinds(s, c, MESSAGE);
-    }
-    struct str text = d->text;
-    int r = send_piece(s, str_take(text, d->ends.paths));
-    if (r == 0)
-        r = send_kinds(s, c, PATHS);
-    if (r == 0)
-        r = send_piece(
-            s, str_take(str_skip(text, d->ends.paths), d->ends.definitions - d->ends.paths));
-    if (r == 0)
-        r = send_kinds(s, c, DEFINITIONS);
-    return r < 0 ? r : send_piece(s, str_skip(text, d->ends.definitions));
+    if (s->proto)
+        return send_part(s, c, d->text, MESSAGE);
+    struct str rest = str_skip(d->text, d->ends.paths);
+    int r = send_part(s, c, str_take(d->text, d->ends.paths), PATHS);
+    if (r < 0)
+        return r;
+    r = send_part(s, c, str_take(rest, d->ends.definitions - d->ends.paths), DEFINITIONS);
+    if (r < 0)
+        return r;
+    return send_piece(s, str_skip(d->text, d->ends.definitions));
 }
 
 static void run_swagger(struct http_exchange *x, void *arg) /* thread: worker */

@@ -10,7 +10,7 @@ bool filter_authenticate(struct filter_request *r)
 {
     struct err err = ERR_INIT(http_arena(r->x));
     size_t loop = api_loop_index(r->api, http_loop(r->x));
-    if (identity_find(r->api->identity, loop, http_arena(r->x), r->http, &r->user, &err) < 0) {
+    if (identity_find(api_identity(r->api), loop, http_arena(r->x), r->http, &r->user, &err) < 0) {
         log_debug("a request was not authenticated", LOG_STR("client", r->http->peer->address),
                   LOG_ERR(&err));
         reply_refusal(r->x, ERR_UNAUTHORIZED, "Unauthorized");

@@ -344,6 +344,19 @@ static void copy_names(struct arena *a, const struct identity_names *from,
         to->items[to->n] = arena_str(a, from->items[to->n]);
 }
 
+/* Names of headers are compared in lower case. */
+static void copy_headers(struct arena *a, const struct identity_names *from,
+                         struct identity_names *to)
+{
+    for (to->n = 0; to->n < from->n; to->n++) {
+        struct str name = from->items[to->n];
+        char *text = arena_dup(a, name.p, name.n);
+        for (size_t k = 0; k < name.n; k++)
+            text[k] = (char)(text[k] >= 'A' && text[k] <= 'Z' ? text[k] | 0x20 : text[k]);
+        to->items[to->n] = (struct str){ text, name.n };
+    }
+}
+
 static void copy_or(struct arena *a, const struct identity_names *from, struct str usual,
                     struct identity_names *to)
 {
@@ -357,10 +370,10 @@ static void set_names(struct identity *i, const struct identity_options *opt)
     copy_or(&i->arena, &opt->issuers, IDENTITY_ISSUER, &i->issuers);
     copy_or(&i->arena, &opt->audiences, i->issuers.items[0], &i->audiences);
     copy_names(&i->arena, &opt->proxy.allowed, &i->proxy.allowed);
-    copy_names(&i->arena, &opt->proxy.user_headers, &i->proxy.user_headers);
-    copy_names(&i->arena, &opt->proxy.uid_headers, &i->proxy.uid_headers);
-    copy_names(&i->arena, &opt->proxy.group_headers, &i->proxy.group_headers);
-    copy_names(&i->arena, &opt->proxy.extra_prefixes, &i->proxy.extra_prefixes);
+    copy_headers(&i->arena, &opt->proxy.user_headers, &i->proxy.user_headers);
+    copy_headers(&i->arena, &opt->proxy.uid_headers, &i->proxy.uid_headers);
+    copy_headers(&i->arena, &opt->proxy.group_headers, &i->proxy.group_headers);
+    copy_headers(&i->arena, &opt->proxy.extra_prefixes, &i->proxy.extra_prefixes);
     i->accounts.issuers = i->issuers.items;
     i->accounts.n_issuers = i->issuers.n;
     i->accounts.audiences = i->audiences.items;

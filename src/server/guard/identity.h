@@ -19,15 +19,17 @@ struct identity_names {
     size_t n;
 };
 
-/* Which headers of a front proxy say for whom it speaks, in lower case, and which proxies may
- * (none: all that its authority has signed). */
+/* Which headers of a front proxy say for whom it speaks, and which proxies may (none: all that its
+ * authority has signed). */
 struct identity_proxy {
+    struct str ca; /* PEM; the TLS context verifies by it */
     struct identity_names allowed, user_headers, uid_headers, group_headers, extra_prefixes;
 };
 
 struct identity_options {
     const char *token_file; /* of static tokens (auth/token_file.h); NULL: none */
     bool no_anonymous;      /* who shows nothing is refused */
+    struct str client_ca;   /* PEM; the TLS context verifies by it */
     /* Service accounts: PEM of the key that signs, and of keys that are believed beside it. Without
      * a signing key there are no new tokens. */
     struct str signing_key, more_keys;

@@ -109,8 +109,9 @@ static int read_claims(struct decoder *d, const struct value *obj)
 {
     struct str api_version;
     int r = claimed_text(d, obj, STR("apiVersion"), &api_version);
-    if (r == 0)
-        r = claimed_text(d, obj, STR("kind"), &d->claimed.kind);
+    if (r < 0)
+        return r;
+    r = claimed_text(d, obj, STR("kind"), &d->claimed.kind);
     if (r < 0)
         return r;
     struct str version = api_version, group = STR("");
@@ -256,8 +257,9 @@ static int read_proto(struct decoder *d, struct value *ret)
     value_put_new(d->arena, &claims, STR("apiVersion"), value_string(envelope.api_version));
     value_put_new(d->arena, &claims, STR("kind"), value_string(envelope.kind));
     int r = read_claims(d, &claims);
-    if (r == 0)
-        r = check_claims(d, NULL);
+    if (r < 0)
+        return r;
+    r = check_claims(d, NULL);
     if (r < 0)
         return r;
     if (proto_read(d->arena, d->want, envelope.raw, convert_api_version(d->arena, d->want),
@@ -356,8 +358,9 @@ static int type_tree(struct decoder *d, struct value *tree, enum decode_validati
                          "\"json:\\\"kind,omitempty\\\"\" }",
                          go_type(tree)));
     int r = read_claims(d, tree);
-    if (r == 0)
-        r = d->want->custom ? check_custom_claims(d, tree, validation) : check_claims(d, tree);
+    if (r < 0)
+        return r;
+    r = d->want->custom ? check_custom_claims(d, tree, validation) : check_claims(d, tree);
     if (r < 0)
         return r;
     struct typed_notes notes = { .n = 0 };

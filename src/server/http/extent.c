@@ -62,12 +62,15 @@ int extent_read(struct call *c, struct extent *ret, struct err *err)
 {
     *ret = (struct extent){ .began_ms = clock_wall_ns(c->api->clock) / NS_PER_MS };
     int r = selection_read(c->arena, &c->req, false, &ret->sel, err);
-    if (r == 0 && c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &ret->include, err);
-    if (r == 0 && c->format.as == FORMAT_PARTIAL)
-        r = refuse_partial(c->req.resource, err);
     if (r < 0)
         return r;
+    if (c->format.as == FORMAT_TABLE) {
+        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &ret->include, err);
+        if (r < 0)
+            return r;
+    }
+    if (c->format.as == FORMAT_PARTIAL)
+        return refuse_partial(c->req.resource, err);
     ret->prefix = selection_prefix(c->arena, c->stored, &ret->sel);
     return choose_revision(c, ret, err);
 }

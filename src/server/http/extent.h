@@ -3,13 +3,11 @@
  *
  * A list shows it, a delete of the collection deletes it and then shows it; both read and check
  * the same parameters here, before anything happens. Rules only: waiting for a revision that is
- * not there yet is the caller's. */
+ * not there yet is the caller's (await.h). */
 #pragma once
 
 #include "server/http/call.h"
 #include "server/http/selection.h"
-
-enum { EXTENT_WAIT_MS = 3000 }; /* for a revision that is not there yet */
 
 struct extent {
     struct selection sel;

@@ -189,8 +189,9 @@ int options_read_delete(struct call *c, struct delete_options *ret, struct err *
     struct value options;
     int r =
         c->http->body.n ? decode_delete_options(c, &options, err) : delete_params(c, &options, err);
-    if (r == 0)
-        r = options_delete_of(c, &options, ret, err);
+    if (r < 0)
+        return r;
+    r = options_delete_of(c, &options, ret, err);
     if (r < 0)
         return r;
     if (ret->propagation == OPTIONS_DEFAULT && str_eq(c->stored->plural, STR("jobs")))

@@ -114,10 +114,10 @@ static int read_selectors(struct arena *a, const struct request *req, struct sel
         .aliases = r->aliases,
         .n_aliases = r->n_aliases,
     };
-    int result = labels_parse(a, request_param(req, STR("labelSelector")), &s->labels, err);
-    if (result == 0)
-        result = fields_parse(a, request_param(req, STR("fieldSelector")), &rules, &s->fields, err);
-    return result;
+    int e = labels_parse(a, request_param(req, STR("labelSelector")), &s->labels, err);
+    if (e < 0)
+        return e;
+    return fields_parse(a, request_param(req, STR("fieldSelector")), &rules, &s->fields, err);
 }
 
 /* The name in the path of an old-style watch. */
@@ -155,10 +155,12 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
     struct selection s = { .bookmarks = request_flag(req, STR("allowWatchBookmarks")) };
     int64_t limit = 0;
     int r = read_selectors(a, req, &s, err);
-    if (r == 0)
-        r = request_int(req, STR("timeoutSeconds"), &s.timeout_sec, err);
-    if (r >= 0)
-        r = request_int(req, STR("limit"), &limit, err);
+    if (r < 0)
+        return r;
+    r = request_int(req, STR("timeoutSeconds"), &s.timeout_sec, err);
+    if (r < 0)
+        return r;
+    r = request_int(req, STR("limit"), &limit, err);
     if (r < 0)
         return r;
 
@@ -169,10 +171,13 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
     else
         check_list(&e, &sent);
     r = field_errors_report(&e, STR("meta.k8s.io"), STR("ListOptions"), STR(""), err);
-    if (r == 0 && req->name.p)
-        r = add_name(a, req->name, &s, err);
     if (r < 0)
         return r;
+    if (req->name.p) {
+        r = add_name(a, req->name, &s, err);
+        if (r < 0)
+            return r;
+    }
     s.version = sent.version;
     s.token = sent.token;
     s.initial = sent.initial;
@@ -241,23 +246,31 @@ static int match_labels(const struct selection *s, struct selection_subject *sub
     return labels_match_value(&s->labels, value_dig(from, "metadata", "labels"));
 }
 
+static bool match_key(const struct selection *s, const struct selection_subject *subject)
+{
+    struct str ns, name;
+    stored_key_parts(subject->encoder->stored, subject->entry.key, &ns, &name);
+    return fields_match_key(&s->fields, ns, name);
+}
+
+static int match_tree(const struct selection *s, struct selection_subject *subject, struct err *err)
+{
+    const struct value *tree;
+    int r = selection_tree(subject, &tree, err);
+    return r < 0 ? r : fields_match(&s->fields, tree);
+}
+
+/* What is cheap comes first. */
 int selection_matches(const struct selection *s, struct selection_subject *subject, struct err *err)
 {
-    int r = 1;
-    if (s->fields.n && s->by_key) {
-        struct str ns, name;
-        stored_key_parts(subject->encoder->stored, subject->entry.key, &ns, &name);
-        r = fields_match_key(&s->fields, ns, name);
+    if (s->fields.n && s->by_key && !match_key(s, subject))
+        return 0;
+    if (!labels_empty(&s->labels)) {
+        int r = match_labels(s, subject, err);
+        if (r <= 0)
+            return r;
     }
-    if (r > 0 && !labels_empty(&s->labels))
-        r = match_labels(s, subject, err);
-    if (r > 0 && !s->by_key) {
-        const struct value *tree;
-        r = selection_tree(subject, &tree, err);
-        if (r == 0)
-            r = fields_match(&s->fields, tree);
-    }
-    return r;
+    return s->by_key ? 1 : match_tree(s, subject, err);
 }
 
 int selection_too_new(struct err *err, uint64_t wanted, uint64_t newest)

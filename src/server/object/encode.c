@@ -179,15 +179,18 @@ int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
 {
     struct value shown;
     const struct kind_type *type = e->resource->type;
-    int r = 0;
+    int r;
     switch (e->format.as) {
     case FORMAT_OBJECT:
         r = to_asked(a, e, obj, &shown, err);
-        if (r == 0)
-            encode_hide(a, e, &shown);
+        if (r < 0)
+            return r;
+        encode_hide(a, e, &shown);
         break;
     case FORMAT_TABLE:
         r = encode_table_of(a, e, obj, true, &shown, err);
+        if (r < 0)
+            return r;
         type = NULL;
         break;
     case FORMAT_PARTIAL:
@@ -196,9 +199,8 @@ int encode_object(struct buf *out, struct arena *a, const struct encoder *e,
         type = kind_type_find(STR("meta"), STR("v1"), STR("PartialObjectMetadata"));
         break;
     }
-    if (r == 0)
-        encode_tree(out, a, &e->format, type, &shown);
-    return r;
+    encode_tree(out, a, &e->format, type, &shown);
+    return 0;
 }
 
 int encode_read(struct arena *a, const struct encoder *e, const struct store_entry *entry,

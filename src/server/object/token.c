@@ -165,11 +165,13 @@ int token_read(struct arena *a, struct str text, struct str prefix, struct token
     struct str version = STR("");
     struct token t = { 0 };
     int r = read_fields(a, &doc, &version, &t, err);
-    if (r == 0)
-        r = check(a, version, prefix, &t, err);
-    if (r == 0)
-        *ret = t;
-    return r;
+    if (r < 0)
+        return r;
+    r = check(a, version, prefix, &t, err);
+    if (r < 0)
+        return r;
+    *ret = t;
+    return 0;
 }
 
 /* ---- Writing ---- */

@@ -11,6 +11,7 @@
 #include "api/validate/validate.h"
 #include "server/http/corrupt.h"
 #include "api/errors.h"
+#include "server/registry/aggregation.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim.h"
 #include "server/object/stored.h"
@@ -305,6 +306,7 @@ void registry__written(struct call *c, struct str name, bool gone)
     struct err err = ERR_INIT(c->arena);
     int r = 0;
     guard_changed(c->api->guard, c->stored, c->req.ns, name);
+    aggregation_follow(c);
     if (custom_definition_is(c->stored)) {
         r = custom_definition_finish(c->api, name, &err);
     } else if (gone && v) {

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include "base/limits.h"
+#include "server/registry/managers.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim_internal.h"
 #include "server/object/stored.h"
@@ -69,6 +70,9 @@ static struct str address_bytes(struct claim *cl, struct str address, bool is_v6
     value_put_new(a, &ref, STR("name"), value_string(cl->name));
     struct value *spec = value_add(a, &obj, STR("spec"), value_object());
     value_put_new(a, spec, STR("parentRef"), ref);
+    struct call own = *cl->call;
+    own.req.resource = own.stored = kind_stored_named(STR("networking.k8s.io"), STR("ipaddresses"));
+    managers_update(&own, managers_own_request(&own, STR("")), NULL, &obj);
     autobuf bytes = { 0 };
     stored_write(&bytes, NULL, &obj);
     return arena_str(a, buf_str(&bytes));
@@ -132,9 +136,8 @@ int service_claim__any_address(struct claim *cl, const struct service_range *ran
         return 0;
     }
     struct str prefix = ip_key(cl->call, STR(""));
-    int r = find_free(cl, prefix, band, size, add_address, range, &place);
-    if (r == 0)
-        r = find_free(cl, prefix, 0, band, add_address, range, &place);
+    int found = find_free(cl, prefix, band, size, add_address, range, &place);
+    int r = found ? found : find_free(cl, prefix, 0, band, add_address, range, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a serviceIP for Service "
@@ -204,9 +207,8 @@ int service_claim__any_port(struct claim *cl, int64_t *ret)
         claim_port(cl, *ret);
         return 0;
     }
-    int r = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
-    if (r == 0)
-        r = find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
+    int found = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
+    int r = found ? found : find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a nodePort: range is full");

@@ -7,8 +7,9 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "server/custom/custom_page.h"
+#include "server/http/await.h"
 #include "server/http/extent.h"
+#include "server/http/sweep.h"
 #include "server/registry/registry.h"
 #include "server/object/stored.h"
 #include "server/verbs/verbs.h"
@@ -23,16 +24,17 @@ struct collection {
     bool is_pinned;     /* the client has said which revision */
     uint64_t begun_rev; /* what is newer stays */
     struct encoder enc;
-    struct buf start; /* where to go on */
+    struct sweep sweep;
+    struct sweep_cursor at;
     struct arena page;
     struct str names[NAMES_AT_ONCE], spaces[NAMES_AT_ONCE];
     size_t n;
     uint64_t taken; /* over all pages */
 };
 
-static bool is_full(const struct collection *p)
+static bool has_all(const struct collection *p)
 {
-    return p->n == NAMES_AT_ONCE || (p->of.sel.limit && p->taken == p->of.sel.limit);
+    return p->of.sel.limit && p->taken == p->of.sel.limit;
 }
 
 static int take_entry(struct collection *p, const struct store_entry *e, struct err *err)
@@ -51,65 +53,46 @@ static int take_entry(struct collection *p, const struct store_entry *e, struct 
     return 0;
 }
 
-static void go_behind(struct collection *p, struct str key)
+static int begin_page(struct collection *p, struct err *err)
 {
-    buf_reset(&p->start);
-    buf_str_add(&p->start, key);
-    buf_byte(&p->start, '\0'); /* the key right behind it */
+    p->sweep.rev = p->of.rev;
+    int r = sweep_begin(&p->sweep, &p->at, SWEEP_ALL, err);
+    if (r == -ERR_EXPIRED && !p->is_pinned) {
+        /* So much was deleted that its beginning has left the history: it goes on with what is
+         * there now. */
+        err_clear(err);
+        p->of.rev = p->sweep.rev = 0;
+        r = sweep_begin(&p->sweep, &p->at, SWEEP_ALL, err);
+    }
+    return r == -ERR_EXPIRED ? extent_expired(p->call, &p->of, p->of.start, err) : r;
 }
 
-/* The same where selecting takes a webhook: the snapshot ends before that is asked. */
-static int take_converted(struct collection *p, const struct custom_version *kind,
-                          struct store_snap *snap, struct err *err)
+/* 1 if there may be more. */
+static int take_names(struct collection *p, struct err *err)
 {
-    const struct custom_page_options options = { .api = p->call->api, .to = kind };
-    struct custom_page *page = custom_page_new(&options);
     struct store_entry e;
-    int r =
-        custom_page_fill(page, snap, p->of.prefix, p->of.sel.is_single, buf_str(&p->start), 0, err);
-    store_snap_end(snap);
-    if (r == 0)
-        custom_page_convert(page);
-    while (r >= 0 && !is_full(p) && (r = custom_page_next(page, &e, err)) == 1) {
+    while (p->n < NAMES_AT_ONCE) {
+        int r = has_all(p) ? SWEEP_OVER : sweep_next(&p->sweep, &e, err);
+        if (r != SWEEP_OBJECT)
+            return r == SWEEP_LATER ? 1 : r;
         r = take_entry(p, &e, err);
-        go_behind(p, e.key);
+        if (r < 0)
+            return r;
     }
-    bool is_last = custom_page_is_last(page) || (p->of.sel.limit && p->taken == p->of.sel.limit);
-    custom_page_drop(page);
-    return r < 0 ? r : !is_last;
+    return 1;
 }
 
 /* Names of the next objects, read in one go; 1 if there may be more. */
 static int read_page(struct collection *p, struct err *err)
 {
-    struct store_snap *snap;
-    struct store_entry e;
-    const struct custom_version *kind = custom_version_of(p->call->stored);
     arena_reset(&p->page);
     p->n = 0;
-    int r = store_snap_begin(p->call->api->store, p->of.rev, &snap, err);
-    if (r == -ERR_EXPIRED && !p->is_pinned) {
-        /* So much was deleted that its beginning has left the history: it goes on with what is
-         * there now. */
-        err_clear(err);
-        p->of.rev = 0;
-        r = store_snap_begin(p->call->api->store, 0, &snap, err);
-    }
-    if (r == -ERR_EXPIRED)
-        return extent_expired(p->call, &p->of, p->of.start, err);
+    int r = begin_page(p, err);
     if (r < 0)
         return r;
-    if (kind && kind->of->webhook && !p->of.sel.by_key)
-        return take_converted(p, kind, snap, err);
-    store_range_begin(snap, p->of.prefix, arena_str(&p->page, buf_str(&p->start)));
-    while (!is_full(p) && (r = store_range_next(snap, &e, err)) == 1) {
-        r = p->of.sel.is_single && !str_eq(e.key, p->of.prefix) ? 0 : take_entry(p, &e, err);
-        if (r < 0)
-            break;
-        go_behind(p, e.key);
-    }
-    store_snap_end(snap);
-    return r < 0 ? r : p->n == NAMES_AT_ONCE;
+    r = take_names(p, err);
+    sweep_end(&p->sweep);
+    return r;
 }
 
 /* ---- One page, by several hands ---- */
@@ -227,18 +210,32 @@ static void answer(struct http_exchange *x, void *arg)
     verb_list_at(p->call, p->begun_rev);
 }
 
-static int delete_all(struct collection *p, const struct delete_options *o, struct err *err)
+static int delete_pages(struct collection *p, const struct delete_options *o, struct err *err)
 {
     int more = 1;
-    arena_init(&p->page);
     while (more > 0) {
         more = read_page(p, err);
-        int r = more < 0 ? more : delete_page(p, o, err);
+        if (more < 0)
+            return more;
+        int r = delete_page(p, o, err);
         if (r < 0)
-            more = r;
+            return r;
     }
-    arena_done(&p->page);
-    return more;
+    return 0;
+}
+
+/* Who selects by key alone need not have objects converted. */
+static void prepare_sweep(struct collection *p)
+{
+    const struct sweep_options options = {
+        .api = p->call->api,
+        .prefix = p->of.prefix,
+        .is_single = p->of.sel.is_single,
+        .kind = custom_version_of(p->call->stored),
+    };
+    sweep_init(&p->sweep, &options);
+    sweep_cursor_set(&p->at, p->of.start);
+    p->at.as_stored = p->of.sel.by_key;
 }
 
 /* All that could be refused is, before the first object goes. */
@@ -246,32 +243,42 @@ static int prepare(struct collection *p, struct delete_options *ret, struct err 
 {
     struct call *c = p->call;
     int r = options_read_delete(c, ret, err);
-    if (r == 0)
-        r = extent_read(c, &p->of, err);
     if (r < 0)
         return r;
-    struct store *store = c->api->store;
-    if (store_wait(store, p->of.wait_rev, EXTENT_WAIT_MS * NS_PER_MS, NULL) < 0)
-        return selection_too_new(err, p->of.wait_rev, store_rev(store));
+    r = extent_read(c, &p->of, err);
+    if (r < 0)
+        return r;
+    r = await_on_worker(c->api->store, p->of.wait_rev, err);
+    if (r < 0)
+        return r;
     p->is_pinned = p->of.rev || p->of.goes_on;
     if (!p->of.rev)
-        p->of.rev = store_rev(store);
+        p->of.rev = store_rev(c->api->store);
     p->begun_rev = p->of.rev;
-    buf_str_add(&p->start, p->of.start);
+    prepare_sweep(p);
     return 0;
+}
+
+static int delete_all(struct collection *p, struct err *err)
+{
+    struct delete_options options;
+    int r = prepare(p, &options, err);
+    if (r < 0)
+        return r;
+    return p->of.prefix.n ? delete_pages(p, &options, err) : 0;
 }
 
 void verb_delete_collection(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
-    struct delete_options options;
     struct collection *p = arena_new(c->arena, struct collection);
     p->call = c;
     p->enc = (struct encoder){ .resource = c->req.resource, .stored = c->stored };
-    int r = prepare(p, &options, &err);
-    if (r == 0 && p->of.prefix.n)
-        r = delete_all(p, &options, &err);
-    buf_done(&p->start);
+    arena_init(&p->page);
+    int r = delete_all(p, &err);
+    arena_done(&p->page);
+    sweep_done(&p->sweep);
+    sweep_cursor_done(&p->at);
     if (r < 0)
         call_fail(c, &err);
     else

@@ -90,14 +90,15 @@ static int read_shown(struct got *g, struct buf *out, struct err *err)
     if (c->format.as == FORMAT_TABLE)
         r = encode_include_parse(request_param(&c->req, STR("includeObject")), &g->encoder.include,
                                  err);
-    return r < 0 ? r : read_object(g, out, err);
+    if (r < 0)
+        return r;
+    return read_object(g, out, err);
 }
 
 static void send(struct call *c, int r, struct buf *bytes, struct err *err)
 {
-    if (r == 0 && c->format.as == FORMAT_PARTIAL_LIST)
-        r = refuse_list(c->req.resource, err);
-    if (r < 0) {
+    bool is_list = r == 0 && c->format.as == FORMAT_PARTIAL_LIST;
+    if (r < 0 || (is_list && refuse_list(c->req.resource, err) < 0)) {
         call_fail(c, err);
         return;
     }

@@ -1,29 +1,24 @@
 /* list.c - LIST: all objects of a collection, or a page of them, as of one revision.
  *
- * Runs on the loop, in turns. A turn reads a bounded number of objects from a snapshot of its own,
- * always of the same revision, and goes on behind the last key in the next one, so that a list of
- * any length holds up nobody and pins no page of the store. What it makes is bounded by what the
- * client takes.
+ * Runs on the loop, in turns (sweep.h), so that a list of any length holds up nobody and pins no
+ * page of the store. What it makes is bounded by what the client takes.
  *
  * A list begins by holding what it makes. If it ends while that is little, the answer is whole and
  * has a length. Else the head is sent, and then object by object; where the head has to know more
  * than the revision (where the page ends, how long a protobuf message is) the rest is read once
  * ahead for it. A Table whose rows depend on each other (columns.h) is kept as trees until its end,
  * if it is not too long. A revision that leaves the history meanwhile, or damage, cuts the answer
- * off.
- *
- * Custom objects that only a webhook can show in the version asked for are read in pages, which a
- * worker has converted before the loop goes on with them (custom_page.h). */
+ * off. */
 #include <stdlib.h>
 
 #include "api/columns/columns.h"
 #include "base/idiom.h"
 #include "net/accept.h"
 #include "net/gzip.h"
-#include "net/loop.h"
+#include "server/http/await.h"
 #include "server/http/corrupt.h"
-#include "server/custom/custom_page.h"
 #include "server/http/extent.h"
+#include "server/http/sweep.h"
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
 #include "server/verbs/list_writer.h"
@@ -33,29 +28,26 @@
 #include "base/banned.h"
 
 enum {
-    TURN_BYTES = 256 << 10, /* made, or read ahead, or parsed, in one turn */
-    TURN_WORK = 250000,     /* values looked at for the columns of custom kinds */
-    TURN_OBJECTS = 1000,    /* looked at in one turn */
-    TURN_KEYS = 10000,      /* or only counted */
+    TURN_WORK = 250000,     /* values looked at for the columns of custom kinds, in one turn */
+    TURN_KEYS = 10000,      /* only counted, in one turn */
     PIECE_BYTES = 64 << 10, /* sent at once */
     HOLD_BYTES = 256 << 10, /* before it is streamed */
     GZIP_LEAST = 128 << 10, /* as upstream: smaller answers are sent as they are */
     GZIP_LEVEL = 1,
-    WHOLE_MAX = 1000,  /* objects of a Table that is printed as a whole */
-    WAIT_STEP_MS = 20, /* for a revision that is not there yet */
+    WHOLE_MAX = 1000, /* objects of a Table that is printed as a whole */
 };
 
 enum phase { LIST_HOLDS, LIST_READS_AHEAD, LIST_SENDS };
 
 /* How far a list has been read. */
 struct cursor {
-    struct buf start; /* the key to go on with; empty: the beginning */
+    struct sweep_cursor at;
     uint64_t n_items;
 };
 
 struct list {
     struct call *c;
-    struct extent of; /* its revision is fixed by the first turn, if it is not before */
+    struct extent of;
     struct encoder enc;
     enum phase phase;
     bool is_done_already; /* what it shows has been deleted */
@@ -64,28 +56,17 @@ struct list {
     uint64_t n_from_here; /* objects of this page and behind it; 0: not known */
     struct str page_end;  /* the key that the next page begins with */
     struct list_meta meta;
+    struct sweep sweep;
     struct cursor made, ahead, left;
-    const struct custom_version *kind; /* whose objects a webhook converts, else NULL */
-    struct custom_page *page;          /* what comes next of them; NULL: it has to be read */
-    const struct cursor *page_at;      /* what is read from the page */
-    bool page_is_away, page_is_used;
+    size_t work;                /* of this turn, for the columns of custom kinds */
     const struct value **whole; /* of a Table that is printed as a whole, else NULL */
     size_t n_whole;
     struct buf out; /* made, not sent */
     struct arena scratch;
     struct gzip *gzip; /* of a streamed answer */
     bool wants_gzip;
-    int64_t give_up_ns;
+    struct await await;
     struct loop_timer wait;
-    struct loop_msg turn;
-    bool turn_is_posted;
-};
-
-/* What one turn has done. */
-struct turn {
-    struct store_snap *snap;
-    size_t n_objects, bytes, work;
-    struct str last_key; /* good until the snapshot ends */
 };
 
 /* ---- The end ---- */
@@ -93,10 +74,10 @@ struct turn {
 static void list_done(struct list *l)
 {
     loop_timer_cancel(&l->wait);
-    l->page = custom_page_drop(l->page);
-    buf_done(&l->made.start);
-    buf_done(&l->ahead.start);
-    buf_done(&l->left.start);
+    sweep_done(&l->sweep);
+    sweep_cursor_done(&l->made.at);
+    sweep_cursor_done(&l->ahead.at);
+    sweep_cursor_done(&l->left.at);
     buf_done(&l->out);
     arena_done(&l->scratch);
     l->gzip = gzip_free(l->gzip);
@@ -230,57 +211,11 @@ static void end_sending(struct list *l)
 
 /* ---- Reading ---- */
 
-static bool turn_is_over(const struct list *l, const struct turn *t)
+static bool turn_is_over(const struct list *l)
 {
-    if (t->n_objects >= TURN_OBJECTS || t->bytes >= TURN_BYTES || t->work >= TURN_WORK)
+    if (sweep_is_enough(&l->sweep) || l->work >= TURN_WORK)
         return true;
     return l->phase == LIST_SENDS && http_reply_room(l->c->x) == 0;
-}
-
-static void cursor_save(struct cursor *at, const struct turn *t)
-{
-    if (!t->last_key.p)
-        return;
-    buf_reset(&at->start);
-    buf_str_add(&at->start, t->last_key);
-    buf_byte(&at->start, '\0');
-}
-
-/* Whether what this cursor reads has to be converted. Reading ahead only counts, unless it takes
- * the objects to know which count. */
-static bool is_converted(const struct list *l, const struct cursor *at)
-{
-    return l->kind && l->of.prefix.n && !(at == &l->ahead && selection_is_all(&l->of.sel));
-}
-
-/* NEEDS_PAGE: there may be more, but it must be converted first. */
-enum { NEEDS_PAGE = 2 };
-
-static int next_converted(struct list *l, struct store_entry *ret, struct err *err)
-{
-    int r = l->page ? custom_page_next(l->page, ret, err) : 0;
-    if (r != 0 || (l->page && custom_page_is_last(l->page)))
-        return r;
-    l->page_is_used = true; /* the turn still has its last key */
-    return NEEDS_PAGE;
-}
-
-/* As it is stored. */
-static int next_stored(struct list *l, const struct cursor *at, const struct turn *t,
-                       struct store_entry *ret, struct err *err)
-{
-    if (!l->of.prefix.n)
-        return 0;
-    if (!l->of.sel.is_single)
-        return store_range_next(t->snap, ret, err);
-    bool is_read = at->start.n || t->last_key.p;
-    return is_read ? 0 : store_snap_get(t->snap, l->of.prefix, ret, err);
-}
-
-static int next_entry(struct list *l, const struct cursor *at, const struct turn *t,
-                      struct store_entry *ret, struct err *err)
-{
-    return is_converted(l, at) ? next_converted(l, ret, err) : next_stored(l, at, t, ret, err);
 }
 
 /* Prints what was kept, and from here on row by row. */
@@ -321,8 +256,8 @@ static struct list_size_of size_key(const struct list *l, const struct selection
 }
 
 /* A selected object: made into the buffer or, ahead of it, only counted. */
-static int take_object(struct list *l, struct cursor *at, struct turn *t,
-                       struct selection_subject *subject, struct err *err)
+static int take_object(struct list *l, struct cursor *at, struct selection_subject *subject,
+                       struct err *err)
 {
     bool ahead = l->phase == LIST_READS_AHEAD;
     at->n_items++;
@@ -343,7 +278,7 @@ static int take_object(struct list *l, struct cursor *at, struct turn *t,
         return r;
     if (ahead && sizes)
         list_sizes_keep(sizes, &key, (uint32_t)(l->out.n - before));
-    t->bytes += l->out.n - before;
+    l->sweep.bytes += l->out.n - before;
     if (ahead) {
         l->meta.bytes += l->out.n - before;
         l->out.n = before;
@@ -353,31 +288,31 @@ static int take_object(struct list *l, struct cursor *at, struct turn *t,
     return 0;
 }
 
+static bool page_is_full(const struct list *l, const struct cursor *at)
+{
+    return l->of.sel.limit && at->n_items == l->of.sel.limit;
+}
+
 static void set_remaining(struct list *l, uint64_t n)
 {
     l->meta.remaining = n;
-    list_counts_keep(l->c->api->list_counts, l->of.prefix, l->of.rev, l->page_end, n);
+    list_counts_keep(l->c->api->list_counts, l->of.prefix, l->sweep.rev, l->page_end, n);
 }
 
 /* The page is full: where does the next one begin, and how much is left? */
-static int end_page(struct list *l, struct cursor *at, const struct turn *t, struct err *err)
+static int end_page(struct list *l, struct cursor *at, struct err *err)
 {
-    struct store_entry entry;
-    cursor_save(at, t);
-    if (is_converted(l, at))
-        store_range_begin(t->snap, l->of.prefix, buf_str(&at->start));
-    int r = next_stored(l, at, t, &entry, err);
+    int r = sweep_peek(&l->sweep, err);
     if (r <= 0 || l->has_read_ahead)
         return r < 0 ? r : 0;
-    l->page_end = arena_str(l->c->arena, buf_str(&at->start));
-    const struct token next = { (int64_t)l->of.rev, l->of.began_ms, l->page_end };
+    l->page_end = arena_str(l->c->arena, buf_str(&at->at.start));
+    const struct token next = { (int64_t)l->sweep.rev, l->of.began_ms, l->page_end };
     l->meta.token = token_write(l->c->arena, &next, l->of.prefix);
     if (!selection_is_all(&l->of.sel))
         return 0;
     l->meta.has_remaining = true;
     l->left.n_items = 0;
-    buf_reset(&l->left.start);
-    buf_str_add(&l->left.start, l->page_end);
+    sweep_cursor_set(&l->left.at, l->page_end);
     if (l->n_from_here > at->n_items)
         set_remaining(l, l->n_from_here - at->n_items);
     else
@@ -385,67 +320,58 @@ static int end_page(struct list *l, struct cursor *at, const struct turn *t, str
     return 0;
 }
 
-/* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
-static int scan(struct list *l, struct cursor *at, struct turn *t, struct err *err)
+/* Looks at the next object. 1 if there may be more, 0 at the end of the list. */
+static int read_object(struct list *l, struct cursor *at, struct err *err)
 {
-    if (l->of.prefix.n && !l->of.sel.is_single && !is_converted(l, at))
-        store_range_begin(t->snap, l->of.prefix, buf_str(&at->start));
-    while (!turn_is_over(l, t)) {
-        if (l->of.sel.limit && at->n_items == l->of.sel.limit)
-            return end_page(l, at, t, err);
-        arena_reset(&l->scratch);
-        struct selection_subject subject = { .arena = &l->scratch, .encoder = &l->enc };
-        int r = next_entry(l, at, t, &subject.entry, err);
-        if (r == NEEDS_PAGE)
+    arena_reset(&l->scratch);
+    struct selection_subject subject = { .arena = &l->scratch, .encoder = &l->enc };
+    int r = sweep_next(&l->sweep, &subject.entry, err);
+    if (r != SWEEP_OBJECT)
+        return r;
+    r = selection_matches(&l->of.sel, &subject, err);
+    if (r > 0)
+        r = take_object(l, at, &subject, err);
+    if (r < 0)
+        return r;
+    if (subject.has_tree || subject.has_stored)
+        l->sweep.bytes += subject.entry.value.n;
+    return SWEEP_OBJECT;
+}
+
+/* Reads on from a cursor. 1 if there is more, 0 at the end of the list or of the page. */
+static int read_objects(struct list *l, struct cursor *at, struct err *err)
+{
+    while (!turn_is_over(l)) {
+        if (page_is_full(l, at))
+            return end_page(l, at, err);
+        int r = read_object(l, at, err);
+        if (r == SWEEP_LATER)
             return 1;
-        if (r <= 0)
+        if (r != SWEEP_OBJECT)
             return r;
-        t->last_key = subject.entry.key;
-        t->n_objects++;
-        r = selection_matches(&l->of.sel, &subject, err);
-        if (r > 0)
-            r = take_object(l, at, t, &subject, err);
-        if (r < 0)
-            return r;
-        if (subject.has_tree || subject.has_stored)
-            t->bytes += subject.entry.value.n;
     }
     return 1;
 }
 
 /* Counts on, key by key. */
-static int count(struct list *l, struct store_snap *snap, struct err *err)
+static int count(struct list *l, struct err *err)
 {
-    struct turn t = { .snap = snap };
     struct store_entry entry;
-    int r = 1;
-    store_range_begin(snap, l->of.prefix, buf_str(&l->left.start));
-    for (; t.n_objects < TURN_KEYS && r > 0; t.n_objects++) {
-        r = store_range_next(snap, &entry, err);
-        if (r > 0) {
-            t.last_key = entry.key;
-            l->left.n_items++;
+    while (l->sweep.n_objects < TURN_KEYS) {
+        int r = sweep_next(&l->sweep, &entry, err);
+        if (r < 0)
+            return r;
+        if (r == SWEEP_OVER) {
+            l->is_counting = false;
+            set_remaining(l, l->left.n_items);
+            return 0;
         }
+        l->left.n_items++;
     }
-    cursor_save(&l->left, &t);
-    if (r == 0) {
-        l->is_counting = false;
-        set_remaining(l, l->left.n_items);
-    }
-    return r < 0 ? r : 0;
+    return 0;
 }
 
 /* ---- Turns ---- */
-
-static void run_turn(struct list *l);
-
-static void on_turn(struct loop *loop, struct loop_msg *m)
-{
-    (void)loop;
-    struct list *l = container_of(m, struct list, turn);
-    l->turn_is_posted = false;
-    run_turn(l);
-}
 
 static void give_up(struct list *l)
 {
@@ -454,29 +380,18 @@ static void give_up(struct list *l)
     http_abort(x);
 }
 
-/* Others first. */
-static void post_turn(struct list *l)
-{
-    if (l->turn_is_posted)
-        return;
-    l->turn_is_posted = true;
-    l->turn.run = on_turn;
-    loop_later(http_loop(l->c->x), &l->turn);
-}
-
 static void on_room(void *arg, struct http_exchange *x)
 {
     (void)x;
     struct list *l = arg;
-    if (!l->page_is_away)
-        post_turn(l);
+    sweep_post(&l->sweep);
 }
 
 static void on_gone(void *arg, struct http_exchange *x)
 {
     (void)x;
     struct list *l = arg;
-    if (!l->turn_is_posted) /* else the turn will find out */
+    if (!sweep_is_posted(&l->sweep)) /* else the turn will find out */
         give_up(l);
 }
 
@@ -485,7 +400,7 @@ static void go_on(struct list *l)
     const struct http_events events = { .arg = l, .on_room = on_room, .on_gone = on_gone };
     http_listen_to(l->c->x, &events);
     if (l->phase != LIST_SENDS || http_reply_room(l->c->x) > 0)
-        post_turn(l);
+        sweep_post(&l->sweep);
 }
 
 /* Too much to hold: the head must go out. */
@@ -501,12 +416,11 @@ static void stop_holding(struct list *l)
     l->phase = LIST_READS_AHEAD;
     l->meta.bytes = l->out.n;
     l->ahead.n_items = l->made.n_items;
-    buf_reset(&l->ahead.start);
-    buf_str_add(&l->ahead.start, buf_str(&l->made.start));
+    sweep_cursor_set(&l->ahead.at, buf_str(&l->made.at.start));
 }
 
 /* What a turn has come to: `r` is 1 if there is more, 0 if not. */
-static void after_scan(struct list *l, int r)
+static void after_turn(struct list *l, int r)
 {
     switch (l->phase) {
     case LIST_HOLDS:
@@ -542,118 +456,106 @@ static void after_scan(struct list *l, int r)
 
 static struct cursor *cursor_of(struct list *l)
 {
+    if (l->is_counting)
+        return &l->left;
     return l->phase == LIST_READS_AHEAD ? &l->ahead : &l->made;
 }
 
-static void on_page(void *arg, struct custom_page *p)
+/* How many objects the cursor has to read, so far as that is known. */
+static uint64_t wanted(const struct list *l, const struct cursor *at)
 {
-    struct list *l = arg;
-    (void)p;
-    l->page_is_away = false;
-    run_turn(l);
+    if (page_is_full(l, at))
+        return 0;
+    return l->of.sel.limit && selection_is_all(&l->of.sel) ? l->of.sel.limit - at->n_items
+                                                           : SWEEP_ALL;
 }
 
-/* The next page. 1 if it is on its way, 0 if it is there. */
-static int read_page(struct list *l, struct err *err)
+/* What a turn does between its beginning and its end. */
+static int use_turn(struct list *l, struct cursor *at, struct err *err)
 {
-    const struct custom_page_options options = {
-        .api = l->c->api, .loop = http_loop(l->c->x), .to = l->kind, .done = on_page, .arg = l
-    };
-    const struct cursor *at = cursor_of(l);
-    bool is_limited = l->of.sel.limit && selection_is_all(&l->of.sel);
-    struct store_snap *snap;
-    int r = store_snap_begin(l->c->api->store, l->of.rev, &snap, err);
-    if (r == -ERR_EXPIRED)
-        return extent_expired(l->c, &l->of, buf_str(&l->made.start), err);
-    if (r < 0)
+    if (l->is_counting)
+        return count(l, err);
+    int r = read_objects(l, at, err);
+    if (r != 0 || !l->is_counting)
         return r;
-    l->of.rev = store_snap_rev(snap);
-    l->page_at = at;
-    l->page = custom_page_new(&options);
-    r = custom_page_fill(l->page, snap, l->of.prefix, l->of.sel.is_single, buf_str(&at->start),
-                         is_limited ? l->of.sel.limit - at->n_items : 0, err);
-    store_snap_end(snap);
-    if (r == 0)
-        l->page_is_away = custom_page_send(l->page);
-    return r < 0 ? r : l->page_is_away;
+    sweep_switch(&l->sweep, &l->left.at);
+    return count(l, err);
 }
 
-/* Whether the next turn needs a page that is not there. */
-static bool needs_page(struct list *l)
-{
-    const struct cursor *at = cursor_of(l);
-    if (l->is_counting || !is_converted(l, at))
-        return false;
-    if (l->page_at != at || l->page_is_used)
-        l->page = custom_page_drop(l->page);
-    l->page_is_used = false;
-    return !l->page && !(l->of.sel.limit && at->n_items == l->of.sel.limit);
-}
+/* WAITS: the next turn comes by itself. */
+enum { WAITS = 2 };
 
 static int read_turn(struct list *l, struct err *err)
 {
-    struct turn t = { 0 };
     struct cursor *at = cursor_of(l);
-    int r = store_snap_begin(l->c->api->store, l->of.rev, &t.snap, err);
+    int r = sweep_begin(&l->sweep, &at->at, wanted(l, at), err);
     if (r == -ERR_EXPIRED)
-        return extent_expired(l->c, &l->of, buf_str(&l->made.start), err);
-    if (r < 0)
-        return r;
-    l->of.rev = l->meta.rev = store_snap_rev(t.snap);
-    if (!l->is_counting) {
-        l->enc.work = &t.work;
-        r = scan(l, at, &t, err);
-        l->enc.work = NULL;
-        cursor_save(at, &t);
-    }
-    if (r == 0 && l->is_counting)
-        r = count(l, t.snap, err);
-    store_snap_end(t.snap);
+        return extent_expired(l->c, &l->of, buf_str(&l->made.at.start), err);
+    if (r != 0)
+        return r < 0 ? r : WAITS;
+    l->meta.rev = l->sweep.rev;
+    l->work = 0;
+    r = use_turn(l, at, err);
+    sweep_end(&l->sweep);
     return r;
 }
 
-static void run_turn(struct list *l)
+static void run_turn(void *arg)
 {
+    struct list *l = arg;
     if (http_is_gone(l->c->x)) {
         give_up(l);
         return;
     }
     struct err err = ERR_INIT(l->c->arena);
-    int r = needs_page(l) ? read_page(l, &err) : 0;
-    if (r == 1)
-        return; /* on_page() goes on */
-    if (r == 0)
-        r = read_turn(l, &err);
+    int r = read_turn(l, &err);
+    if (r == WAITS)
+        return;
     if (r < 0)
         list_fail(l, &err);
     else if (l->is_counting)
         go_on(l);
     else
-        after_scan(l, r);
+        after_turn(l, r);
 }
 
 /* ---- The beginning ---- */
 
-/* A revision that we do not have yet may come: others may have seen it where we have not. */
 static void wait_for_revision(struct list *l)
 {
-    struct loop *loop = http_loop(l->c->x);
-    uint64_t newest = store_rev(l->c->api->store);
-    if (newest >= l->of.wait_rev) {
-        run_turn(l);
-    } else if (loop_now_ns(loop) >= l->give_up_ns) {
-        struct err err = ERR_INIT(l->c->arena);
-        (void)selection_too_new(&err, l->of.wait_rev, newest);
+    struct err err = ERR_INIT(l->c->arena);
+    int r = await_look(&l->await, http_loop(l->c->x), &l->wait, &err);
+    if (r < 0)
         list_fail(l, &err);
-    } else {
-        loop_timer_set(loop, &l->wait, loop_now_ns(loop) + WAIT_STEP_MS * NS_PER_MS);
-    }
+    else if (r > 0)
+        run_turn(l);
 }
 
 static void on_wait(struct loop_timer *timer)
 {
     struct list *l = container_of(timer, struct list, wait);
     wait_for_revision(l);
+}
+
+/* `rev`: of what was deleted meanwhile; 0: as the client has said. */
+static void prepare_sweep(struct list *l, uint64_t rev)
+{
+    struct call *c = l->c;
+    const struct sweep_options options = {
+        .api = c->api,
+        .loop = http_loop(c->x),
+        .prefix = l->of.prefix,
+        .is_single = l->of.sel.is_single,
+        .rev = rev ? rev : l->of.rev,
+        .kind = custom_version_of(c->stored),
+        .run = run_turn,
+        .arg = l,
+    };
+    sweep_init(&l->sweep, &options);
+    sweep_cursor_set(&l->made.at, l->of.start);
+    /* Reading ahead only counts, unless it takes the objects to know which count. */
+    l->ahead.at.as_stored = selection_is_all(&l->of.sel);
+    l->left.at.as_stored = true;
 }
 
 static int prepare(struct list *l, struct err *err)
@@ -663,13 +565,10 @@ static int prepare(struct list *l, struct err *err)
     if (r < 0)
         return r;
     l->enc.include = l->of.include;
-    buf_str_add(&l->made.start, l->of.start);
     if (!l->of.goes_on || !l->of.rev ||
         !list_counts_find(c->api->list_counts, l->of.prefix, l->of.rev, l->of.start,
                           &l->n_from_here))
         l->n_from_here = 0;
-    const struct custom_version *kind = custom_version_of(c->stored);
-    l->kind = kind && kind->of->webhook ? kind : NULL;
     if (c->format.as == FORMAT_TABLE && columns_need_whole_list(c->stored))
         l->whole = arena_array(c->arena, const struct value *, WHOLE_MAX);
     return 0;
@@ -690,6 +589,7 @@ void verb_list_at(struct call *c, uint64_t rev)
         .resource = c->req.resource,
         .stored = c->stored,
         .now_ns = clock_wall_ns(c->api->clock),
+        .work = &l->work,
     };
     arena_init(&l->scratch);
     if (prepare(l, &err) < 0) {
@@ -697,12 +597,11 @@ void verb_list_at(struct call *c, uint64_t rev)
         return;
     }
     l->is_done_already = rev;
-    if (rev)
-        l->of.rev = rev;
+    prepare_sweep(l, rev);
     struct str accepted = http_header_get(c->http, STR("accept-encoding"));
     l->wants_gzip = accepted.n && accept_encoding(c->arena, accepted, STR("gzip"));
     l->wait.on_fire = on_wait;
-    l->give_up_ns = loop_now_ns(http_loop(c->x)) + EXTENT_WAIT_MS * NS_PER_MS;
+    l->await = await_from_now(http_loop(c->x), c->api->store, l->of.wait_rev);
     const struct http_events events = { .arg = l, .on_room = on_room, .on_gone = on_gone };
     http_listen_to(c->x, &events);
     wait_for_revision(l);

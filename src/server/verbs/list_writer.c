@@ -371,21 +371,26 @@ static void write_item(struct buf *out, struct arena *a, const struct encoder *e
     }
 }
 
+static int write_subject(struct buf *out, const struct encoder *e,
+                         struct selection_subject *subject, struct err *err)
+{
+    struct value item;
+    if (is_spliced(e, &subject->entry))
+        return splice_item(out, e, &subject->entry, err);
+    int r = item_tree(e, subject, &item, err);
+    if (r < 0)
+        return r;
+    write_item(out, subject->arena, e, &item);
+    return 0;
+}
+
 int list_writer_item(struct buf *out, const struct encoder *e, struct selection_subject *subject,
                      bool is_first, struct err *err)
 {
     size_t before = out->n;
     if (e->format.media == FORMAT_JSON && !is_first)
         buf_byte(out, ',');
-    int r;
-    if (is_spliced(e, &subject->entry)) {
-        r = splice_item(out, e, &subject->entry, err);
-    } else {
-        struct value item;
-        r = item_tree(e, subject, &item, err);
-        if (r == 0)
-            write_item(out, subject->arena, e, &item);
-    }
+    int r = write_subject(out, e, subject, err);
     if (r < 0)
         out->n = before;
     return r;

@@ -2,7 +2,12 @@
  * do something? Nothing is stored; the answer is the question with a status. */
 #include "api/defaults/defaults.h"
 #include "api/field_errors.h"
+#include "api/names.h"
 #include "api/validate/validate.h"
+#include "base/buf.h"
+#include "base/idiom.h"
+#include "select/fields.h"
+#include "select/labels.h"
 #include "server/guard/guard.h"
 #include "server/registry/managers.h"
 #include "server/verbs/review.h"
@@ -54,48 +59,44 @@ static const struct user *named_user(struct arena *a, const struct value *spec)
     return user;
 }
 
-/* Requirements that name one value each; others are passed over, which asks for more. */
-static struct fields_selector required_fields(struct arena *a, const struct value *list,
-                                              bool *ret_skipped)
+static bool is_field_requirement(const struct value *r)
+{
+    struct str op = value_text(r, "operator");
+    const struct value *values = value_get(r, STR("values"));
+    return (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) && value_is(values, VALUE_ARRAY) &&
+           values->n == 1;
+}
+
+/* Requirements that cannot be read are passed over, which asks for more. */
+static struct fields_selector required_fields(struct arena *a, const struct value *list)
 {
     struct fields_term *terms = arena_array(a, struct fields_term, list->n);
     size_t n = 0;
-    value_each_item (it, list) {
-        const struct value *values = value_get(it, STR("values"));
-        struct str relation = value_text(it, "operator");
-        bool is_negated = str_eq(relation, STR("NotIn"));
-        if (!value_is(values, VALUE_ARRAY) || values->n != 1 ||
-            !(is_negated || str_eq(relation, STR("In")))) {
-            *ret_skipped = true;
-            continue;
-        }
-        terms[n++] = (struct fields_term){ .field = value_text(it, "key"),
-                                           .value = value_str(value_at(values, 0)),
-                                           .negated = is_negated };
-    }
+    value_each_item (it, list)
+        if (is_field_requirement(it))
+            terms[n++] = (struct fields_term){
+                .field = value_text(it, "key"),
+                .value = value_str(value_at(value_get(it, STR("values")), 0)),
+                .negated = str_eq(value_text(it, "operator"), STR("NotIn")),
+            };
     return (struct fields_selector){ terms, n };
 }
 
-static struct fields_selector asked_fields(struct arena *a, const struct value *selector,
-                                           bool *ret_skipped)
+static struct fields_selector asked_fields(struct arena *a, const struct value *selector)
 {
     const struct value *list = value_get(selector, STR("requirements"));
     struct str raw = value_text(selector, "rawSelector");
     struct fields_selector fields = { 0 };
-    struct err err = ERR_INIT(a);
-    *ret_skipped = false;
+    struct err ignored = ERR_INIT(a);
     if (value_is(list, VALUE_ARRAY) && list->n)
-        return required_fields(a, list, ret_skipped);
-    if (!raw.n || fields_parse(a, raw, NULL, &fields, &err) == 0)
-        return fields;
-    *ret_skipped = true;
-    return (struct fields_selector){ 0 };
+        return required_fields(a, list);
+    if (raw.n && fields_parse(a, raw, NULL, &fields, &ignored) < 0)
+        return (struct fields_selector){ 0 };
+    return fields;
 }
 
-static struct access question(struct arena *a, const struct user *user, const struct value *spec,
-                              bool *ret_skipped)
+static struct access question(struct arena *a, const struct user *user, const struct value *spec)
 {
-    *ret_skipped = false;
     const struct value *resource = value_get(spec, STR("resourceAttributes")),
                        *other = value_get(spec, STR("nonResourceAttributes"));
     if (!value_is(resource, VALUE_OBJECT))
@@ -113,7 +114,7 @@ static struct access question(struct arena *a, const struct user *user, const st
         .sub = value_text(resource, "subresource"),
         .ns = value_text(resource, "namespace"),
         .name = value_text(resource, "name"),
-        .fields = asked_fields(a, value_get(resource, STR("fieldSelector")), ret_skipped),
+        .fields = asked_fields(a, value_get(resource, STR("fieldSelector"))),
     };
 }
 
@@ -127,29 +128,92 @@ static int check(struct call *c, struct value *obj, struct err *err)
                        "the request");
     if (c->req.resource->namespaced)
         value_put(c->arena, meta, STR("namespace"), value_string(c->req.ns));
+    else
+        value_drop(c->arena, meta, STR("namespace"));
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     validate_create(&e, c->req.resource, obj);
     return field_errors_report(&e, c->req.resource->group, STR(""), STR(""), err);
 }
 
+/* ---- Selectors: what cannot be read of them does not count, and that is told ---- */
+
+static bool is_label_requirement(const struct value *r)
+{
+    static const struct str ops[] = { STR("In"), STR("NotIn"), STR("Exists"), STR("DoesNotExist") };
+    struct name_faults faults = { 0 };
+    struct str op = value_text(r, "operator");
+    const struct value *values = value_get(r, STR("values"));
+    bool has_values = value_is(values, VALUE_ARRAY) && values->n;
+    size_t i = 0;
+    while (i < ARRAY_LEN(ops) && !str_eq(op, ops[i]))
+        i++;
+    return i < ARRAY_LEN(ops) && has_values == (i < 2) &&
+           name_check(NAME_QUALIFIED, value_text(r, "key"), &faults);
+}
+
+static bool is_field_selector(struct arena *a, struct str raw)
+{
+    struct fields_selector selector;
+    struct err ignored = ERR_INIT(a);
+    return fields_parse(a, raw, NULL, &selector, &ignored) == 0;
+}
+
+static bool is_label_selector(struct arena *a, struct str raw)
+{
+    struct labels_selector selector;
+    struct err ignored = ERR_INIT(a);
+    return labels_parse(a, raw, &selector, &ignored) == 0;
+}
+
+static const struct {
+    const char *field;
+    bool (*is_raw)(struct arena *a, struct str raw);
+    bool (*is_requirement)(const struct value *r);
+} selectors[] = {
+    { "fieldSelector", is_field_selector, is_field_requirement },
+    { "labelSelector", is_label_selector, is_label_requirement },
+};
+
+/* "", "ignored" or "partially ignored". */
+static const char *how_ignored(struct arena *a, size_t i, const struct value *selector)
+{
+    struct str raw = value_text(selector, "rawSelector");
+    const struct value *all = value_get(selector, STR("requirements"));
+    size_t n_good = 0, n = value_is(all, VALUE_ARRAY) ? all->n : 0;
+    value_each_item (r, all)
+        n_good += selectors[i].is_requirement(r);
+    if (n)
+        return n_good == n ? "" : n_good ? "partially ignored" : "ignored";
+    return !raw.n || selectors[i].is_raw(a, raw) ? "" : "ignored";
+}
+
+static struct str evaluation_error(struct arena *a, const struct value *spec)
+{
+    const struct value *resource = value_get(spec, STR("resourceAttributes"));
+    autobuf out = { 0 };
+    for (size_t i = 0; i < ARRAY_LEN(selectors); i++) {
+        const char *how = how_ignored(a, i, value_get(resource, str_of(selectors[i].field)));
+        if (*how)
+            buf_printf(&out, "%sspec.resourceAttributes.%s %s due to parse error",
+                       out.n ? "; " : "", selectors[i].field, how);
+    }
+    return arena_str(a, buf_str(&out));
+}
+
 static void answer(struct call *c, struct value *obj, bool is_self)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    bool skipped;
     const struct user *user = is_self ? c->user : named_user(c->arena, spec);
-    const struct access q = question(c->arena, user, spec, &skipped);
+    const struct access q = question(c->arena, user, spec);
     struct value status = value_object();
     struct str reason;
     bool yes = guard_decide(c->api->guard, c->arena, &q, &reason);
     value_put(c->arena, &status, STR("allowed"), value_bool(yes));
     if (reason.n)
         value_put(c->arena, &status, STR("reason"), value_string(reason));
-    if (skipped)
-        value_put(c->arena, &status, STR("evaluationError"),
-                  value_string(q.fields.n ? STR("spec.resourceAttributes.fieldSelector partially "
-                                                "ignored due to parse error")
-                                          : STR("spec.resourceAttributes.fieldSelector ignored "
-                                                "due to parse error")));
+    struct str ignored = evaluation_error(c->arena, spec);
+    if (ignored.n)
+        value_put(c->arena, &status, STR("evaluationError"), value_string(ignored));
     value_put(c->arena, obj, STR("status"), status);
     call_object(c, 201, c->req.resource->type, obj);
 }

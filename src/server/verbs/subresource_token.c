@@ -169,7 +169,7 @@ static int bind(struct call *c, const struct value *ref, struct account_grant *g
 static void complete(struct call *c, const struct value *account, int64_t now_ns,
                      struct value *body)
 {
-    const struct account_rules *rules = identity_accounts(c->api->identity);
+    const struct account_rules *rules = identity_accounts(api_identity(c->api));
     struct value *meta = value_ensure(c->arena, body, STR("metadata")),
                  *spec = value_ensure(c->arena, body, STR("spec"));
     char *now = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
@@ -207,8 +207,8 @@ static void extend(const struct account_rules *rules, struct account_grant *g)
 static int sign(struct call *c, const struct value *account, int64_t now_ns, struct value *body,
                 struct err *err)
 {
-    const struct account_rules *rules = identity_accounts(c->api->identity);
-    const struct signature_key *key = identity_signing_key(c->api->identity);
+    const struct account_rules *rules = identity_accounts(api_identity(c->api));
+    const struct signature_key *key = identity_signing_key(api_identity(c->api));
     const struct value *ref = value_dig(body, "spec", "boundObjectRef");
     struct account_grant g = { .ns = c->req.ns,
                                .name = c->req.name,
@@ -268,7 +268,7 @@ static int make_token(struct call *c, struct value *body, struct err *err)
     r = check_spec(c, body, err);
     if (r < 0)
         return r;
-    if (!identity_signing_key(c->api->identity))
+    if (!identity_signing_key(api_identity(c->api)))
         return err_set(err, ERR_UNIMPLEMENTED,
                        "this server has no key to sign tokens of service accounts with");
     return sign(c, &account.obj, now_ns, body, err);

@@ -1,10 +1,10 @@
 /* watch.c - WATCH: what happens to the objects of a collection, as it happens.
  *
- * A watch begins with what there is, or after a revision. The former reads a snapshot of one
- * revision in bounded turns, as a list does, and then goes on after it; from there it is a cursor
- * of the store and costs nothing until something happens. A client that does not read makes its
- * cursor wait, and nothing else. An object that cannot be read ends the watch with an error: a
- * client that missed it would go on believing what it knows.
+ * A watch begins with what there is, or after a revision. The former reads the objects of one
+ * revision in bounded turns, as a list does (sweep.h), and then goes on after it; from there it is
+ * a cursor of the store and costs nothing until something happens. A client that does not read
+ * makes its cursor wait, and nothing else. An object that cannot be read ends the watch with an
+ * error: a client that missed it would go on believing what it knows.
  *
  * A watcher is freed when it has ended and neither a turn of it is on its way nor a WebSocket
  * still has to hear of its own end. */
@@ -19,24 +19,18 @@
 #include "base/banned.h"
 
 enum {
-    TURN_OBJECTS = 1000,    /* initial ones looked at in one turn */
-    TURN_BYTES = 256 << 10, /* and made of them */
     PIECE_BYTES = 64 << 10, /* sent at once */
-    WAIT_STEP_MS = 20,      /* for a revision that is not there yet */
-    WAIT_MS = 3000,
-    TIMEOUT_SEC = 1800, /* at least, and less than twice that, where the client names none */
-    BOOKMARK_SEC = 50,  /* about every minute */
+    TIMEOUT_SEC = 1800,     /* at least, and less than twice that, where the client names none */
+    BOOKMARK_SEC = 50,      /* about every minute */
     BOOKMARK_JITTER_SEC = 10,
     FAREWELL_SEC = 2, /* the last bookmark comes so long before the end */
 };
-
-static void run_turn(struct watcher *w);
 
 /* ---- The end ---- */
 
 static void release_watcher(struct watcher *w)
 {
-    if (w->has_ended && !w->turn_is_posted && !w->ws)
+    if (w->has_ended && !sweep_is_posted(&w->sweep) && !w->ws)
         free(w);
 }
 
@@ -47,9 +41,9 @@ static void detach(struct watcher *w)
     loop_timer_cancel(&w->timer);
     watch_hub_remove(w->hub, w);
     watch_queue_drop(w);
-    w->page = custom_page_drop(w->page);
+    sweep_done(&w->sweep);
+    sweep_cursor_done(&w->at);
     w->custom = custom_unref(w->custom);
-    buf_done(&w->start);
     w->has_ended = true;
 }
 
@@ -171,7 +165,7 @@ static bool follow_definition(struct watcher *w)
         return v;
     }
     w->kinds_seen = count;
-    w->kind = v;
+    w->kind = w->sweep.opt.kind = v;
     w->enc.resource = w->enc.stored = &v->resource;
     custom_unref(w->custom);
     w->custom = now;
@@ -330,26 +324,6 @@ static void start_clock(struct watcher *w)
 
 /* ---- Initial events ---- */
 
-static void on_turn(struct loop *l, struct loop_msg *m)
-{
-    (void)l;
-    struct watcher *w = container_of(m, struct watcher, turn);
-    w->turn_is_posted = false;
-    if (w->has_ended)
-        release_watcher(w);
-    else
-        run_turn(w);
-}
-
-static void post_turn(struct watcher *w)
-{
-    if (w->turn_is_posted)
-        return;
-    w->turn_is_posted = true;
-    w->turn.run = on_turn;
-    loop_later(w->hub->loop, &w->turn);
-}
-
 /* One large object, which other watches may begin with, too. */
 static int begin_with_large(struct watcher *w, struct selection_subject *subject, struct buf *out,
                             struct err *err)
@@ -379,40 +353,16 @@ static int begin_with(struct watcher *w, struct selection_subject *subject, stru
     return 0;
 }
 
-static bool is_converted(const struct watcher *w)
+/* 1 if there may be more, 0 if those were all. */
+static int read_objects(struct watcher *w, struct arena *a, struct buf *out, struct err *err)
 {
-    return w->kind && w->kind->of->webhook && w->prefix.n;
-}
-
-static int next_entry(struct watcher *w, struct store_snap *snap, struct store_entry *ret,
-                      struct err *err)
-{
-    if (!w->prefix.n)
-        return 0;
-    if (w->page)
-        return custom_page_next(w->page, ret, err);
-    if (!w->sel.is_single)
-        return store_range_next(snap, ret, err);
-    return w->start.n ? 0 : store_snap_get(snap, w->prefix, ret, err);
-}
-
-/* 1 if there is more, 0 if those were all. */
-static int read_objects(struct watcher *w, struct store_snap *snap, struct arena *a,
-                        struct buf *out, struct err *err)
-{
-    size_t made = 0;
-    if (w->prefix.n && !w->sel.is_single && !w->page)
-        store_range_begin(snap, w->prefix, buf_str(&w->start));
-    for (size_t n = 0; n < TURN_OBJECTS && made < TURN_BYTES && room(w) > 0; n++) {
+    while (!sweep_is_enough(&w->sweep) && room(w) > 0) {
         arena_reset(a);
         struct selection_subject subject = { .arena = a, .encoder = &w->enc };
-        int r = next_entry(w, snap, &subject.entry, err);
-        if (r <= 0)
-            return r;
-        buf_reset(&w->start);
-        buf_str_add(&w->start, subject.entry.key);
-        buf_byte(&w->start, '\0');
-        made += subject.entry.value.n;
+        int r = sweep_next(&w->sweep, &subject.entry, err);
+        if (r != SWEEP_OBJECT)
+            return r == SWEEP_LATER ? 1 : r;
+        w->sweep.bytes += subject.entry.value.n;
         r = selection_matches(&w->sel, &subject, err);
         if (r > 0)
             r = begin_with(w, &subject, out, err);
@@ -422,100 +372,72 @@ static int read_objects(struct watcher *w, struct store_snap *snap, struct arena
     return 1;
 }
 
+/* The same; what was made is sent when the turn is over. */
 static int read_turn(struct watcher *w, struct err *err)
 {
-    struct store_snap *snap;
-    int r = store_snap_begin(w->c->api->store, w->rev, &snap, err);
-    if (r == -ERR_EXPIRED)
-        set_too_old(w, w->rev, err);
-    if (r < 0)
-        return r;
     struct arena a;
     autobuf out = { 0 };
     arena_init(&a);
-    w->rev = store_snap_rev(snap);
-    r = read_objects(w, snap, &a, &out, err);
-    store_snap_end(snap);
+    int r = read_objects(w, &a, &out, err);
+    sweep_end(&w->sweep);
     arena_done(&a);
     if (out.n)
         send_bytes(w, watch_bytes_new(&out));
     return r;
 }
 
-static void on_page(void *arg, struct custom_page *p)
+static void end_initial(struct watcher *w)
 {
-    struct watcher *w = arg;
-    (void)p;
-    w->page_is_away = false;
-    post_turn(w);
+    if (w->sel.bookmarks)
+        send_bookmark(w, w->sweep.rev, true);
+    go_live(w, w->sweep.rev);
 }
 
-/* The next objects, to be converted. 1 if they are on their way, 0 if they are there. */
-static int read_page(struct watcher *w, struct err *err)
+/* 1 if the next turn comes by itself. */
+static int begin_turn(struct watcher *w, struct err *err)
 {
-    const struct custom_page_options options = {
-        .api = w->c->api, .loop = w->hub->loop, .to = w->kind, .done = on_page, .arg = w
-    };
-    struct store_snap *snap;
-    int r = store_snap_begin(w->c->api->store, w->rev, &snap, err);
+    int r = sweep_begin(&w->sweep, &w->at, SWEEP_ALL, err);
     if (r == -ERR_EXPIRED)
-        set_too_old(w, w->rev, err);
-    if (r < 0)
-        return r;
-    w->rev = store_snap_rev(snap);
-    w->page = custom_page_new(&options);
-    r = custom_page_fill(w->page, snap, w->prefix, w->sel.is_single, buf_str(&w->start), 0, err);
-    store_snap_end(snap);
-    if (r == 0)
-        w->page_is_away = custom_page_send(w->page);
-    return r < 0 ? r : w->page_is_away;
-}
-
-/* What a turn with pages has come to: a page that is used up, unless it is the last, is not the
- * end. */
-static int after_page(struct watcher *w, int r)
-{
-    if (r != 0 || !w->page)
-        return r;
-    bool is_last = custom_page_is_last(w->page);
-    w->page = custom_page_drop(w->page);
-    return is_last ? 0 : 1;
+        set_too_old(w, w->sweep.rev, err);
+    return r;
 }
 
 static void run_turn(struct watcher *w)
 {
     struct err err = ERR_INIT(w->c->arena);
-    int r = is_converted(w) && !w->page ? read_page(w, &err) : 0;
-    if (r == 1 || w->page_is_away)
-        return; /* on_page() goes on */
-    if (r == 0)
-        r = after_page(w, read_turn(w, &err));
-    if (r < 0) {
+    int r = begin_turn(w, &err);
+    if (r < 0)
         watcher_fail(w, &err);
-    } else if (r > 0 && room(w) > 0) {
-        post_turn(w);
-    } else if (r == 0) {
-        if (w->sel.bookmarks)
-            send_bookmark(w, w->rev, true);
-        go_live(w, w->rev);
-    }
+    if (r != 0)
+        return;
+    r = read_turn(w, &err);
+    if (r < 0)
+        watcher_fail(w, &err);
+    else if (r == 0)
+        end_initial(w);
+    else if (room(w) > 0)
+        sweep_post(&w->sweep);
 }
 
-/* A revision that we do not have yet may come. */
+static void on_turn(void *arg)
+{
+    struct watcher *w = arg;
+    if (w->has_ended)
+        release_watcher(w);
+    else
+        run_turn(w);
+}
+
 static void wait_for_revision(struct watcher *w)
 {
-    int64_t now = loop_now_ns(w->hub->loop);
-    uint64_t newest = store_rev(w->c->api->store);
     struct err err = ERR_INIT(w->c->arena);
-    if (newest >= w->wait_rev) {
+    int r = await_look(&w->await, w->hub->loop, &w->timer, &err);
+    if (r < 0) {
+        watcher_fail(w, &err);
+    } else if (r > 0) {
         w->phase = WATCHER_BEGINS;
         set_timer(w);
-        post_turn(w);
-    } else if (now >= w->give_up_ns) {
-        (void)selection_too_new(&err, w->wait_rev, newest);
-        watcher_fail(w, &err);
-    } else {
-        loop_timer_set(w->hub->loop, &w->timer, now + WAIT_STEP_MS * NS_PER_MS);
+        sweep_post(&w->sweep);
     }
 }
 
@@ -530,7 +452,7 @@ static void has_room(struct watcher *w)
     else if (w->phase == WATCHER_IS_LIVE)
         store_watch_resume(&w->watch);
     else if (w->phase == WATCHER_BEGINS)
-        post_turn(w);
+        sweep_post(&w->sweep);
 }
 
 static void on_room(void *arg, struct http_exchange *x)
@@ -590,14 +512,39 @@ static int prepare(struct watcher *w, struct err *err)
 {
     struct call *c = w->c;
     int r = selection_read(c->arena, &c->req, true, &w->sel, err);
-    if (r == 0 && c->format.as == FORMAT_TABLE)
-        r = encode_include_parse(request_param(&c->req, STR("includeObject")), &w->enc.include,
-                                 err);
-    if (r == 0 && w->sel.version.n)
-        r = selection_version(w->sel.version, &w->wait_rev, err);
-    if (r == 0)
-        w->prefix = selection_prefix(c->arena, c->stored, &w->sel);
-    return r;
+    if (r < 0)
+        return r;
+    if (c->format.as == FORMAT_TABLE) {
+        struct str include = request_param(&c->req, STR("includeObject"));
+        r = encode_include_parse(include, &w->enc.include, err);
+        if (r < 0)
+            return r;
+    }
+    if (w->sel.version.n) {
+        r = selection_version(w->sel.version, &w->after_rev, err);
+        if (r < 0)
+            return r;
+    }
+    w->prefix = selection_prefix(c->arena, c->stored, &w->sel);
+    return 0;
+}
+
+/* The initial objects, once the revision is there. */
+static void begin_with_objects(struct watcher *w)
+{
+    struct api *api = w->c->api;
+    const struct sweep_options options = {
+        .api = api,
+        .loop = w->hub->loop,
+        .prefix = w->prefix,
+        .is_single = w->sel.is_single,
+        .kind = w->kind,
+        .run = on_turn,
+        .arg = w,
+    };
+    sweep_init(&w->sweep, &options);
+    w->await = await_from_now(w->hub->loop, api->store, w->after_rev);
+    wait_for_revision(w);
 }
 
 static void begin(struct watcher *w)
@@ -606,10 +553,9 @@ static void begin(struct watcher *w)
     if (w->hub->is_closing) {
         watcher_end(w);
     } else if (w->sel.initial) {
-        w->give_up_ns = loop_now_ns(w->hub->loop) + WAIT_MS * NS_PER_MS;
-        wait_for_revision(w);
+        begin_with_objects(w);
     } else {
-        go_live(w, w->wait_rev ? w->wait_rev : store_rev(w->c->api->store));
+        go_live(w, w->after_rev ? w->after_rev : store_rev(w->c->api->store));
     }
 }
 

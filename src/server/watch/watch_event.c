@@ -100,9 +100,10 @@ static int write_shown(struct buf *out, struct arena *a, const struct encoder *e
         t = kind_type_find(STR("meta"), STR("v1"), STR("PartialObjectMetadata"));
         break;
     }
-    if (r == 0)
-        write_tree(out, e, type, t, &shown);
-    return r;
+    if (r < 0)
+        return r;
+    write_tree(out, e, type, t, &shown);
+    return 0;
 }
 
 static bool is_spliced(const struct encoder *e, const struct store_entry *entry)

@@ -6,8 +6,10 @@
 
 #include "base/map.h"
 #include "net/ws.h"
+#include "server/http/await.h"
 #include "server/http/call.h"
-#include "server/custom/custom_page.h"
+#include "server/http/selection.h"
+#include "server/http/sweep.h"
 #include "server/watch/watch.h"
 #include "server/watch/watch_event.h"
 
@@ -40,25 +42,22 @@ struct watcher {
     struct str prefix;
     enum watcher_phase phase;
     bool has_columns; /* a Table's were sent */
-    bool has_ended, turn_is_posted;
+    bool has_ended;
 
     const struct custom_version *kind; /* that is watched; NULL if it is built in */
     struct custom *custom;             /* its definition, if that has changed: a reference */
     uint64_t kinds_seen;               /* custom_kinds_count() when it was looked up */
     bool is_leaving;                   /* its definition is gone: it ends when the queue is empty */
-    struct custom_page *page;          /* initial objects that a webhook converts; NULL: none yet */
-    bool page_is_away;
     struct watch_pending *queue, **queue_end; /* events that it converts */
     size_t n_queued, queued_bytes;
 
-    uint64_t rev;      /* of the initial events; 0: not fixed yet */
-    uint64_t wait_rev; /* the newest one must not be below it */
-    int64_t give_up_ns;
-    struct buf start; /* the key to go on with */
+    uint64_t after_rev; /* that the client has seen, or wants to be there; 0: not said */
+    struct await await; /* for that one, before the initial objects */
+    struct sweep sweep; /* of those */
+    struct sweep_cursor at;
 
     int64_t deadline_ns, bookmark_ns;
     struct loop_timer timer;
-    struct loop_msg turn;
 };
 
 enum { WATCH_CACHE = 8 };

@@ -1,0 +1,215 @@
+/* The order of the filters: what each needs is there when its turn comes, and whoever refuses a
+ * request refuses it after it was counted as what it is. */
+#include "server/filter/filter.h"
+
+#include "base/idiom.h"
+#include "base/json.h"
+#include "net/pki.h"
+#include "server/guard/guard.h"
+#include "server/guard/identity.h"
+#include "server/http/reply.h"
+#include "server/http/suite_server.h"
+#include "server/http/tally.h"
+#include "server/object/stored.h"
+
+static struct arena arena;
+static struct api api;
+static struct tls_context *tls;
+static struct pki_pair ca, client;
+static struct suite_server server;
+
+static void make_certificates(void)
+{
+    const int64_t now = clock_wall_ns(&clock_system) / NS_PER_SEC;
+    static const struct str ips[] = { STR("127.0.0.1") }, crew[] = { STR("crew") };
+    const struct pki_leaf own = { .common_name = STR("server"),
+                                  .ips = ips,
+                                  .n_ips = 1,
+                                  .server = true,
+                                  .now_sec = now,
+                                  .days = 2 },
+                          skipper = { .common_name = STR("skipper"),
+                                      .uid = STR("u-7"),
+                                      .organizations = crew,
+                                      .n_organizations = 1,
+                                      .client = true,
+                                      .now_sec = now,
+                                      .days = 2 };
+    struct pki_pair pair;
+    assert_int_equal(pki_make_ca(&arena, STR("test CA"), now, 2, &ca, NULL), 0);
+    assert_int_equal(pki_issue(&arena, &ca, &own, &pair, NULL), 0);
+    assert_int_equal(pki_issue(&arena, &ca, &skipper, &client, NULL), 0);
+    const struct tls_config config = {
+        .cert_pem = pair.cert_pem, .key_pem = pair.key_pem, .ca_pem = ca.cert_pem, .server = true
+    };
+    assert_int_equal(tls_context_new(&config, &tls, NULL), 0);
+}
+
+static void put_object(const char *plural, const char *name, const char *json)
+{
+    struct err err = ERR_INIT(&arena);
+    const struct kind_resource *r =
+        kind_stored_named(STR("rbac.authorization.k8s.io"), str_of(plural));
+    struct value obj;
+    autobuf bytes = { 0 };
+    assert_int_equal(json_read(&arena, str_of(json), NULL, &obj, &err), 0);
+    stored_write(&bytes, r, &obj);
+    struct store_op op = { .type = STORE_PUT,
+                           .key = stored_key(&arena, r, STR(""), str_of(name)),
+                           .value = buf_str(&bytes),
+                           .expect_rev = STORE_ANY };
+    struct store_txn txn = { .ops = &op, .n_ops = 1 };
+    assert_int_equal(store_commit(api.store, &txn, &err), 0);
+}
+
+/* The crew may do everything, and everybody may see what is public. */
+static void make_guard(void)
+{
+    const struct store_options memory = { .engine = STORE_MEMORY };
+    const struct identity_options nothing = { 0 };
+    struct err err = ERR_INIT(&arena);
+    assert_int_equal(store_open(&memory, &api.store, &err), 0);
+    put_object("clusterroles", "all",
+               "{\"metadata\":{\"creationTimestamp\":\"2026-01-01T00:00:00Z\",\"name\":\"all\"},"
+               "\"rules\":[{\"verbs\":[\"*\"],\"apiGroups\":["
+               "\"*\"],\"resources\":[\"*\"]},{\"verbs\":[\"*\"],\"nonResourceURLs\":[\"*\"]}]}");
+    put_object("clusterrolebindings", "crew",
+               "{\"metadata\":{\"creationTimestamp\":\"2026-01-01T00:00:00Z\",\"name\":\"crew\"},"
+               "\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":"
+               "\"all\"},\"subjects\":[{\"kind\":\"Group\",\"name\":\"crew\"}]}");
+    put_object("clusterroles", "public",
+               "{\"metadata\":{\"creationTimestamp\":\"2026-01-01T00:00:00Z\",\"name\":\"public\"},"
+               "\"rules\":[{\"verbs\":[\"get\"],"
+               "\"nonResourceURLs\":[\"/healthz\",\"/livez\",\"/readyz\",\"/version\"]}]}");
+    put_object("clusterrolebindings", "public",
+               "{\"metadata\":{\"creationTimestamp\":\"2026-01-01T00:00:00Z\",\"name\":\"public\"},"
+               "\"roleRef\":{\"kind\":\"ClusterRole\","
+               "\"name\":\"public\"},\"subjects\":[{\"kind\":\"Group\",\"name\":"
+               "\"system:unauthenticated\"}]}");
+    api.guard = guard_new(api.store, GUARD_RBAC);
+    assert_int_equal(guard_load(api.guard, &err), 0);
+    assert_int_equal(identity_new(&nothing, api.store, &clock_system, &api.identity, &err), 0);
+}
+
+/* Says what the filters have found out, and how many requests are being counted. */
+static void on_request(void *arg, struct http_exchange *x)
+{
+    (void)arg;
+    const struct filter_request *r = filter_pass(&api, x);
+    if (!r)
+        return;
+    autobuf counts = { 0 };
+    tally_write(&counts, api.tally);
+    struct str about = r->place == REQUEST_FOUND ? r->req.resource->plural : STR("nothing");
+    bool is_counted = memmem(counts.p, counts.n, "{request_kind=\"readOnly\"} 1\n", 28);
+    reply_text(x, 200,
+               arena_printf(http_arena(x), STR_FMT " " STR_FMT " " STR_FMT " " STR_FMT "%s",
+                            STR_ARG(about), STR_ARG(r->user->name), STR_ARG(r->user->uid),
+                            STR_ARG(r->user->groups[r->user->n_groups - 1]),
+                            is_counted ? " counted" : ""));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    make_certificates();
+    api = (struct api){ .clock = &clock_system, .tally = tally_new(1), .n_loops = 1 };
+    make_guard();
+    suite_server_start(&server, on_request, NULL, tls);
+    api.loops[0] = server.loop;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    suite_server_free(&server);
+    tally_free(api.tally);
+    guard_free(api.guard);
+    identity_free(api.identity);
+    store_close(api.store);
+    tls_context_unref(tls);
+    arena_done(&arena);
+    return 0;
+}
+
+/* The status and the answer; `cert`: as the skipper. */
+static const char *ask(bool cert, const char *method, const char *path, int want)
+{
+    struct fetcher_options options = { .ca_pem = ca.cert_pem };
+    if (cert) {
+        options.cert_pem = client.cert_pem;
+        options.key_pem = client.key_pem;
+    }
+    struct fetcher *f = fetcher_new(&options);
+    struct fetch_reply reply = suite_server_ask(&server, f, method, path);
+    fetcher_free(f);
+    if (reply.status != want)
+        fail_msg("%s %s: %d", method, path, reply.status);
+    return str_cstr(&server.arena, reply.body);
+}
+
+static void what_gets_through_is_known_and_counted(void **state)
+{
+    static const struct {
+        bool cert;
+        const char *path, *want;
+    } cases[] = {
+        { true, "/api/v1/pods", "pods skipper u-7 system:authenticated counted" },
+        { true, "/nowhere", "nothing skipper u-7 system:authenticated counted" },
+        { false, "/livez", "nothing system:anonymous  system:unauthenticated counted" },
+        { false, "/readyz", "nothing system:anonymous  system:unauthenticated counted" },
+        { false, "/version", "nothing system:anonymous  system:unauthenticated counted" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(ask(cases[i].cert, "GET", cases[i].path, 200), cases[i].want);
+}
+
+static void others_are_refused_in_words(void **state)
+{
+    static const struct {
+        const char *method, *path, *words;
+    } cases[] = {
+        { "GET", "/api/v1/pods", "cannot list resource \\\"pods\\\" in API group" },
+        { "DELETE", "/api/v1/nodes/n", "cannot delete resource \\\"nodes\\\" in API group" },
+        { "GET", "/healthz/log", "cannot get path \\\"/healthz/log\\\"" },
+        /* Only what is named is public. */
+        { "GET", "/version/x", "cannot get path \\\"/version/x\\\"" },
+        { "GET", "/livezz", "cannot get path \\\"/livezz\\\"" },
+        { "GET", "/sampan/v1/backup", "forbidden: User \\\"system:anonymous\\\" cannot get path" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *body = ask(false, cases[i].method, cases[i].path, 403);
+        if (!strstr(body, cases[i].words))
+            fail_msg("%s", body);
+    }
+}
+
+/* A refused request is in the numbers, under the resource that it was about. */
+static void what_is_refused_is_counted_as_what_it_is(void **state)
+{
+    static const char line[] =
+        "apiserver_request_total{code=\"403\",component=\"apiserver\",dry_run=\"\",group=\"\","
+        "resource=\"pods\",scope=\"cluster\",subresource=\"\",verb=\"LIST\",version=\"v1\"} 2\n";
+    autobuf counts = { 0 };
+    (void)state;
+    (void)ask(false, "GET", "/api/v1/pods", 403);
+    (void)ask(false, "GET", "/api/v1/pods", 403);
+    suite_server_stop(&server);
+    tally_write(&counts, api.tally);
+    if (!memmem(counts.p, counts.n, line, strlen(line)))
+        fail_msg(STR_FMT, STR_ARG(buf_str(&counts)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_gets_through_is_known_and_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(others_are_refused_in_words, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_refused_is_counted_as_what_it_is, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
