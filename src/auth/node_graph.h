@@ -7,8 +7,8 @@
  * A pod is bound to one node, so what it refers to leads to that node directly: for each thing and
  * node there is one link, which counts the pods that want it. A question about anything but secrets
  * of volumes is a lookup or two; a secret of volumes is looked for through all volumes that name
- * it. A link takes some hundred bytes, and each object keeps a list of the links it has made, 16
- * bytes each.
+ * it. A link takes less than 200 bytes, with its thing and its place in the list that each object
+ * keeps of its links (100000 pods with six references each: 53 MB).
  *
  * Not for several threads: the owner has a lock over changes and questions. Nodes are few among
  * those who ask, so this lock is not in the way of others. */

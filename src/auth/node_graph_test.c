@@ -30,41 +30,40 @@ static bool leads(struct node_graph *g, enum node_thing thing, const char *ns, c
 
 /* ---- Each reference ---- */
 
+static const struct {
+    const char *spec;
+    enum node_thing thing;
+    const char *name;
+} references[] = {
+    { "'serviceAccountName':'x'", NODE_THING_ACCOUNT, "x" },
+    { "'imagePullSecrets':[{'name':'x'}]", NODE_THING_SECRET, "x" },
+    { "'containers':[{'envFrom':[{'secretRef':{'name':'x'}}]}]", NODE_THING_SECRET, "x" },
+    { "'initContainers':[{'envFrom':[{'configMapRef':{'name':'x'}}]}]", NODE_THING_CONFIG_MAP,
+      "x" },
+    { "'ephemeralContainers':[{'env':[{'valueFrom':{'secretKeyRef':{'name':'x'}}}]}]",
+      NODE_THING_SECRET, "x" },
+    { "'containers':[{'env':[{'valueFrom':{'configMapKeyRef':{'name':'x'}}}]}]",
+      NODE_THING_CONFIG_MAP, "x" },
+    { "'volumes':[{'secret':{'secretName':'x'}}]", NODE_THING_SECRET, "x" },
+    { "'volumes':[{'azureFile':{'secretName':'x'}}]", NODE_THING_SECRET, "x" },
+    { "'volumes':[{'cephfs':{'secretRef':{'name':'x'}}}]", NODE_THING_SECRET, "x" },
+    { "'volumes':[{'csi':{'nodePublishSecretRef':{'name':'x'}}}]", NODE_THING_SECRET, "x" },
+    { "'volumes':[{'configMap':{'name':'x'}}]", NODE_THING_CONFIG_MAP, "x" },
+    { "'volumes':[{'projected':{'sources':[{'secret':{'name':'x'}}]}}]", NODE_THING_SECRET, "x" },
+    { "'volumes':[{'projected':{'sources':[{},{'configMap':{'name':'x'}}]}}]",
+      NODE_THING_CONFIG_MAP, "x" },
+    { "'volumes':[{'persistentVolumeClaim':{'claimName':'x'}}]", NODE_THING_CLAIM, "x" },
+    { "'volumes':[{'name':'v','ephemeral':{}}]", NODE_THING_CLAIM, "p-v" },
+    { "'resourceClaims':[{'name':'c','resourceClaimName':'x'}]", NODE_THING_RESOURCE_CLAIM, "x" },
+    { "'resourceClaims':[{'name':'c','resourceClaimTemplateName':'t'}]", NODE_THING_RESOURCE_CLAIM,
+      "made" },
+    { "'containers':[]", NODE_THING_RESOURCE_CLAIM, "extended" },
+};
+
 static void pods_refer(void **state)
 {
-    static const struct {
-        const char *spec;
-        enum node_thing thing;
-        const char *name;
-    } rows[] = {
-        { "'serviceAccountName':'x'", NODE_THING_ACCOUNT, "x" },
-        { "'imagePullSecrets':[{'name':'x'}]", NODE_THING_SECRET, "x" },
-        { "'containers':[{'envFrom':[{'secretRef':{'name':'x'}}]}]", NODE_THING_SECRET, "x" },
-        { "'initContainers':[{'envFrom':[{'configMapRef':{'name':'x'}}]}]", NODE_THING_CONFIG_MAP,
-          "x" },
-        { "'ephemeralContainers':[{'env':[{'valueFrom':{'secretKeyRef':{'name':'x'}}}]}]",
-          NODE_THING_SECRET, "x" },
-        { "'containers':[{'env':[{'valueFrom':{'configMapKeyRef':{'name':'x'}}}]}]",
-          NODE_THING_CONFIG_MAP, "x" },
-        { "'volumes':[{'secret':{'secretName':'x'}}]", NODE_THING_SECRET, "x" },
-        { "'volumes':[{'azureFile':{'secretName':'x'}}]", NODE_THING_SECRET, "x" },
-        { "'volumes':[{'cephfs':{'secretRef':{'name':'x'}}}]", NODE_THING_SECRET, "x" },
-        { "'volumes':[{'csi':{'nodePublishSecretRef':{'name':'x'}}}]", NODE_THING_SECRET, "x" },
-        { "'volumes':[{'configMap':{'name':'x'}}]", NODE_THING_CONFIG_MAP, "x" },
-        { "'volumes':[{'projected':{'sources':[{'secret':{'name':'x'}}]}}]", NODE_THING_SECRET,
-          "x" },
-        { "'volumes':[{'projected':{'sources':[{},{'configMap':{'name':'x'}}]}}]",
-          NODE_THING_CONFIG_MAP, "x" },
-        { "'volumes':[{'persistentVolumeClaim':{'claimName':'x'}}]", NODE_THING_CLAIM, "x" },
-        { "'volumes':[{'name':'v','ephemeral':{}}]", NODE_THING_CLAIM, "p-v" },
-        { "'resourceClaims':[{'name':'c','resourceClaimName':'x'}]", NODE_THING_RESOURCE_CLAIM,
-          "x" },
-        { "'resourceClaims':[{'name':'c','resourceClaimTemplateName':'t'}]",
-          NODE_THING_RESOURCE_CLAIM, "made" },
-        { "'containers':[]", NODE_THING_RESOURCE_CLAIM, "extended" },
-    };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(references); i++) {
         struct node_graph *g = node_graph_new();
         struct arena a;
         arena_init(&a);
@@ -73,15 +72,15 @@ static void pods_refer(void **state)
             "{'metadata':{'name':'p','namespace':'ns'},'spec':{'nodeName':'n1',%s},"
             "'status':{'resourceClaimStatuses':[{'name':'c','resourceClaimName':'made'}],"
             "'extendedResourceClaimStatus':{'resourceClaimName':'extended'}}}",
-            rows[i].spec);
+            references[i].spec);
         set(g, NODE_THING_POD, "ns", "p", str_cstr(&a, pod));
         assert_true(leads(g, NODE_THING_POD, "ns", "p", "n1"));
-        if (!leads(g, rows[i].thing, "ns", rows[i].name, "n1"))
-            fail_msg("%s is not seen", rows[i].spec);
-        assert_false(leads(g, rows[i].thing, "ns", rows[i].name, "n2"));
-        assert_false(leads(g, rows[i].thing, "other", rows[i].name, "n1"));
+        if (!leads(g, references[i].thing, "ns", references[i].name, "n1"))
+            fail_msg("%s is not seen", references[i].spec);
+        assert_false(leads(g, references[i].thing, "ns", references[i].name, "n2"));
+        assert_false(leads(g, references[i].thing, "other", references[i].name, "n1"));
         set(g, NODE_THING_POD, "ns", "p", NULL);
-        assert_false(leads(g, rows[i].thing, "ns", rows[i].name, "n1"));
+        assert_false(leads(g, references[i].thing, "ns", references[i].name, "n1"));
         assert_int_equal(node_graph_size(g).things, 0);
         assert_int_equal(node_graph_size(g).links, 0);
         arena_done(&a);
