@@ -6,6 +6,7 @@
 #include "admission/plugins.h"
 #include "api/errors.h"
 #include "api/go/quote.h"
+#include "base/buf.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
@@ -41,15 +42,35 @@ static uint64_t bits_of(struct str name)
     return bits;
 }
 
+/* A plugin may stand in the list twice. */
+static bool is_first(size_t i)
+{
+    return (bits_of(str_of(plugins[i]->name)) & ((UINT64_C(1) << i) - 1)) == 0;
+}
+
+static int refuse_name(struct str name, struct err *err)
+{
+    autobuf known = { 0 };
+    for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
+        if (is_first(i))
+            buf_printf(&known, "%s%s", known.n ? ", " : "", plugins[i]->name);
+    return err_set(err, ERR_INVALID,
+                   "there is no admission plugin '" STR_FMT "'; there are " STR_FMT, STR_ARG(name),
+                   STR_ARG(buf_str(&known)));
+}
+
 int admission_choose(struct admission_choice *choice, struct str names, bool is_on, struct err *err)
 {
     do {
         struct str name = str_cut(&names, ',');
         uint64_t bits = bits_of(name);
         if (!bits)
-            return err_set(err, ERR_INVALID, "there is no admission plugin '" STR_FMT "'",
-                           STR_ARG(name));
+            return refuse_name(name, err);
         *(is_on ? &choice->on : &choice->off) |= bits;
+        if (choice->on & choice->off)
+            return err_set(err, ERR_INVALID,
+                           "the admission plugin " STR_FMT " is both enabled and disabled",
+                           STR_ARG(name));
     } while (names.p);
     return 0;
 }

@@ -55,7 +55,7 @@ struct admission_choice {
     uint64_t on, off;
 };
 
-/* Adds a list of names, `A,B`. ERR_INVALID: there is no such plugin. */
+/* Adds a list of names, `A,B`. ERR_INVALID: there is no such plugin, or it is both on and off. */
 int admission_choose(struct admission_choice *choice, struct str names, bool is_on,
                      struct err *err);
 

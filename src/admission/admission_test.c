@@ -162,9 +162,13 @@ static void choice(void **state)
     assert_int_equal(
         admission_choose(&some.choice, STR("Priority,TaintNodesByCondition"), false, &err), 0);
     SUITE_CHECK(&some, rows);
-    assert_int_equal(admission_choose(&some.choice, STR("Priority,None"), true, &err),
+    assert_int_equal(admission_choose(&some.choice, STR("RuntimeClass,None"), true, &err),
                      -ERR_INVALID);
-    assert_true(str_eq(err.msg, STR("there is no admission plugin 'None'")));
+    assert_true(str_starts(err.msg, STR("there is no admission plugin 'None'; there are "
+                                        "ServiceAccount, NodeRestriction, ")));
+    err_clear(&err);
+    assert_int_equal(admission_choose(&some.choice, STR("Priority"), true, &err), -ERR_INVALID);
+    assert_true(str_eq(err.msg, STR("the admission plugin Priority is both enabled and disabled")));
     arena_done(&a);
 }
 
