@@ -51,6 +51,35 @@ has "a refused write says nothing of its object" "cannot create resource" \
 check "a deletecollection is refused" 403 "$(code as ann -X DELETE "$server/api/v1/namespaces/b/secrets")"
 check "and deletes nothing" 200 "$(code as ben "$server/api/v1/namespaces/b/secrets/hidden")"
 
+# A role in a namespace gives nothing of the whole cluster, by whatever path.
+grant a ann '"*"' '"configmaps","secrets"'
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/roles \
+    '{"metadata":{"name":"wide"},"rules":[{"apiGroups":["*"],"verbs":["*"],"resources":["*"]}]}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings \
+    '{"metadata":{"name":"wide"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"wide"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"wilma"}]}' >/dev/null
+echo 'wilma-token,wilma,' >>"$dir/tokens"
+wilma=$(admin -H 'Impersonate-User: wilma' -o /dev/null -w '%{http_code}' "$server/api/v1/namespaces/a/pods")
+check "wilma has her namespace" 200 "$wilma"
+for path in namespaces/a/nodes namespaces/a/namespaces/b namespaces/a/persistentvolumes/x; do
+    check "wilma and $path" 404 "$(code admin -H 'Impersonate-User: wilma' "$server/api/v1/$path")"
+done
+for path in nodes persistentvolumes namespaces/%2e%2e/secrets namespaces/../secrets; do
+    check "wilma and $path" 403 "$(code admin -H 'Impersonate-User: wilma' --path-as-is "$server/api/v1/$path")"
+done
+admin -X DELETE "$server/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings/wide" >/dev/null
+
+# To read a pod's exec is not to run something in it.
+send POST /api/v1/namespaces/a/pods '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/roles \
+    '{"metadata":{"name":"look"},"rules":[{"apiGroups":[""],"verbs":["get"],"resources":["pods/exec","pods/attach","pods/portforward"]}]}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings \
+    '{"metadata":{"name":"look"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"look"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"lou"}]}' >/dev/null
+for sub in exec attach portforward; do
+    check "lou and $sub" 403 "$(code admin -H 'Impersonate-User: lou' --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+        -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==' \
+        -H 'Sec-WebSocket-Protocol: v5.channel.k8s.io' "$server/api/v1/namespaces/a/pods/p/$sub?command=ls")"
+done
+
 # ---- Rights follow the store at once
 for i in 1 2 3 4 5 6 7 8 9 10; do
     admin -X DELETE "$server/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings/ann" >/dev/null
@@ -60,6 +89,12 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 
 # ---- Tokens
+dots=$(head -c 60000 /dev/zero | tr '\0' .)
+check "a token of dots" 401 "$(code anonymous -H "Authorization: Bearer $dots" "$server/api")"
+check "an encrypted token" 401 "$(code anonymous -H "Authorization: Bearer e30.e30.e30.e30.e30" "$server/api")"
+check "a header of a proxy counts for nobody else" ann \
+    "$(as ann -H 'X-Remote-User: admin' -H 'X-Remote-Group: system:masters' -H 'Content-Type: application/json' \
+        -d '{}' "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r .status.userInfo.username)"
 check "no such token" 401 "$(code as eve "$server/api")"
 has "which says nothing of why" '"message":"Unauthorized"' "$(as eve "$server/api")"
 send POST /api/v1/namespaces/a/serviceaccounts '{"metadata":{"name":"robot"}}' >/dev/null
@@ -96,6 +131,8 @@ if command -v kubectl >/dev/null; then
     check "as her" yes "$(boss auth can-i list configmaps -n a --as cleo --as-group team-c)"
     check "as her in another" no "$(boss auth can-i list configmaps -n b --as cleo --as-group team-c)"
     has "she cannot be the boss" "cannot impersonate" "$(cleo get pods --as admin --as-group system:masters)"
+    boss create rolebinding ed --clusterrole=edit --user=ed -n a >/dev/null
+    check "edit makes no endpoints by hand" no "$(boss auth can-i create endpointslices.discovery.k8s.io -n a --as ed)"
     has "create token" "eyJ" "$(boss create token pod -n a)"
     printf 'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: rec, namespace: a}\nrules: [{apiGroups: [""], resources: [pods], verbs: [get]}]\n' >"$dir/rec.yaml"
     has "reconcile" "reconciled" "$(boss auth reconcile -f "$dir/rec.yaml")"
