@@ -11,7 +11,7 @@ cat >"$dir/tokens" <<EOF
 ann-token,ann,u-ann,"team-a"
 ben-token,ben,u-ben,"team-b"
 EOF
-up --token-auth-file "$dir/tokens" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+up --token-auth-file "$dir/tokens" --enable-bootstrap-token-auth >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
 connect
 waits() { # COMMAND... - until it is true
     for i in $(seq 100); do "$@" && return; sleep 0.1; done
@@ -107,6 +107,16 @@ check "a token by another signature" 401 \
 admin -X DELETE "$server/api/v1/namespaces/a/serviceaccounts/robot" >/dev/null
 check "its token ends with it" 401 "$(code robot "$server/apis")"
 grep -q "$token" "$dir/a/sampan.log" && { echo "FAILED: the log has a token"; failed=$((failed + 1)); }
+
+# A node joins by a token, as long as its Secret is there.
+join='abc123.0123456789abcdef'
+node() { anonymous -H "Authorization: Bearer $join" -H 'Content-Type: application/json' -d '{}' \
+    "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r '.status.userInfo.username? // .code'; }
+check "no such node" 401 "$(node)"
+send POST /api/v1/namespaces/kube-system/secrets '{"metadata":{"name":"bootstrap-token-abc123"},"type":"bootstrap.kubernetes.io/token","stringData":{"token-id":"abc123","token-secret":"0123456789abcdef","usage-bootstrap-authentication":"true"}}' >/dev/null
+check "a node joins" system:bootstrap:abc123 "$(node)"
+admin -X DELETE "$server/api/v1/namespaces/kube-system/secrets/bootstrap-token-abc123" >/dev/null
+check "and no longer" 401 "$(node)"
 
 # A pod-like folder with a projected token.
 send POST /api/v1/namespaces/a/serviceaccounts '{"metadata":{"name":"pod"}}' >/dev/null
