@@ -111,7 +111,7 @@ grep -q "$token" "$dir/a/sampan.log" && { echo "FAILED: the log has a token"; fa
 # A node joins by a token, as long as its Secret is there.
 join='abc123.0123456789abcdef'
 node() { anonymous -H "Authorization: Bearer $join" -H 'Content-Type: application/json' -d '{}' \
-    "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r '.status.userInfo.username? // .code'; }
+    "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r 'if .kind == "Status" then .code else .status.userInfo.username end'; }
 check "no such node" 401 "$(node)"
 send POST /api/v1/namespaces/kube-system/secrets '{"metadata":{"name":"bootstrap-token-abc123"},"type":"bootstrap.kubernetes.io/token","stringData":{"token-id":"abc123","token-secret":"0123456789abcdef","usage-bootstrap-authentication":"true"}}' >/dev/null
 check "a node joins" system:bootstrap:abc123 "$(node)"
