@@ -11,7 +11,7 @@ cat >"$dir/tokens" <<EOF
 ann-token,ann,u-ann,"team-a"
 ben-token,ben,u-ben,"team-b"
 EOF
-up --token-auth-file "$dir/tokens" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+up --token-auth-file "$dir/tokens" --enable-bootstrap-token-auth >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
 connect
 waits() { # COMMAND... - until it is true
     for i in $(seq 100); do "$@" && return; sleep 0.1; done
@@ -51,6 +51,35 @@ has "a refused write says nothing of its object" "cannot create resource" \
 check "a deletecollection is refused" 403 "$(code as ann -X DELETE "$server/api/v1/namespaces/b/secrets")"
 check "and deletes nothing" 200 "$(code as ben "$server/api/v1/namespaces/b/secrets/hidden")"
 
+# A role in a namespace gives nothing of the whole cluster, by whatever path.
+grant a ann '"*"' '"configmaps","secrets"'
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/roles \
+    '{"metadata":{"name":"wide"},"rules":[{"apiGroups":["*"],"verbs":["*"],"resources":["*"]}]}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings \
+    '{"metadata":{"name":"wide"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"wide"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"wilma"}]}' >/dev/null
+echo 'wilma-token,wilma,' >>"$dir/tokens"
+wilma=$(admin -H 'Impersonate-User: wilma' -o /dev/null -w '%{http_code}' "$server/api/v1/namespaces/a/pods")
+check "wilma has her namespace" 200 "$wilma"
+for path in namespaces/a/nodes namespaces/a/namespaces/b namespaces/a/persistentvolumes/x; do
+    check "wilma and $path" 404 "$(code admin -H 'Impersonate-User: wilma' "$server/api/v1/$path")"
+done
+for path in nodes persistentvolumes namespaces/%2e%2e/secrets namespaces/../secrets; do
+    check "wilma and $path" 403 "$(code admin -H 'Impersonate-User: wilma' --path-as-is "$server/api/v1/$path")"
+done
+admin -X DELETE "$server/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings/wide" >/dev/null
+
+# To read a pod's exec is not to run something in it.
+send POST /api/v1/namespaces/a/pods '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/roles \
+    '{"metadata":{"name":"look"},"rules":[{"apiGroups":[""],"verbs":["get"],"resources":["pods/exec","pods/attach","pods/portforward"]}]}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings \
+    '{"metadata":{"name":"look"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"look"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"lou"}]}' >/dev/null
+for sub in exec attach portforward; do
+    check "lou and $sub" 403 "$(code admin -H 'Impersonate-User: lou' --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+        -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==' \
+        -H 'Sec-WebSocket-Protocol: v5.channel.k8s.io' "$server/api/v1/namespaces/a/pods/p/$sub?command=ls")"
+done
+
 # ---- Rights follow the store at once
 for i in 1 2 3 4 5 6 7 8 9 10; do
     admin -X DELETE "$server/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings/ann" >/dev/null
@@ -60,6 +89,12 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 
 # ---- Tokens
+dots=$(head -c 60000 /dev/zero | tr '\0' .)
+check "a token of dots" 401 "$(code anonymous -H "Authorization: Bearer $dots" "$server/api")"
+check "an encrypted token" 401 "$(code anonymous -H "Authorization: Bearer e30.e30.e30.e30.e30" "$server/api")"
+check "a header of a proxy counts for nobody else" ann \
+    "$(as ann -H 'X-Remote-User: admin' -H 'X-Remote-Group: system:masters' -H 'Content-Type: application/json' \
+        -d '{}' "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r .status.userInfo.username)"
 check "no such token" 401 "$(code as eve "$server/api")"
 has "which says nothing of why" '"message":"Unauthorized"' "$(as eve "$server/api")"
 send POST /api/v1/namespaces/a/serviceaccounts '{"metadata":{"name":"robot"}}' >/dev/null
@@ -72,6 +107,16 @@ check "a token by another signature" 401 \
 admin -X DELETE "$server/api/v1/namespaces/a/serviceaccounts/robot" >/dev/null
 check "its token ends with it" 401 "$(code robot "$server/apis")"
 grep -q "$token" "$dir/a/sampan.log" && { echo "FAILED: the log has a token"; failed=$((failed + 1)); }
+
+# A node joins by a token, as long as its Secret is there.
+join='abc123.0123456789abcdef'
+node() { anonymous -H "Authorization: Bearer $join" -H 'Content-Type: application/json' -d '{}' \
+    "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r 'if .kind == "Status" then .code else .status.userInfo.username end'; }
+check "no such node" 401 "$(node)"
+send POST /api/v1/namespaces/kube-system/secrets '{"metadata":{"name":"bootstrap-token-abc123"},"type":"bootstrap.kubernetes.io/token","stringData":{"token-id":"abc123","token-secret":"0123456789abcdef","usage-bootstrap-authentication":"true"}}' >/dev/null
+check "a node joins" system:bootstrap:abc123 "$(node)"
+admin -X DELETE "$server/api/v1/namespaces/kube-system/secrets/bootstrap-token-abc123" >/dev/null
+check "and no longer" 401 "$(node)"
 
 # A pod-like folder with a projected token.
 send POST /api/v1/namespaces/a/serviceaccounts '{"metadata":{"name":"pod"}}' >/dev/null
@@ -96,6 +141,8 @@ if command -v kubectl >/dev/null; then
     check "as her" yes "$(boss auth can-i list configmaps -n a --as cleo --as-group team-c)"
     check "as her in another" no "$(boss auth can-i list configmaps -n b --as cleo --as-group team-c)"
     has "she cannot be the boss" "cannot impersonate" "$(cleo get pods --as admin --as-group system:masters)"
+    boss create rolebinding ed --clusterrole=edit --user=ed -n a >/dev/null
+    check "edit makes no endpoints by hand" no "$(boss auth can-i create endpointslices.discovery.k8s.io -n a --as ed)"
     has "create token" "eyJ" "$(boss create token pod -n a)"
     printf 'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: rec, namespace: a}\nrules: [{apiGroups: [""], resources: [pods], verbs: [get]}]\n' >"$dir/rec.yaml"
     has "reconcile" "reconciled" "$(boss auth reconcile -f "$dir/rec.yaml")"

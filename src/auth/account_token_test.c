@@ -214,6 +214,15 @@ static void only_our_keys_and_issuers_count(void **state)
     assert_int_equal(find(p, sign(p, p->other, GOOD(ACCOUNT)), audiences[0], &u, &err),
                      -ERR_UNAUTHORIZED);
     assert_string_equal(str_cstr(&p->arena, err.msg), "invalid signature, no keys found");
+    /* Forged and over: the signature is what is told. */
+    struct str forged = sign(p, p->key, "{'iss':'https://issuer','exp':1}");
+    char *text = arena_dup(&p->arena, forged.p, forged.n);
+    text[forged.n - 10] = text[forged.n - 10] == 'A' ? 'B' : 'A';
+    err_clear(&err);
+    assert_int_equal(find(p, (struct str){ text, forged.n }, audiences[0], &u, &err),
+                     -ERR_UNAUTHORIZED);
+    assert_string_equal(str_cstr(&p->arena, err.msg),
+                        "go-jose/go-jose: error in cryptographic primitive");
 }
 
 #define LEGACY(sub, secret)                                                               \

@@ -127,8 +127,9 @@ static int load_client_cas(struct arena *a, const struct up_options *up,
 static int load_identity(struct arena *a, const struct up_options *up, const struct credentials *c,
                          struct identity_options *ret, struct err *err)
 {
-    *ret =
-        (struct identity_options){ .token_file = up->token_file, .no_anonymous = up->no_anonymous };
+    *ret = (struct identity_options){ .token_file = up->token_file,
+                                      .no_anonymous = up->no_anonymous,
+                                      .bootstrap_tokens = up->bootstrap_tokens };
     int r = account_keys_load(a, up, ret, err);
     if (r < 0)
         return r;

@@ -54,6 +54,8 @@ static const char usage[] =
     "  --requestheader-group-headers, --requestheader-extra-headers-prefix LIST\n"
     "                      where a proxy says for whom it speaks (default X-Remote-User,\n"
     "                      X-Remote-Uid, X-Remote-Group and X-Remote-Extra-)\n"
+    "  --enable-bootstrap-token-auth\n"
+    "                      nodes may join by tokens in Secrets of kube-system\n"
     "  --service-account-signing-key-file FILE\n"
     "                      the key that signs tokens (default DIR/pki/sa.key)\n"
     "  --service-account-key-file FILE\n"
@@ -216,6 +218,9 @@ static int take_flag(int flag, struct up_options *ret)
     case 'A':
         good = is_second("anonymous-auth", optarg, "true", "false", &ret->no_anonymous);
         break;
+    case 'B':
+        ret->bootstrap_tokens = true;
+        break;
     case 'S':
         ret->signing_key = optarg;
         break;
@@ -291,6 +296,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "enable-admission-plugins", required_argument, NULL, 'P' },
         { "disable-admission-plugins", required_argument, NULL, 'X' },
         { "token-auth-file", required_argument, NULL, 'T' },
+        { "enable-bootstrap-token-auth", no_argument, NULL, 'B' },
         { "anonymous-auth", required_argument, NULL, 'A' },
         { "service-account-signing-key-file", required_argument, NULL, 'S' },
         { "service-account-key-file", required_argument, NULL, 'K' },

@@ -17,7 +17,7 @@ struct up_options {
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
-    bool detach, hides_managers, new_ca, no_anonymous, leaves_roles;
+    bool detach, hides_managers, new_ca, no_anonymous, leaves_roles, bootstrap_tokens;
     /* Tokens of service accounts. */
     const char *signing_key, *audiences;
     const char *client_ca; /* beside our own */

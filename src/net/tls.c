@@ -222,7 +222,8 @@ static int load_own(SSL_CTX *ctx, const struct tls_config *config, struct err *e
 static int load_trusted(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
 {
     if (config->ca_pem.n)
-        return load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem, err);
+        return load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem,
+                        err);
     if (!config->server && SSL_CTX_set_default_verify_paths(ctx) != 1)
         return tls__error(err, ERR_INTERNAL, "read the system's CA list");
     return 0;

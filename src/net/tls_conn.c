@@ -329,18 +329,8 @@ static bool is_proxy(const struct tls_conn *t, X509 *cert)
     return good;
 }
 
-int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *ret, struct err *err)
+int tls__read_names(X509 *cert, struct arena *a, struct tls_peer *ret, struct err *err)
 {
-    X509 *cert = SSL_get0_peer_certificate(t->ssl);
-    struct tls_peer peer = {
-        .verified = cert && SSL_get_verify_result(t->ssl) == X509_V_OK,
-        .is_proxy = cert && is_proxy(t, cert),
-    };
-    peer.is_stranger = cert && !peer.verified && !peer.is_proxy;
-    if (!cert || peer.is_stranger) {
-        *ret = peer;
-        return 0;
-    }
     /* A resumed session is not verified again, so its names are looked at here too. */
     if (!tls__names_are_text(cert))
         return err_set(err, ERR_FORBIDDEN, "a name in the certificate holds control bytes");
@@ -349,12 +339,24 @@ int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *re
     for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
         last = i;
     if (last >= 0)
-        peer.common_name = entry_copy(a, subject, last);
-    copy_organizations(a, subject, &peer);
-    peer.uid = uid_copy(a, subject);
-    peer.fingerprint = fingerprint(a, cert);
-    int r = copy_not_after(cert, &peer, err);
-    if (r == 0)
-        *ret = peer;
-    return r;
+        ret->common_name = entry_copy(a, subject, last);
+    copy_organizations(a, subject, ret);
+    ret->uid = uid_copy(a, subject);
+    ret->fingerprint = fingerprint(a, cert);
+    return copy_not_after(cert, ret, err);
+}
+
+int tls_conn_peer(const struct tls_conn *t, struct arena *a, struct tls_peer *ret, struct err *err)
+{
+    X509 *cert = SSL_get0_peer_certificate(t->ssl);
+    struct tls_peer peer = {
+        .verified = cert && SSL_get_verify_result(t->ssl) == X509_V_OK,
+        .is_proxy = cert && is_proxy(t, cert),
+    };
+    peer.is_stranger = cert && !peer.verified && !peer.is_proxy;
+    int r = peer.verified || peer.is_proxy ? tls__read_names(cert, a, &peer, err) : 0;
+    if (r < 0)
+        return r;
+    *ret = peer;
+    return 0;
 }

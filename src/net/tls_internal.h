@@ -21,3 +21,5 @@ int tls__error(struct err *err, enum err_code code, const char *what);
 /* False if a common name, organization or alternative name holds a NUL or another control byte:
  * code that compares such a name may see less of it than was signed (CVE-2026-47778). */
 bool tls__names_are_text(X509 *cert);
+/* Who a certificate says its owner is. ERR_FORBIDDEN where such a name is in it. */
+int tls__read_names(X509 *cert, struct arena *a, struct tls_peer *ret, struct err *err);

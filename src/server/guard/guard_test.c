@@ -1,243 +1,243 @@
-/* What the guard decides after a write, whoever has written and however many writes there were. */
+/* The guard on a store of its own: what is written decides at once, on every loop, while others
+ * decide all the time. */
 #include "server/guard/guard.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/object/stored.h"
+
+enum { LOOPS = 2, ROUNDS = 300 };
+
+/* ---- The fixture ---- */
 
 struct plane {
     struct arena arena;
     struct store *store;
     struct guard *guard;
+    struct loop *loops[LOOPS];
+    pthread_t threads[LOOPS];
 };
 
-static void start(struct plane *p, const char *modes)
+static const struct str group = STR("rbac.authorization.k8s.io");
+
+/* JSON of the object, or NULL: it goes. */
+static void write(struct plane *p, const char *plural, const char *ns, const char *name,
+                  const char *json)
 {
-    struct guard_modes m = { .n = 0 };
-    arena_init(&p->arena);
     struct err err = ERR_INIT(&p->arena);
-    assert_int_equal(store_open(&(struct store_options){ .engine = STORE_MEMORY }, &p->store, &err),
-                     0);
-    if (modes)
-        assert_int_equal(guard_modes_parse(str_of(modes), &m, &err), 0);
-    p->guard = guard_new(p->store, &m);
-}
-
-static void stop(struct plane *p)
-{
-    guard_free(p->guard);
-    store_close(p->store);
-    arena_done(&p->arena);
-}
-
-/* Writes JSON with single quotes; NULL: deletes. Nobody is told. */
-static void write_quietly(struct plane *p, struct arena *a, const char *group, const char *plural,
-                          const char *name, const char *json)
-{
-    const struct kind_resource *r = kind_stored_named(str_of(group), str_of(plural));
-    struct err err = ERR_INIT(a);
-    autobuf text = { 0 }, bytes = { 0 };
+    const struct kind_resource *r = kind_stored_named(group, str_of(plural));
     struct value obj;
-    for (const char *s = json; s && *s; s++)
-        buf_byte(&text, *s == '\'' ? '"' : *s);
-    if (json) {
-        assert_int_equal(json_read(a, buf_str(&text), NULL, &obj, &err), 0);
-        value_put(a, value_ensure(a, &obj, STR("metadata")), STR("creationTimestamp"),
-                  value_string(STR("2026-01-01T00:00:00Z")));
-        stored_write(&bytes, r, &obj);
-    }
+    autobuf bytes = { 0 };
     struct store_op op = { .type = json ? STORE_PUT : STORE_DELETE,
-                           .key =
-                               stored_key(a, r, r->namespaced ? STR("ns") : STR(""), str_of(name)),
-                           .value = buf_str(&bytes),
+                           .key = stored_key(&p->arena, r, str_of(ns), str_of(name)),
                            .expect_rev = STORE_ANY };
+    if (json) {
+        assert_int_equal(json_read(&p->arena, str_of(json), NULL, &obj, &err), 0);
+        stored_write(&bytes, r, &obj);
+        op.value = buf_str(&bytes);
+    }
     struct store_txn txn = { .ops = &op, .n_ops = 1 };
     assert_int_equal(store_commit(p->store, &txn, &err), 0);
+    guard_changed(p->guard, r, str_of(ns), str_of(name));
 }
 
-static void write(struct plane *p, struct arena *a, const char *group, const char *plural,
-                  const char *name, const char *json)
+#define META "\"metadata\":{\"creationTimestamp\":\"2026-01-01T00:00:00Z\"}"
+#define ROLE \
+    "{" META ",\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]}"
+#define BINDING                                                                                  \
+    "{" META ",\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"User\"," \
+    "\"name\":\"ann\"}]}"
+
+static const struct guard_modes usual = { 0 };
+static const struct user ann = { .name = STR("ann") };
+static const struct access may_get = { .user = &ann,
+                                       .is_resource = true,
+                                       .verb = STR("get"),
+                                       .version = STR("v1"),
+                                       .resource = STR("pods"),
+                                       .ns = STR("a"),
+                                       .name = STR("p") };
+
+static void *run_loop(void *arg)
 {
-    const struct kind_resource *r = kind_stored_named(str_of(group), str_of(plural));
-    write_quietly(p, a, group, plural, name, json);
-    guard_changed(p->guard, r, r->namespaced ? STR("ns") : STR(""), str_of(name));
-}
-
-/* A pod on the node n1 that wants a secret. */
-static const char *pod_of(struct arena *a, const char *name, const char *secret)
-{
-    return str_cstr(a, arena_printf(a,
-                                    "{'metadata':{'name':'%s','namespace':'ns'},'spec':{'nodeName':"
-                                    "'n1','imagePullSecrets':[{'name':'%s'}]}}",
-                                    name, secret));
-}
-
-static bool sees(struct plane *p, struct arena *a, const char *secret, struct str *ret_reason)
-{
-    static const struct str nodes[] = { STR("system:nodes") };
-    const struct user node = { .name = STR("system:node:n1"), .groups = nodes, .n_groups = 1 };
-    const struct access q = { .user = &node,
-                              .is_resource = true,
-                              .verb = STR("get"),
-                              .resource = STR("secrets"),
-                              .ns = STR("ns"),
-                              .name = str_of(secret) };
-    bool yes = guard_decide(p->guard, a, &q, ret_reason);
-    assert_int_equal(guard_allows(p->guard, &q), yes);
-    return yes;
-}
-
-static void nodes_see_what_was_written(void **state)
-{
-    struct plane p;
-    struct str reason;
-    (void)state;
-    start(&p, NULL);
-    assert_false(sees(&p, &p.arena, "s", &reason));
-    write(&p, &p.arena, "", "pods", "p", pod_of(&p.arena, "p", "s"));
-    assert_true(sees(&p, &p.arena, "s", &reason));
-    assert_int_equal(reason.n, 0);
-    write(&p, &p.arena, "", "pods", "p", pod_of(&p.arena, "p", "other"));
-    assert_false(sees(&p, &p.arena, "s", &reason));
-    assert_true(sees(&p, &p.arena, "other", &reason));
-    write(&p, &p.arena, "", "pods", "p", NULL);
-    assert_false(sees(&p, &p.arena, "other", &reason));
-    stop(&p);
-}
-
-/* More writes than are noted before they are read. */
-static void many_writes(void **state)
-{
-    enum { PODS = 3 * GUARD_NOTES_MAX + 5 };
-    struct plane p;
-    struct str reason;
-    (void)state;
-    start(&p, NULL);
-    for (int i = 0; i < PODS; i++) {
-        const char *name = str_cstr(&p.arena, arena_printf(&p.arena, "p%d", i));
-        write(&p, &p.arena, "", "pods", name, pod_of(&p.arena, name, name));
-        if (i % 2)
-            write(&p, &p.arena, "", "pods", name, NULL);
-    }
-    for (int i = 0; i < PODS; i++) {
-        const char *name = str_cstr(&p.arena, arena_printf(&p.arena, "p%d", i));
-        assert_int_equal(sees(&p, &p.arena, name, &reason), i % 2 == 0);
-    }
-    stop(&p);
-}
-
-static void what_was_there_before(void **state)
-{
-    struct plane p;
-    struct str reason;
-    (void)state;
-    start(&p, NULL);
-    struct err err = ERR_INIT(&p.arena);
-    write_quietly(&p, &p.arena, "", "pods", "p",
-                  "{'metadata':{'name':'p','namespace':'ns'},'spec':{'nodeName':'n1','volumes':[{"
-                  "'persistentVolumeClaim':{'claimName':'c'}}]}}");
-    write_quietly(&p, &p.arena, "", "persistentvolumes", "v",
-                  "{'metadata':{'name':'v'},'spec':{'claimRef':{'namespace':'ns','name':'c'},'csi':"
-                  "{'nodeStageSecretRef':{'namespace':'ns','name':'s'}}}}");
-    assert_false(sees(&p, &p.arena, "s", &reason));
-    assert_int_equal(guard_load(p.guard, &err), 0);
-    assert_true(sees(&p, &p.arena, "s", &reason));
-    stop(&p);
-}
-
-#define BINDING                                                                          \
-    "{'metadata':{'name':'b','namespace':'ns'},'roleRef':{'kind':'Role','name':'gone'}," \
-    "'subjects':[{'kind':'Group','name':'system:nodes'}]}"
-#define NODE_WHY "node: no relationship found between node 'n1' and this object"
-#define RBAC_WHY "rbac: RBAC: role.rbac.authorization.k8s.io \"gone\" not found"
-
-static void authorizers_in_order(void **state)
-{
-    static const struct {
-        const char *modes;
-        bool yes;
-        const char *reason;
-    } rows[] = {
-        { NULL, false, NODE_WHY "\n" RBAC_WHY },
-        { "Node,RBAC", false, NODE_WHY "\n" RBAC_WHY },
-        { "RBAC,Node", false, RBAC_WHY "\n" NODE_WHY },
-        { "RBAC", false, RBAC_WHY },
-        { "Node", false, NODE_WHY },
-        { "Node,AlwaysAllow", true, "" },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct plane p;
-        struct str reason;
-        start(&p, rows[i].modes);
-        write(&p, &p.arena, "rbac.authorization.k8s.io", "rolebindings", "b", BINDING);
-        assert_int_equal(sees(&p, &p.arena, "s", &reason), rows[i].yes);
-        assert_string_equal(str_cstr(&p.arena, reason), rows[i].reason);
-        stop(&p);
-    }
-}
-
-/* ---- Several writers ---- */
-
-struct writer {
-    struct plane *plane;
-    char name[8];
-    int n_wrong;
-    pthread_t thread;
-};
-
-/* Who has written asks at once, while others write. */
-static void *write_and_ask(void *arg)
-{
-    struct writer *w = arg;
-    struct arena a;
-    arena_init(&a);
-    for (int i = 0; i < 200; i++) {
-        struct str reason;
-        write(w->plane, &a, "", "pods", w->name, pod_of(&a, w->name, w->name));
-        w->n_wrong += !sees(w->plane, &a, w->name, &reason);
-        write(w->plane, &a, "", "pods", w->name, NULL);
-        w->n_wrong += sees(w->plane, &a, w->name, &reason);
-        arena_reset(&a);
-    }
-    arena_done(&a);
+    loop_run(arg);
     return NULL;
 }
 
-static void several_writers(void **state)
+static int setup(void **state)
 {
-    enum { WRITERS = 4 };
-    struct plane p;
-    struct writer writers[WRITERS];
-    (void)state;
-    start(&p, NULL);
-    for (int i = 0; i < WRITERS; i++) {
-        writers[i] = (struct writer){ .plane = &p, .name = { 'p', (char)('0' + i) } };
-        pthread_create(&writers[i].thread, NULL, write_and_ask, &writers[i]);
+    struct plane *p = test_calloc(1, sizeof(*p));
+    const struct store_options memory = { .engine = STORE_MEMORY };
+    arena_init(&p->arena);
+    struct err err = ERR_INIT(&p->arena);
+    assert_int_equal(store_open(&memory, &p->store, &err), 0);
+    for (size_t i = 0; i < LOOPS; i++)
+        p->loops[i] = loop_new(NULL, &err);
+    *state = p;
+    return 0;
+}
+
+static void serve(struct plane *p)
+{
+    guard_serve(p->guard, p->loops, LOOPS);
+    for (size_t i = 0; i < LOOPS; i++)
+        assert_int_equal(pthread_create(&p->threads[i], NULL, run_loop, p->loops[i]), 0);
+}
+
+static int teardown(void **state)
+{
+    struct plane *p = *state;
+    for (size_t i = 0; i < LOOPS; i++)
+        loop_stop(p->loops[i]);
+    for (size_t i = 0; i < LOOPS; i++)
+        if (p->threads[i])
+            pthread_join(p->threads[i], NULL);
+    guard_free(p->guard);
+    for (size_t i = 0; i < LOOPS; i++)
+        loop_free(p->loops[i]);
+    store_close(p->store);
+    arena_done(&p->arena);
+    test_free(p);
+    return 0;
+}
+
+/* ---- Asking on a loop ---- */
+
+struct ask {
+    struct loop_msg msg;
+    struct guard *guard;
+    bool answer;
+    atomic_bool done;
+};
+
+static void on_ask(struct loop *l, struct loop_msg *m)
+{
+    struct ask *a = container_of(m, struct ask, msg);
+    (void)l;
+    a->answer = guard_allows(a->guard, &may_get);
+    atomic_store(&a->done, true);
+}
+
+static bool ask(struct plane *p, size_t loop)
+{
+    struct ask a = { .msg = { .run = on_ask }, .guard = p->guard };
+    loop_post(p->loops[loop], &a.msg);
+    while (!atomic_load(&a.done))
+        sched_yield();
+    return a.answer;
+}
+
+/* Decides again and again, as requests would. */
+struct crowd {
+    struct loop_msg msg;
+    struct guard *guard;
+    atomic_bool stop, done;
+    size_t n_asked;
+};
+
+static void on_crowd(struct loop *l, struct loop_msg *m)
+{
+    struct crowd *c = container_of(m, struct crowd, msg);
+    for (int i = 0; i < 20; i++)
+        (void)guard_allows(c->guard, &may_get);
+    c->n_asked++;
+    if (atomic_load(&c->stop))
+        atomic_store(&c->done, true);
+    else
+        loop_later(l, m);
+}
+
+/* ---- The tests ---- */
+
+static void what_is_there_at_the_start_counts(void **state)
+{
+    struct plane *p = *state;
+    struct err err = ERR_INIT(&p->arena);
+    write(p, "roles", "a", "r", ROLE);
+    write(p, "rolebindings", "a", "b", BINDING);
+    p->guard = guard_new(p->store, &usual);
+    assert_false(guard_allows(p->guard, &may_get));
+    assert_int_equal(guard_load(p->guard, &err), 0);
+    assert_true(guard_allows(p->guard, &may_get));
+}
+
+static void each_write_counts_on_every_loop(void **state)
+{
+    struct plane *p = *state;
+    struct crowd crowds[LOOPS] = { 0 };
+    p->guard = guard_new(p->store, &usual);
+    serve(p);
+    for (size_t i = 0; i < LOOPS; i++) {
+        crowds[i].msg.run = on_crowd;
+        crowds[i].guard = p->guard;
+        loop_post(p->loops[i], &crowds[i].msg);
     }
-    for (int i = 0; i < WRITERS; i++) {
-        pthread_join(writers[i].thread, NULL);
-        assert_int_equal(writers[i].n_wrong, 0);
+    write(p, "roles", "a", "r", ROLE);
+    for (int i = 0; i < ROUNDS; i++) {
+        write(p, "rolebindings", "a", "b", BINDING);
+        assert_true(ask(p, (size_t)i % LOOPS));
+        if (i % 3 == 0) {
+            write(p, "roles", "a", "r", NULL);
+            assert_false(ask(p, (size_t)i % LOOPS));
+            write(p, "roles", "a", "r", ROLE);
+            assert_true(ask(p, (size_t)i % LOOPS));
+        }
+        write(p, "rolebindings", "a", "b", NULL);
+        assert_false(ask(p, (size_t)i % LOOPS));
     }
-    stop(&p);
+    for (size_t i = 0; i < LOOPS; i++) {
+        atomic_store(&crowds[i].stop, true);
+        while (!atomic_load(&crowds[i].done))
+            sched_yield();
+        assert_true(crowds[i].n_asked > 0);
+    }
+}
+
+static void workers_get_reasons(void **state)
+{
+    struct plane *p = *state;
+    struct str reason;
+    p->guard = guard_new(p->store, &usual);
+    write(p, "rolebindings", "a", "b", BINDING);
+    assert_false(guard_decide(p->guard, &p->arena, &may_get, &reason));
+    assert_string_equal(str_cstr(&p->arena, reason),
+                        "rbac: RBAC: role.rbac.authorization.k8s.io \"r\" not found");
+    write(p, "roles", "a", "r", ROLE);
+    assert_true(guard_decide(p->guard, &p->arena, &may_get, &reason));
+    assert_string_equal(str_cstr(&p->arena, reason),
+                        "RBAC: allowed by RoleBinding \"b/a\" of Role \"r\" to User \"ann\"");
+}
+
+static void masters_may_do_everything(void **state)
+{
+    struct plane *p = *state;
+    static const struct str groups[] = { USER_MASTERS };
+    static const struct user root = { .name = STR("root"), .groups = groups, .n_groups = 1 };
+    struct access q = may_get;
+    struct str reason;
+    p->guard = guard_new(p->store, &usual);
+    q.user = &root;
+    assert_true(guard_allows(p->guard, &q));
+    assert_true(guard_decide(p->guard, &p->arena, &q, &reason));
+    assert_int_equal(reason.n, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_see_what_was_written),
-        cmocka_unit_test(many_writes),
-        cmocka_unit_test(what_was_there_before),
-        cmocka_unit_test(authorizers_in_order),
-        cmocka_unit_test(several_writers),
+        cmocka_unit_test_setup_teardown(what_is_there_at_the_start_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_write_counts_on_every_loop, setup, teardown),
+        cmocka_unit_test_setup_teardown(workers_get_reasons, setup, teardown),
+        cmocka_unit_test_setup_teardown(masters_may_do_everything, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

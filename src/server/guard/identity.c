@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/kind.h"
+#include "auth/bootstrap_token.h"
 #include "auth/token_file.h"
 #include "base/base64.h"
 #include "base/buf.h"
@@ -20,7 +21,7 @@ struct identity {
     const struct clock *clock;
     struct arena arena;        /* of the names */
     struct token_file *tokens; /* NULL: none */
-    bool no_anonymous;
+    bool no_anonymous, bootstrap_tokens;
     struct identity_names issuers, audiences;
     struct identity_proxy proxy;
     struct signature_key *keys[IDENTITY_KEYS_MAX]; /* the first one signs, if has_signing_key */
@@ -201,6 +202,20 @@ static int unknown_token(struct err *err)
     return err_set(err, ERR_UNAUTHORIZED, "invalid bearer token");
 }
 
+/* 1 if it is a token by which a node joins, 0 if it is none of those. */
+static int joining_user(const struct identity *i, struct arena *a, struct str token,
+                        struct user *ret, struct err *err)
+{
+    struct str name;
+    struct value secret;
+    if (!i->bootstrap_tokens || !bootstrap_token_secret(a, token, &name))
+        return 0;
+    int r = read_object((void *)i, a, "secrets", STR("kube-system"), name, &secret, err);
+    if (r <= 0)
+        return r;
+    return bootstrap_token_user(a, token, &secret, clock_wall_ns(i->clock) / NS_PER_SEC, ret, err);
+}
+
 /* A static token is for this server alone. */
 static int static_user(const struct identity *i, struct arena *a, struct str token,
                        const struct str *audiences, size_t n_audiences, struct account_user *ret)
@@ -228,6 +243,12 @@ int identity_of_token(const struct identity *i, struct arena *a, struct str toke
     struct account_claims claims;
     if (static_user(i, a, token, audiences, n_audiences, ret))
         return 0;
+    int joins = joining_user(i, a, token, &ret->user, err);
+    if (joins) {
+        ret->audiences = i->audiences.items;
+        ret->n_audiences = i->audiences.n;
+        return joins < 0 ? joins : 0;
+    }
     int r = account_token_open(&i->accounts, a, token, &claims, err);
     if (r > 0)
         r = account_of(i, a, token, &claims, audiences, n_audiences, ret, err);
@@ -248,12 +269,15 @@ static int token_owner(const struct identity *i, size_t loop, struct arena *a, s
         return 0;
     const struct account_claims *claims;
     struct account_user *user = arena_new(a, struct account_user);
+    int joins = joining_user(i, a, token, &user->user, err);
+    *ret = &user->user;
+    if (joins)
+        return joins < 0 ? joins : 0;
     int r = token_cache_open(i->caches[loop], &i->accounts, token, &claims, err);
     if (r == 0)
         return unknown_token(err);
     if (r > 0)
         r = account_of(i, a, token, claims, NULL, 0, user, err);
-    *ret = &user->user;
     return r;
 }
 
@@ -399,6 +423,7 @@ int identity_new(const struct identity_options *opt, struct store *store, const 
     i->store = store;
     i->clock = clock;
     i->no_anonymous = opt->no_anonymous;
+    i->bootstrap_tokens = opt->bootstrap_tokens;
     for (size_t k = 0; k < API_LOOPS_MAX; k++)
         i->caches[k] = token_cache_new();
     int r = fill(i, opt, err);

@@ -29,6 +29,7 @@ struct identity_proxy {
 struct identity_options {
     const char *token_file; /* of static tokens (auth/token_file.h); NULL: none */
     bool no_anonymous;      /* who shows nothing is refused */
+    bool bootstrap_tokens;  /* nodes may join by tokens (auth/bootstrap_token.h) */
     struct str client_ca;   /* PEM; the TLS context verifies by it */
     /* Service accounts: PEM of the key that signs, and of keys that are believed beside it. Without
      * a signing key there are no new tokens. */

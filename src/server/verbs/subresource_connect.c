@@ -1,7 +1,9 @@
 /* Paths that lead into a running pod or to a node: log, exec, attach, portforward, proxy. There is
  * no node to go on to, so these end here, after the checks that come before. */
+#include "api/errors.h"
 #include "api/field_errors.h"
 #include "base/idiom.h"
+#include "server/guard/guard.h"
 #include "server/registry/registry.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
@@ -22,16 +24,6 @@ static struct str bare_name(struct str name)
         return name;
     bool scheme = !first.n || str_eq(first, STR("http")) || str_eq(first, STR("https"));
     return scheme ? str_cut(&rest, ':') : first;
-}
-
-void verb_connect(struct call *c)
-{
-    struct err err = ERR_INIT(c->arena);
-    struct registry_entry entry;
-    bool proxy = str_eq(c->req.sub->name, STR("proxy"));
-    if (registry_get(c, proxy ? bare_name(c->req.name) : c->req.name, &entry, &err) == 0)
-        (void)no_node(c, &err);
-    call_fail(c, &err);
 }
 
 /* ---- Logs ---- */
@@ -142,4 +134,62 @@ void verb_log(struct call *c)
         call_fail(c, &err);
     else
         reply_bytes(c->x, 204, NULL, 0, STR(""));
+}
+
+/* ---- Into a pod ---- */
+
+/* A WebSocket begins with GET, which a role that only reads has; what comes then is no reading. */
+static int check_may_create(struct call *c, struct err *err)
+{
+    const struct access q = { .user = c->user,
+                              .is_resource = true,
+                              .verb = STR("create"),
+                              .group = c->req.resource->group,
+                              .version = c->req.resource->version,
+                              .resource = c->req.resource->plural,
+                              .sub = c->req.sub->name,
+                              .ns = c->req.ns,
+                              .name = c->req.name };
+    struct str reason;
+    if (!c->user || c->verb == KIND_CREATE || guard_decide(c->api->guard, c->arena, &q, &reason))
+        return 0;
+    return error_forbidden(err, c->req.resource, c->req.name, access_refusal(c->arena, &q));
+}
+
+static int connect_pod(struct call *c, struct err *err)
+{
+    struct registry_entry entry;
+    bool forwards = str_eq(c->req.sub->name, STR("portforward"));
+    int r = check_may_create(c, err);
+    if (r < 0)
+        return r;
+    r = registry_get(c, c->req.name, &entry, err);
+    if (r < 0)
+        return r;
+    r = forwards ? 0 : check_container(c, &entry.obj, err);
+    if (r < 0)
+        return r;
+    if (!value_str(value_dig(&entry.obj, "spec", "nodeName")).n)
+        return err_set(err, ERR_BAD_REQUEST, "pod " STR_FMT " does not have a host assigned",
+                       STR_ARG(c->req.name));
+    return no_node(c, err);
+}
+
+static int connect_proxy(struct call *c, struct err *err)
+{
+    struct registry_entry entry;
+    int r = registry_get(c, bare_name(c->req.name), &entry, err);
+    if (r < 0)
+        return r;
+    return no_node(c, err);
+}
+
+void verb_connect(struct call *c)
+{
+    struct err err = ERR_INIT(c->arena);
+    if (str_eq(c->req.sub->name, STR("proxy")))
+        (void)connect_proxy(c, &err);
+    else
+        (void)connect_pod(c, &err);
+    call_fail(c, &err);
 }
