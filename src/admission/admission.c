@@ -1,34 +1,110 @@
 #include "admission/admission.h"
 
+#include <assert.h>
+#include <stdarg.h>
+
 #include "admission/plugins.h"
 #include "api/errors.h"
+#include "api/go/quote.h"
+#include "base/buf.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
 /* In upstream's order. */
 static const struct admission_plugin *const plugins[] = {
-    &plugin_node_taint,     &plugin_pod_security,       &plugin_priority,
-    &plugin_priority_class, &plugin_toleration_seconds, &plugin_storage_protection,
-    &plugin_claim_resize,   &plugin_runtime_class,      &plugin_certificate_subject,
+    &plugin_service_account,
+    &plugin_node_restriction,
+    &plugin_node_taint,
+    &plugin_pod_security,
+    &plugin_priority,
+    &plugin_priority_class,
+    &plugin_toleration_seconds,
+    &plugin_storage_protection,
+    &plugin_claim_resize,
+    &plugin_runtime_class,
+    &plugin_certificate_approval,
+    &plugin_certificate_signing,
+    &plugin_trust_bundle,
+    &plugin_certificate_subject,
     &plugin_topology,
 };
+static_assert(ARRAY_LEN(plugins) <= 64, "a choice has a bit for each");
 
-static bool is_for(const struct admission_plugin *p, struct admission_request *req)
+/* ---- Which are asked ---- */
+
+/* The bits of the plugins of that name; 0: there is none. */
+static uint64_t bits_of(struct str name)
 {
-    for (const struct admission_target *t = p->targets; t->operations; t++) {
-        if (!(t->operations & req->operation) || !str_eq(t->plural, req->stored->plural) ||
-            !str_eq(t->group, req->stored->group))
+    uint64_t bits = 0;
+    for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
+        if (str_eq(name, str_of(plugins[i]->name)))
+            bits |= UINT64_C(1) << i;
+    return bits;
+}
+
+/* A plugin may stand in the list twice. */
+static bool is_first(size_t i)
+{
+    return (bits_of(str_of(plugins[i]->name)) & ((UINT64_C(1) << i) - 1)) == 0;
+}
+
+static int refuse_name(struct str name, struct err *err)
+{
+    autobuf known = { 0 };
+    for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
+        if (is_first(i))
+            buf_printf(&known, "%s%s", known.n ? ", " : "", plugins[i]->name);
+    return err_set(err, ERR_INVALID,
+                   "there is no admission plugin '" STR_FMT "'; there are " STR_FMT, STR_ARG(name),
+                   STR_ARG(buf_str(&known)));
+}
+
+int admission_choose(struct admission_choice *choice, struct str names, bool is_on, struct err *err)
+{
+    do {
+        struct str name = str_cut(&names, ',');
+        uint64_t bits = bits_of(name);
+        if (!bits)
+            return refuse_name(name, err);
+        *(is_on ? &choice->on : &choice->off) |= bits;
+        if (choice->on & choice->off)
+            return err_set(err, ERR_INVALID,
+                           "the admission plugin " STR_FMT " is both enabled and disabled",
+                           STR_ARG(name));
+    } while (names.p);
+    return 0;
+}
+
+static bool is_chosen(size_t i, const struct admission_choice *choice)
+{
+    uint64_t bit = UINT64_C(1) << i;
+    return (choice->on & bit) || !(plugins[i]->is_off || (choice->off & bit));
+}
+
+static bool is_at(const struct admission_target *t, const struct admission_request *req)
+{
+    return (t->operations & req->operation) && str_eq(t->plural, req->stored->plural) &&
+           str_eq(t->group, req->stored->group) &&
+           (str_eq(t->sub, req->sub) || str_eq(t->sub, ADMISSION_ANY_PATH));
+}
+
+static bool is_for(size_t i, struct admission_request *req)
+{
+    for (const struct admission_target *t = plugins[i]->targets; t->operations; t++) {
+        if (!is_at(t, req))
             continue;
         req->target = t;
-        return true;
+        return is_chosen(i, &req->choice);
     }
     return false;
 }
 
+/* ---- All of them ---- */
+
 int admission_mutate(struct admission_request *req, struct value *obj, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
-        bool is_asked = plugins[i]->mutate && is_for(plugins[i], req);
+        bool is_asked = plugins[i]->mutate && is_for(i, req);
         int r = is_asked ? plugins[i]->mutate(req, obj, err) : 0;
         if (r < 0)
             return r;
@@ -39,7 +115,7 @@ int admission_mutate(struct admission_request *req, struct value *obj, struct er
 int admission_validate(struct admission_request *req, const struct value *obj, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(plugins); i++) {
-        bool is_asked = plugins[i]->validate && is_for(plugins[i], req);
+        bool is_asked = plugins[i]->validate && is_for(i, req);
         int r = is_asked ? plugins[i]->validate(req, obj, err) : 0;
         if (r < 0)
             return r;
@@ -50,7 +126,30 @@ int admission_validate(struct admission_request *req, const struct value *obj, s
 int admission_forbid(struct admission_request *req, const struct value *obj, struct str why,
                      struct err *err)
 {
-    return error_forbidden(err, req->resource, value_str(value_dig(obj, "metadata", "name")), why);
+    struct str name = value_str(value_dig(obj, "metadata", "name")),
+               base = value_str(value_dig(obj, "metadata", "generateName"));
+    if (req->name.n)
+        name = req->name;
+    else if (!name.n)
+        name = base.n ? base : STR("Unknown");
+    return error_forbidden(err, req->resource, name, why);
+}
+
+int admission_forbid_as(struct admission_request *req, const struct value *obj, struct err *err,
+                        const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct str why = arena_vprintf(req->arena, fmt, ap);
+    va_end(ap);
+    return admission_forbid(req, obj, why, err);
+}
+
+const char *admission_quoted(struct admission_request *req, struct str text)
+{
+    autobuf out = { 0 };
+    quote_go(&out, text);
+    return str_cstr(req->arena, buf_str(&out));
 }
 
 int admission_read(struct admission_request *req, struct str group, struct str plural,
@@ -63,4 +162,9 @@ int admission_each(struct admission_request *req, struct str group, struct str p
                    struct str mark, admission_take *take, void *to, struct err *err)
 {
     return req->cluster->each(req->arg, group, plural, mark, take, to, err);
+}
+
+bool admission_allows(struct admission_request *req, const struct access *q)
+{
+    return !q->user || req->cluster->allows(req->arg, q);
 }

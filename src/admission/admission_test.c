@@ -1,5 +1,5 @@
 /* The plugins, on a cluster of a few trees. Objects are JSON with single quotes. */
-#include "admission/admission.h"
+#include "admission/suite_admission.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,14 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
 #include "base/idiom.h"
-#include "base/json.h"
 
-static const struct {
-    struct str plural, name;
-    const char *obj;
-} objects[] = {
+static const struct suite_object objects[] = {
     { STR("priorityclasses"), STR("high"),
       "{'metadata':{'name':'high'},'value':1000,'preemptionPolicy':'Never'}" },
     { STR("priorityclasses"), STR("usual"),
@@ -29,105 +24,17 @@ static const struct {
     { STR("storageclasses"), STR("fixed"), "{}" },
 };
 
-/* A copy with other quotes. */
-static const char *requoted(struct arena *a, struct str text, char from, char to)
-{
-    autobuf out = { 0 };
-    for (size_t i = 0; i < text.n; i++)
-        buf_byte(&out, text.p[i] == from ? to : text.p[i]);
-    return str_cstr(a, buf_str(&out));
-}
-
-static struct value tree(struct arena *a, const char *text)
-{
-    struct err err = ERR_INIT(a);
-    struct value v;
-    const char *json = requoted(a, str_of(text), '\'', '"');
-    if (json_read(a, str_of(json), NULL, &v, &err) < 0)
-        fail_msg("%s: " STR_FMT, text, STR_ARG(err.msg));
-    return v;
-}
-
-static int read_one(void *arg, struct str group, struct str plural, struct str ns, struct str name,
-                    struct value *ret, struct err *err)
-{
-    (void)group, (void)ns, (void)err;
-    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
-        if (!str_eq(objects[i].plural, plural) || !str_eq(objects[i].name, name))
-            continue;
-        *ret = tree(arg, objects[i].obj);
-        return 1;
-    }
-    return 0;
-}
-
-static int read_each(void *arg, struct str group, struct str plural, struct str mark,
-                     admission_take *take, void *to, struct err *err)
-{
-    (void)group, (void)mark, (void)err;
-    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
-        struct value obj = tree(arg, objects[i].obj);
-        if (str_eq(objects[i].plural, plural))
-            (void)take(to, &obj);
-    }
-    return 0;
-}
-
-struct row {
-    const char *group, *plural;
-    const char *obj, *old_obj; /* NULL: a create */
-    const char *becomes;       /* what it is after the plugins; NULL: what it was */
-    const char *refused;       /* why; NULL: it is not */
-};
-
-/* What the plugins make of the row's object: the object, or why it was refused. */
-static const char *admit(struct arena *a, const struct row *row)
-{
-    static const struct admission_cluster cluster = { .read = read_one, .each = read_each };
-    struct value obj = tree(a, row->obj), old_obj;
-    if (row->old_obj)
-        old_obj = tree(a, row->old_obj);
-    const struct kind_resource *r = kind_stored_named(str_of(row->group), str_of(row->plural));
-    struct admission_request req = {
-        .arena = a,
-        .resource = r,
-        .stored = r,
-        .operation = row->old_obj ? ADMISSION_UPDATE : ADMISSION_CREATE,
-        .old_obj = row->old_obj ? &old_obj : NULL,
-        .cluster = &cluster,
-        .arg = a,
-    };
-    struct err err = ERR_INIT(a);
-    if (admission_mutate(&req, &obj, &err) < 0 || admission_validate(&req, &obj, &err) < 0)
-        return str_cstr(a, err.msg);
-    autobuf text = { 0 };
-    json_write(&text, &obj);
-    return requoted(a, buf_str(&text), '"', '\'');
-}
-
-static void check(const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct arena a;
-        arena_init(&a);
-        const char *expected = rows[i].refused   ? rows[i].refused
-                               : rows[i].becomes ? rows[i].becomes
-                                                 : rows[i].obj;
-        assert_string_equal(admit(&a, &rows[i]), expected);
-        arena_done(&a);
-    }
-}
+static const struct suite cluster = { .objects = objects, .n_objects = ARRAY_LEN(objects) };
 
 #define PATIENCE                                                                               \
     "'tolerations':[{'key':'node.kubernetes.io/not-ready','operator':'Exists','effect':"       \
     "'NoExecute','tolerationSeconds':300},{'key':'node.kubernetes.io/unreachable','operator':" \
     "'Exists','effect':'NoExecute','tolerationSeconds':300}]"
-#define FORBIDDEN(what) what " is forbidden: "
 
 static void pods(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_row rows[] = {
         /* Of two defaults the lower one counts. */
         { "", "pods", "{'spec':{}}", NULL,
           "{'spec':{'priorityClassName':'lower','priority':5," PATIENCE "}}", NULL },
@@ -157,13 +64,13 @@ static void pods(void **state)
           "'n1'," PATIENCE "}}",
           NULL },
     };
-    check(rows, ARRAY_LEN(rows));
+    SUITE_CHECK(&cluster, rows);
 }
 
 static void others(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_row rows[] = {
         { "", "nodes", "{'spec':{}}", NULL,
           "{'spec':{'taints':[{'key':'node.kubernetes.io/not-ready','effect':'NoSchedule'}]}}",
           NULL },
@@ -194,7 +101,7 @@ static void others(void **state)
           "{'metadata':{'name':'n','labels':{'pod-security.kubernetes.io/warn':'x'}}}", NULL,
           NULL },
     };
-    check(rows, ARRAY_LEN(rows));
+    SUITE_CHECK(&cluster, rows);
 }
 
 #define CLAIM(class, size, phase)                                                                  \
@@ -206,7 +113,7 @@ static void others(void **state)
 static void claims_grow(void **state)
 {
     (void)state;
-    static const struct row rows[] = {
+    static const struct suite_row rows[] = {
         { "", "persistentvolumeclaims", CLAIM("grows", "2Gi", "Bound"),
           CLAIM("grows", "1Gi", "Bound"), NULL, NULL },
         { "", "persistentvolumeclaims", CLAIM("fixed", "1Gi", "Bound"),
@@ -221,15 +128,55 @@ static void claims_grow(void **state)
           FORBIDDEN("persistentvolumeclaims \"c\"") "Only bound persistent volume claims can be "
                                                     "expanded" },
     };
-    check(rows, ARRAY_LEN(rows));
+    SUITE_CHECK(&cluster, rows);
+}
+
+static void bindings(void **state)
+{
+    (void)state;
+    static const struct suite_row rows[] = {
+        { "", "pods", "{'metadata':{'name':'p'},'target':{'kind':'Node','name':'n1'}}", NULL,
+          "{'metadata':{'name':'p','labels':{'topology.kubernetes.io/zone':'z'}},'target':{'kind':"
+          "'Node','name':'n1'}}",
+          NULL, "binding" },
+        { "", "pods", "{'metadata':{'name':'p'},'target':{'kind':'Other','name':'n1'}}", NULL, NULL,
+          NULL, "binding" },
+        /* Other paths are not for the plugins of pods. */
+        { "", "pods", "{'spec':{'nodeName':'n1'}}", "{'spec':{}}", NULL, NULL, "status" },
+    };
+    SUITE_CHECK(&cluster, rows);
+}
+
+/* Plugins that are switched off leave an object as it is. */
+static void choice(void **state)
+{
+    (void)state;
+    static const struct suite_row rows[] = {
+        { "", "nodes", "{'spec':{}}", NULL, NULL, NULL },
+        { "", "pods", "{'spec':{}}", NULL, "{'spec':{" PATIENCE "}}", NULL },
+    };
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct suite some = cluster;
+    assert_int_equal(
+        admission_choose(&some.choice, STR("Priority,TaintNodesByCondition"), false, &err), 0);
+    SUITE_CHECK(&some, rows);
+    assert_int_equal(admission_choose(&some.choice, STR("RuntimeClass,None"), true, &err),
+                     -ERR_INVALID);
+    assert_true(str_starts(err.msg, STR("there is no admission plugin 'None'; there are "
+                                        "ServiceAccount, NodeRestriction, ")));
+    err_clear(&err);
+    assert_int_equal(admission_choose(&some.choice, STR("Priority"), true, &err), -ERR_INVALID);
+    assert_true(str_eq(err.msg, STR("the admission plugin Priority is both enabled and disabled")));
+    arena_done(&a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pods),
-        cmocka_unit_test(others),
-        cmocka_unit_test(claims_grow),
+        cmocka_unit_test(pods),     cmocka_unit_test(others), cmocka_unit_test(claims_grow),
+        cmocka_unit_test(bindings), cmocka_unit_test(choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

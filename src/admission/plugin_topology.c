@@ -22,20 +22,23 @@ static int copy_topology(struct admission_request *req, struct str node, struct 
     return 0;
 }
 
+static const struct admission_target targets[] = {
+    { STR(""), STR("pods"), ADMISSION_CREATE | ADMISSION_UPDATE, STR("") },
+    { STR(""), STR("pods"), ADMISSION_CREATE, STR("binding") },
+    { STR(""), STR("bindings"), ADMISSION_CREATE, STR("") },
+    { .operations = 0 },
+};
+
 /* A Binding names the node of its pod. */
 static int mutate(struct admission_request *req, struct value *obj, struct err *err)
 {
-    const struct value *node = req->operation == ADMISSION_BIND
-                                   ? value_dig(obj, "target", "name")
-                                   : value_dig(obj, "spec", "nodeName");
-    return copy_topology(req, value_str(node), obj, err);
+    const struct value *target = value_get(obj, STR("target"));
+    if (req->target == &targets[0])
+        return copy_topology(req, value_str(value_dig(obj, "spec", "nodeName")), obj, err);
+    if (!str_eq(value_text(target, "kind"), STR("Node")))
+        return 0;
+    return copy_topology(req, value_text(target, "name"), obj, err);
 }
-
-static const struct admission_target targets[] = {
-    { STR(""), STR("pods"), ADMISSION_CREATE | ADMISSION_UPDATE | ADMISSION_BIND },
-    { STR(""), STR("bindings"), ADMISSION_BIND },
-    { .operations = 0 },
-};
 
 const struct admission_plugin plugin_topology = {
     .name = "PodTopologyLabels",

@@ -258,3 +258,15 @@ bool certificate_is_of(struct str subject, struct str organization)
                 return true;
     return false;
 }
+
+struct str certificate_name(struct str subject)
+{
+    static const struct str oid_name = { "\x55\x04\x03", 3 };
+    struct str set, attribute, oid, text, name = STR("");
+    while (der_expect(&subject, DER_SET, &set))
+        while (der_expect(&set, DER_SEQUENCE, &attribute))
+            if (der_expect(&attribute, DER_OID, &oid) && str_eq(oid, oid_name) &&
+                der_next(&attribute, &text))
+                name = text;
+    return name;
+}

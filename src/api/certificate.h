@@ -37,3 +37,5 @@ bool certificate_key_read(struct str der, struct certificate *ret); /* a public 
 
 /* Whether a subject has this organization, which for Kubernetes is a group. */
 bool certificate_is_of(struct str subject, struct str organization);
+/* Its common name, which for Kubernetes is a user's; empty: none. The last one counts. */
+struct str certificate_name(struct str subject);

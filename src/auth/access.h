@@ -2,6 +2,7 @@
 #pragma once
 
 #include "auth/user.h"
+#include "select/fields.h"
 
 struct access {
     const struct user *user;
@@ -9,6 +10,7 @@ struct access {
     bool is_resource; /* else it is about a path */
     struct str group, version, resource, sub, ns, name;
     struct str path;
+    struct fields_selector fields; /* what a list or watch is narrowed to; none: all zero */
 };
 
 /* An authorizer that has no opinion leaves the word to the next one; if none has an opinion, the

@@ -274,6 +274,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .continue_ttl_ns = up->continue_ttl_ns,
             .versions = up->versions,
             .authorization = up->authorization,
+            .admission = up->admission,
             .leaves_roles = up->leaves_roles,
             .identity = identity,
             .hides_managers = up->hides_managers },

@@ -35,8 +35,11 @@ static const char usage[] =
     "                      who set which field: shown in answers (the default), or hidden unless "
     "a\n"
     "                      client accepts application/json;managedFields=1\n"
-    "  --authorization-mode MODE\n"
-    "                      RBAC (the default), or AlwaysAllow for tests\n"
+    "  --authorization-mode LIST\n"
+    "                      who decides, in this order (default Node,RBAC); AlwaysAllow for tests\n"
+    "  --enable-admission-plugins, --disable-admission-plugins LIST\n"
+    "                      which plugins writes pass beside, or instead of, the usual ones\n"
+    "                      (ServiceAccount is off unless it is named)\n"
     "  --token-auth-file FILE\n"
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --anonymous-auth BOOL\n"
@@ -104,6 +107,30 @@ static bool add_name(const char *flag, const char *names[IDENTITY_NAMES_MAX], si
     }
     names[(*n)++] = optarg;
     return true;
+}
+
+static bool read_modes(const char *given, struct guard_modes *ret)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r = guard_modes_parse(str_of(given), ret, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan up: --authorization-mode: " STR_FMT "\n", STR_ARG(err.msg));
+    arena_done(&a);
+    return r == 0;
+}
+
+static bool choose_plugins(const char *flag, bool is_on, struct admission_choice *choice)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int r = admission_choose(choice, str_of(optarg), is_on, &err);
+    if (r < 0)
+        fprintf(stderr, "sampan up: --%s: " STR_FMT "\n", flag, STR_ARG(err.msg));
+    arena_done(&a);
+    return r == 0;
 }
 
 /* As upstream's controller manager has it: the last word about a controller counts. */
@@ -177,8 +204,13 @@ static int take_flag(int flag, struct up_options *ret)
         ret->engine = second ? STORE_MEMORY : STORE_LMDB;
         break;
     case 'z':
-        good = is_second("authorization-mode", optarg, "RBAC", "AlwaysAllow", &second);
-        ret->authorization = second ? GUARD_ALWAYS_ALLOW : GUARD_RBAC;
+        good = read_modes(optarg, &ret->authorization);
+        break;
+    case 'P':
+        good = choose_plugins("enable-admission-plugins", true, &ret->admission);
+        break;
+    case 'X':
+        good = choose_plugins("disable-admission-plugins", false, &ret->admission);
         break;
     case 'T':
         ret->token_file = optarg;
@@ -261,6 +293,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
         { "authorization-mode", required_argument, NULL, 'z' },
+        { "enable-admission-plugins", required_argument, NULL, 'P' },
+        { "disable-admission-plugins", required_argument, NULL, 'X' },
         { "token-auth-file", required_argument, NULL, 'T' },
         { "enable-bootstrap-token-auth", no_argument, NULL, 'B' },
         { "anonymous-auth", required_argument, NULL, 'A' },

@@ -1,6 +1,7 @@
 /* up_options.h - the command line of `sampan up`. */
 #pragma once
 
+#include "admission/admission.h"
 #include "api/kind.h"
 #include "base/log.h"
 #include "server/guard/guard.h"
@@ -11,7 +12,8 @@ struct up_options {
     const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports, *token_file;
     int64_t event_ttl_ns, continue_ttl_ns, certificate_ttl_ns; /* 0: the usual */
     enum store_engine engine;
-    enum guard_mode authorization;
+    struct guard_modes authorization;
+    struct admission_choice admission;
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;

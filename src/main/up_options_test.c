@@ -99,11 +99,45 @@ static void help_ends_well(void **state)
     assert_int_equal(PARSE(&o, "--help"), 1);
 }
 
+static void authorizers_in_order(void **state)
+{
+    (void)state;
+    struct up_options o;
+    assert_int_equal(PARSE(&o, "--verbose"), 0);
+    assert_int_equal(o.authorization.n, 0); /* the usual */
+    assert_int_equal(PARSE(&o, "--authorization-mode=RBAC,Node"), 0);
+    assert_int_equal(o.authorization.n, 2);
+    assert_int_equal(o.authorization.at[0], GUARD_RBAC);
+    assert_int_equal(o.authorization.at[1], GUARD_NODE);
+    assert_int_equal(PARSE(&o, "--authorization-mode=AlwaysAllow"), 0);
+    assert_int_equal(o.authorization.at[0], GUARD_ALWAYS_ALLOW);
+    assert_int_equal(PARSE(&o, "--authorization-mode=ABAC"), MISUSED);
+    assert_int_equal(PARSE(&o, "--authorization-mode=Node,RBAC,Node"), MISUSED);
+    assert_int_equal(PARSE(&o, "--authorization-mode=Node,"), MISUSED);
+}
+
+static void plugins_are_chosen(void **state)
+{
+    (void)state;
+    struct up_options o;
+    assert_int_equal(PARSE(&o, "--verbose"), 0);
+    assert_int_equal(o.admission.on | o.admission.off, 0); /* the usual */
+    assert_int_equal(PARSE(&o, "--enable-admission-plugins=ServiceAccount",
+                           "--disable-admission-plugins=Priority,NodeRestriction"),
+                     0);
+    assert_true(o.admission.on && o.admission.off);
+    assert_int_equal(o.admission.on & o.admission.off, 0);
+    assert_int_equal(PARSE(&o, "--enable-admission-plugins=None"), MISUSED);
+    assert_int_equal(PARSE(&o, "--disable-admission-plugins="), MISUSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_help),
         cmocka_unit_test(values_are_taken),
+        cmocka_unit_test(authorizers_in_order),
+        cmocka_unit_test(plugins_are_chosen),
         cmocka_unit_test(times_have_a_unit),
         cmocka_unit_test(wrong_command_lines_are_refused),
         cmocka_unit_test(help_ends_well),

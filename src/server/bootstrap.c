@@ -26,7 +26,7 @@ static const struct {
     { "", "services", "default",
       "{\"metadata\":{\"name\":\"kubernetes\",\"labels\":{\"component\":\"apiserver\","
       "\"provider\":\"kubernetes\"}},\"spec\":{\"ports\":[{\"name\":\"https\",\"protocol\":\"TCP\","
-      "\"port\":443,\"targetPort\":6443}]}}" },
+      "\"port\":443,\"targetPort\":6443}],\"ipFamilyPolicy\":\"SingleStack\"}}" },
 };
 
 /* What depends on the ranges of this server: the first address is the API's. */

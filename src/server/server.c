@@ -336,9 +336,9 @@ static int load_definitions(struct api *api, struct err *err)
     return r < 0 ? r : custom_definition_resume(api, err);
 }
 
-static int load_guard(struct api *api, enum guard_mode mode, struct err *err)
+static int load_guard(struct api *api, const struct guard_modes *modes, struct err *err)
 {
-    api->guard = guard_new(api->store, mode);
+    api->guard = guard_new(api->store, modes);
     return guard_load(api->guard, err);
 }
 
@@ -361,6 +361,7 @@ static struct server *server_new(const struct server_options *opt)
     s->api.read_workers = workers_new(READERS_MAX, WORKERS_QUEUE);
     s->api.backup_workers = workers_new(LIMIT_BACKUPS, 0);
     s->api.services = opt->services;
+    s->api.admission = opt->admission;
     s->api.versions = opt->versions;
     s->api.hides_managers = opt->hides_managers;
     s->api.continue_ttl_ns = opt->continue_ttl_ns ? opt->continue_ttl_ns : TOKEN_TTL_NS;
@@ -390,7 +391,7 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     r = bootstrap_authentication(&s->api, &opt->identity, err);
     if (r < 0)
         return r;
-    r = load_guard(&s->api, opt->authorization, err);
+    r = load_guard(&s->api, &opt->authorization, err);
     if (r < 0)
         return r;
     r = load_definitions(&s->api, err);

@@ -4,6 +4,7 @@
  * caller's thread only starts and stops it. */
 #pragma once
 
+#include "admission/admission.h"
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
@@ -25,7 +26,8 @@ struct server_options {
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
-    enum guard_mode authorization;
+    struct guard_modes authorization;
+    struct admission_choice admission;
     bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
 };

@@ -317,6 +317,12 @@ static bool is_own_word(const struct match *m, struct str text)
     return false;
 }
 
+/* The number of the port that the server listens on. */
+static bool is_port(const struct match *m, int64_t n)
+{
+    return str_ends(m->advertised, arena_printf(m->arena, ":%lld", (long long)n));
+}
+
 bool match_value(struct match *m, const struct value *want, const struct value *got, struct str at)
 {
     if (is_column_help(at) && is_own_word(m, value_str(got)))
@@ -326,6 +332,8 @@ bool match_value(struct match *m, const struct value *want, const struct value *
     if (value_is(want, VALUE_STRING) && value_is(got, VALUE_INT) && is_mark(value_str(want)))
         return match_text(m, value_str(want), arena_printf(m->arena, "%lld", (long long)got->i)) ||
                differ(m, at, want, got);
+    if (value_is(got, VALUE_INT) && str_eq(value_str(want), STR("{serverPort}")))
+        return is_port(m, got->i) || differ(m, at, want, got);
     const struct value *jwt = value_get(want, STR("<jwt>"));
     if (jwt && value_is(got, VALUE_STRING))
         return match_jwt(m, jwt, got, at) || differ(m, at, want, got);

@@ -50,11 +50,12 @@ make_keys() {
 
 # The traces without custom kinds come before those are defined. Of admission only how policies are
 # defined, since nothing runs them yet.
-plain= custom= define= auth=
-for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd define auth}; do
+plain= custom= define= auth= plugin=
+for trace in ${GOLDEN_TRACES:-verbs defaults validation updates patch ssa crd define auth auth-plugin}; do
     case $trace in
     define) define="$vectors/golden/admission.jsonl" ;;
     auth) auth="$vectors/golden/auth.jsonl" ;;
+    auth-plugin) plugin="$vectors/golden/auth-plugin.jsonl" ;;
     verbs | defaults | validation | updates) plain="$plain $vectors/golden/$trace.jsonl" ;;
     *) custom="$custom $vectors/golden/$trace.jsonl" ;;
     esac
@@ -74,5 +75,10 @@ fi
 if [ -n "$auth" ]; then
     start auth --service-cidr 10.0.0.0/16 --token-auth-file "$vectors/golden/auth-tokens.csv"
     replay "$@" "$auth" || failed=1
+fi
+if [ -n "$plugin" ]; then
+    start plugin --service-cidr 10.0.0.0/16 --token-auth-file "$vectors/golden/auth-tokens.csv" \
+        --enable-admission-plugins=ServiceAccount --anonymous-auth=false
+    replay "$@" "$plugin" || failed=1
 fi
 exit $failed

@@ -47,7 +47,7 @@ void live_start(struct live *l)
     const struct store_options opt = { .engine = STORE_MEMORY };
     assert_int_equal(store_open(&opt, &l->api.store, &err), 0);
     l->api.clock = &clock_system;
-    l->api.guard = guard_new(l->api.store, GUARD_ALWAYS_ALLOW);
+    l->api.guard = guard_new(l->api.store, &(struct guard_modes){ { GUARD_ALWAYS_ALLOW }, 1 });
     assert_int_equal(identity_new(&(struct identity_options){ 0 }, l->api.store, l->api.clock,
                                   &l->api.identity, &err),
                      0);

@@ -20,7 +20,7 @@ void plane_start(struct plane *p, const char *cidrs, const char *ports)
         identity_new(&(struct identity_options){ 0 }, p->api.store, p->api.clock, &p->api.identity,
                      &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
-    p->api.guard = guard_new(p->api.store, GUARD_ALWAYS_ALLOW);
+    p->api.guard = guard_new(p->api.store, &(struct guard_modes){ { GUARD_ALWAYS_ALLOW }, 1 });
 }
 
 void plane_stop(struct plane *p)

@@ -2,6 +2,7 @@
  * serving, so any thread may read it. */
 #pragma once
 
+#include "admission/admission.h"
 #include "api/kind.h"
 #include "base/clock.h"
 #include "net/loop.h"
@@ -34,6 +35,7 @@ struct api {
     struct identity *identity; /* atomic: api_identity() */
     struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
+    struct admission_choice admission;
     enum kind_choice versions; /* that are served */
     int64_t continue_ttl_ns;   /* how old a list can be that goes on; 0: as what is kept */
     bool hides_managers;       /* answers have no managedFields unless they are asked for */

@@ -19,6 +19,7 @@ struct access filter_access(const struct filter_request *r)
         .ns = info->ns,
         .name = info->name,
         .path = info->path,
+        .fields = info->fields,
     };
 }
 

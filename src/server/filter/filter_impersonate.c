@@ -174,7 +174,7 @@ static int refuse(const struct attempt *t, const struct access *q, struct str wh
 
 static int ask(const struct attempt *t, const struct access *q)
 {
-    const struct guard *guard = t->request->api->guard;
+    struct guard *guard = t->request->api->guard;
     if (guard_allows(guard, q))
         return 0;
     return refuse(t, q, guard_reason(guard, t->arena, q));

@@ -86,7 +86,7 @@ static void make_guard(void)
                "\"roleRef\":{\"kind\":\"ClusterRole\","
                "\"name\":\"public\"},\"subjects\":[{\"kind\":\"Group\",\"name\":"
                "\"system:unauthenticated\"}]}");
-    api.guard = guard_new(api.store, GUARD_RBAC);
+    api.guard = guard_new(api.store, &(struct guard_modes){ { GUARD_RBAC }, 1 });
     assert_int_equal(guard_load(api.guard, &err), 0);
     assert_int_equal(identity_new(&nothing, api.store, &clock_system, &api.identity, &err), 0);
 }

@@ -57,6 +57,7 @@ static void write(struct plane *p, const char *plural, const char *ns, const cha
     "{" META ",\"roleRef\":{\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"User\"," \
     "\"name\":\"ann\"}]}"
 
+static const struct guard_modes usual = { 0 };
 static const struct user ann = { .name = STR("ann") };
 static const struct access may_get = { .user = &ann,
                                        .is_resource = true,
@@ -113,7 +114,7 @@ static int teardown(void **state)
 
 struct ask {
     struct loop_msg msg;
-    const struct guard *guard;
+    struct guard *guard;
     bool answer;
     atomic_bool done;
 };
@@ -138,7 +139,7 @@ static bool ask(struct plane *p, size_t loop)
 /* Decides again and again, as requests would. */
 struct crowd {
     struct loop_msg msg;
-    const struct guard *guard;
+    struct guard *guard;
     atomic_bool stop, done;
     size_t n_asked;
 };
@@ -163,7 +164,7 @@ static void what_is_there_at_the_start_counts(void **state)
     struct err err = ERR_INIT(&p->arena);
     write(p, "roles", "a", "r", ROLE);
     write(p, "rolebindings", "a", "b", BINDING);
-    p->guard = guard_new(p->store, GUARD_RBAC);
+    p->guard = guard_new(p->store, &usual);
     assert_false(guard_allows(p->guard, &may_get));
     assert_int_equal(guard_load(p->guard, &err), 0);
     assert_true(guard_allows(p->guard, &may_get));
@@ -173,7 +174,7 @@ static void each_write_counts_on_every_loop(void **state)
 {
     struct plane *p = *state;
     struct crowd crowds[LOOPS] = { 0 };
-    p->guard = guard_new(p->store, GUARD_RBAC);
+    p->guard = guard_new(p->store, &usual);
     serve(p);
     for (size_t i = 0; i < LOOPS; i++) {
         crowds[i].msg.run = on_crowd;
@@ -205,7 +206,7 @@ static void workers_get_reasons(void **state)
 {
     struct plane *p = *state;
     struct str reason;
-    p->guard = guard_new(p->store, GUARD_RBAC);
+    p->guard = guard_new(p->store, &usual);
     write(p, "rolebindings", "a", "b", BINDING);
     assert_false(guard_decide(p->guard, &p->arena, &may_get, &reason));
     assert_string_equal(str_cstr(&p->arena, reason),
@@ -223,7 +224,7 @@ static void masters_may_do_everything(void **state)
     static const struct user root = { .name = STR("root"), .groups = groups, .n_groups = 1 };
     struct access q = may_get;
     struct str reason;
-    p->guard = guard_new(p->store, GUARD_RBAC);
+    p->guard = guard_new(p->store, &usual);
     q.user = &root;
     assert_true(guard_allows(p->guard, &q));
     assert_true(guard_decide(p->guard, &p->arena, &q, &reason));

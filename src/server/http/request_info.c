@@ -61,27 +61,25 @@ static size_t take_namespace(const struct parts *p, size_t at, struct request_in
     return is_own ? at : at + 2;
 }
 
-/* A list that a field selector makes of one object has its name. */
-static struct str selected_name(struct arena *a, const struct request *req)
+static void read_fields(struct arena *a, const struct request *req, struct fields_selector *ret)
 {
-    struct str text = request_param(req, STR("fieldSelector")), name;
-    struct fields_selector selector;
+    struct str text = request_param(req, STR("fieldSelector"));
     struct err err = ERR_INIT(a);
-    if (!text.n || fields_parse(a, text, NULL, &selector, &err) < 0 ||
-        !fields_exact(&selector, STR("metadata.name"), &name))
-        return STR("");
-    return name;
+    if (text.n && fields_parse(a, text, NULL, ret, &err) < 0)
+        *ret = (struct fields_selector){ 0 };
 }
 
 static void set_collection_verb(struct arena *a, const struct request *req,
                                 struct request_info *ret)
 {
+    read_fields(a, req, &ret->fields);
     if (str_eq(ret->verb, STR("delete")))
         ret->verb = STR("deletecollection");
     if (!str_eq(ret->verb, STR("get")))
         return;
     ret->verb = request_flag(req, STR("watch")) ? STR("watch") : STR("list");
-    ret->name = selected_name(a, req);
+    /* A list that a field selector makes of one object has its name. */
+    (void)fields_exact(&ret->fields, STR("metadata.name"), &ret->name);
 }
 
 static void read_resource(struct arena *a, const struct http_request *http,
@@ -102,6 +100,8 @@ static void read_resource(struct arena *a, const struct http_request *http,
         ret->sub = p->at[at + 2];
     if (!ret->name.n)
         set_collection_verb(a, req, ret);
+    if (is_special) /* paths of this old form are not narrowed alike */
+        ret->fields = (struct fields_selector){ 0 };
 }
 
 void request_info_read(struct arena *a, const struct http_request *http, const struct request *req,

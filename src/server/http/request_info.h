@@ -3,6 +3,7 @@
  * arena or is static. */
 #pragma once
 
+#include "select/fields.h"
 #include "server/http/request.h"
 
 struct request_info {
@@ -10,6 +11,7 @@ struct request_info {
     struct str verb;  /* "list"; of anything else the method, in lower case */
     struct str path;  /* decoded */
     struct str group, version, resource, sub, ns, name; /* empty where there is none */
+    struct fields_selector fields; /* that a list, a watch or the like is narrowed to */
 };
 
 /* `req` has the parameters (request_parse()). */

@@ -87,6 +87,37 @@ static void paths_say_what_they_are_about(void **state)
     }
 }
 
+/* What lists are narrowed to, as authorizers see it. */
+static void selectors_are_read(void **state)
+{
+    static const struct {
+        const char *method, *path, *query, *fields;
+    } rows[] = {
+        { "GET", "/api/v1/pods", "fieldSelector=spec.nodeName%3Dn", "spec.nodeName=n" },
+        { "GET", "/api/v1/pods", "fieldSelector=a%3Db,c!%3Dd&watch=true", "a=b,c!=d" },
+        { "DELETE", "/api/v1/namespaces/a/pods", "fieldSelector=a%3Db", "a=b" },
+        { "GET", "/api/v1/namespaces/a/pods/p", "fieldSelector=a%3Db", "" },
+        { "GET", "/api/v1/watch/pods", "fieldSelector=a%3Db", "" },
+        { "GET", "/api/v1/pods", "fieldSelector=broken", "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct arena a;
+        arena_init(&a);
+        const struct http_request http = { .method = str_of(rows[i].method),
+                                           .path = str_of(rows[i].path),
+                                           .query = str_of(rows[i].query) };
+        struct request req;
+        struct request_info info;
+        autobuf fields = { 0 };
+        (void)request_parse(&a, &http, KIND_ALL_VERSIONS, NULL, &req);
+        request_info_read(&a, &http, &req, &info);
+        fields_write(&fields, &info.fields);
+        assert_string_equal(str_cstr(&a, buf_str(&fields)), rows[i].fields);
+        arena_done(&a);
+    }
+}
+
 /* What is served is what the path says, for all that is found. */
 static void what_is_found_fits(void **state)
 {
@@ -116,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_say_what_they_are_about),
+        cmocka_unit_test(selectors_are_read),
         cmocka_unit_test(what_is_found_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,6 @@ static int set_meta(struct call *c, struct value *obj, struct err *err)
         value_drop(c->arena, meta, gone[i]);
     value_put(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
     value_put(c->arena, meta, STR("creationTimestamp"), value_string(registry_now(c)));
-    name_if_unnamed(c, meta);
     return 0;
 }
 
@@ -438,16 +437,17 @@ static int make_new(struct call *c, bool dry_run, struct value *obj, struct regi
     int r = set_meta(c, obj, err);
     if (r < 0)
         return r;
-    r = registry__admit(c, obj, NULL, err);
+    r = registry__admit(c, STR(""), obj, NULL, err);
     if (r < 0)
         return r;
+    name_if_unnamed(c, value_ensure(c->arena, obj, STR("metadata")));
     r = prepare(c, dry_run, obj, extra, &has_empty, err);
     if (r < 0)
         return r;
     r = validate_new(c, obj, err);
     if (r < 0)
         return r;
-    r = registry__admit_check(c, obj, NULL, err);
+    r = registry__admit_check(c, STR(""), obj, NULL, err);
     if (r < 0)
         return r;
     return has_empty ? registry_settle(c, obj, err) : 0;

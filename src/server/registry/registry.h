@@ -56,8 +56,9 @@ struct str registry_now(struct call *c);
 /* Brings `obj` into the form of its kind's table: fields in order, nothing else. Done after a
  * change, before field owners are counted. ERR_BAD_REQUEST where a value does not fit. */
 int registry_settle(struct call *c, struct value *obj, struct err *err);
-/* Admission of a Binding; the plugins may change it or refuse it. */
-int registry_admit_binding(struct call *c, struct value *binding, struct err *err);
+/* Admission of what is posted to a path and not stored: a Binding, an Eviction, a TokenRequest. The
+ * plugins may change it or refuse it. */
+int registry_admit_posted(struct call *c, struct value *obj, struct err *err);
 /* Holds the uid and the revision that a DELETE names against the object `now`. ERR_CONFLICT if they
  * differ. */
 int registry_check_preconditions(struct call *c, struct str name, const struct delete_options *o,

@@ -54,21 +54,41 @@ static int read_each(void *arg, struct str group, struct str plural, struct str 
     return r < 0 ? r : 0;
 }
 
+static bool ask_guard(void *arg, const struct access *q)
+{
+    struct call *c = arg;
+    struct str reason;
+    return !c->api->guard || guard_decide(c->api->guard, c->arena, q, &reason);
+}
+
 static struct admission_request request_of(struct call *c, enum admission_operation operation,
+                                           struct str sub, struct str name,
                                            const struct value *old_obj)
 {
-    static const struct admission_cluster cluster = { .read = read_one, .each = read_each };
+    static const struct admission_cluster cluster = { .read = read_one,
+                                                      .each = read_each,
+                                                      .allows = ask_guard };
     return (struct admission_request){
         .arena = c->arena,
         .resource = c->req.resource,
         .stored = c->stored,
         .operation = operation,
         .ns = c->req.ns,
+        .name = name,
+        .sub = sub,
         .user = c->user,
         .old_obj = old_obj,
         .cluster = &cluster,
         .arg = c,
+        .choice = c->api->admission,
     };
+}
+
+static struct admission_request write_of(struct call *c, struct str sub, const struct value *obj,
+                                         const struct value *old_obj)
+{
+    return request_of(c, old_obj ? ADMISSION_UPDATE : ADMISSION_CREATE, sub,
+                      value_str(value_dig(old_obj ? old_obj : obj, "metadata", "name")), old_obj);
 }
 
 /* ---- Owners: each is named once ---- */
@@ -112,15 +132,18 @@ static void unite_owners(struct call *c, struct value *obj)
 
 /* ---- All of it ---- */
 
-static enum admission_operation operation_of(const struct value *old_obj)
+bool registry__is_admitted(const struct call *c, struct str sub)
 {
-    return old_obj ? ADMISSION_UPDATE : ADMISSION_CREATE;
+    return !sub.n || (c->req.sub && str_eq(c->req.sub->name, sub));
 }
 
-int registry__admit(struct call *c, struct value *obj, const struct value *old_obj, struct err *err)
+int registry__admit(struct call *c, struct str sub, struct value *obj, const struct value *old_obj,
+                    struct err *err)
 {
-    struct admission_request req = request_of(c, operation_of(old_obj), old_obj);
+    struct admission_request req = write_of(c, sub, obj, old_obj);
     const struct custom_version *v = custom_version_of(c->stored);
+    if (sub.n)
+        return admission_mutate(&req, obj, err);
     unite_owners(c, obj);
     if (!old_obj && v && v->of->terminating)
         return error_forbidden(
@@ -130,10 +153,21 @@ int registry__admit(struct call *c, struct value *obj, const struct value *old_o
     return r < 0 ? r : escalation_check(c, obj, old_obj, err);
 }
 
-int registry_admit_binding(struct call *c, struct value *binding, struct err *err)
+int registry_admit_posted(struct call *c, struct value *obj, struct err *err)
 {
-    struct admission_request req = request_of(c, ADMISSION_BIND, NULL);
-    return admission_mutate(&req, binding, err);
+    struct admission_request req =
+        request_of(c, ADMISSION_CREATE, c->req.sub ? c->req.sub->name : STR(""), c->req.name, NULL);
+    return admission_mutate(&req, obj, err);
+}
+
+int registry__admit_delete(struct call *c, struct str name, const struct value *obj,
+                           struct err *err)
+{
+    if (c->req.sub) /* the pod of an eviction, which was admitted as such */
+        return 0;
+    struct admission_request req = request_of(c, ADMISSION_DELETE, STR(""), name, obj);
+    int r = admission_mutate(&req, NULL, err);
+    return r < 0 ? r : admission_validate(&req, NULL, err);
 }
 
 /* Who creates an object by an update or a patch must be allowed to create it, too. */
@@ -157,12 +191,12 @@ static int check_may_create(struct call *c, struct str name, struct err *err)
     return error_forbidden(err, c->req.resource, name, why);
 }
 
-int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
-                          struct err *err)
+int registry__admit_check(struct call *c, struct str sub, const struct value *obj,
+                          const struct value *old_obj, struct err *err)
 {
     int r = old_obj ? 0 : check_may_create(c, value_str(value_dig(obj, "metadata", "name")), err);
     if (r < 0)
         return r;
-    struct admission_request req = request_of(c, operation_of(old_obj), old_obj);
+    struct admission_request req = write_of(c, sub, obj, old_obj);
     return admission_validate(&req, obj, err);
 }

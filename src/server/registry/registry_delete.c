@@ -230,6 +230,9 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     r = registry_check_preconditions(c, name, o, &now, err);
     if (r < 0)
         return r;
+    r = registry__admit_delete(c, name, &now.obj, err);
+    if (r < 0)
+        return r;
     *ret = value_share(&now.obj);
     *ret_gone = !plan(c, o, ret);
     r = registry_settle(c, ret, err);

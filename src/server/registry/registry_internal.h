@@ -24,11 +24,17 @@ struct meta_rules registry__meta_rules(struct call *c);
 void registry__warn(struct call *c, const struct value *obj, const struct value *old_obj);
 
 /* Admission: what is changed before anything else is decided, and what is refused after all else
- * was found right. `old_obj` is NULL for a new object. */
-int registry__admit(struct call *c, struct value *obj, const struct value *old_obj,
+ * was found right. `old_obj` is NULL for a new object; `sub` as in struct registry_update. */
+int registry__admit(struct call *c, struct str sub, struct value *obj, const struct value *old_obj,
                     struct err *err);
-int registry__admit_check(struct call *c, const struct value *obj, const struct value *old_obj,
-                          struct err *err);
+int registry__admit_check(struct call *c, struct str sub, const struct value *obj,
+                          const struct value *old_obj, struct err *err);
+/* Whether an update passes admission: that of the path that was asked for does, others are steps of
+ * something that was admitted as a whole. */
+bool registry__is_admitted(const struct call *c, struct str sub);
+/* The same of a DELETE. */
+int registry__admit_delete(struct call *c, struct str name, const struct value *obj,
+                           struct err *err);
 /* Notes what is wrong with an object because of another one: rules of validation that come first.
  * `sub` as in struct registry_update. */
 int registry__check_others(struct call *c, struct field_errors *e, struct str sub,

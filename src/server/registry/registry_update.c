@@ -143,7 +143,7 @@ static int apply_strategy(struct call *c, const struct registry_update *u, struc
                           struct err *err)
 {
     struct strategy strategy = registry__strategy(c);
-    int r = u->sub.n ? 0 : registry__admit(c, obj, old_obj, err);
+    int r = registry__is_admitted(c, u->sub) ? registry__admit(c, u->sub, obj, old_obj, err) : 0;
     if (r < 0)
         return r;
     if (!u->sub.n && service_claim_wanted(c->stored))
@@ -208,7 +208,7 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
     if (r < 0)
         return r;
     registry__warn(c, obj, old_obj);
-    return sub.n ? 0 : registry__admit_check(c, obj, old_obj, err);
+    return registry__is_admitted(c, sub) ? registry__admit_check(c, sub, obj, old_obj, err) : 0;
 }
 
 /* 0; 1 if somebody was faster; or an error. */

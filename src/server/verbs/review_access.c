@@ -59,7 +59,43 @@ static const struct user *named_user(struct arena *a, const struct value *spec)
     return user;
 }
 
-static struct access question(const struct user *user, const struct value *spec)
+static bool is_field_requirement(const struct value *r)
+{
+    struct str op = value_text(r, "operator");
+    const struct value *values = value_get(r, STR("values"));
+    return (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) && value_is(values, VALUE_ARRAY) &&
+           values->n == 1;
+}
+
+/* Requirements that cannot be read are passed over, which asks for more. */
+static struct fields_selector required_fields(struct arena *a, const struct value *list)
+{
+    struct fields_term *terms = arena_array(a, struct fields_term, list->n);
+    size_t n = 0;
+    value_each_item (it, list)
+        if (is_field_requirement(it))
+            terms[n++] = (struct fields_term){
+                .field = value_text(it, "key"),
+                .value = value_str(value_at(value_get(it, STR("values")), 0)),
+                .negated = str_eq(value_text(it, "operator"), STR("NotIn")),
+            };
+    return (struct fields_selector){ terms, n };
+}
+
+static struct fields_selector asked_fields(struct arena *a, const struct value *selector)
+{
+    const struct value *list = value_get(selector, STR("requirements"));
+    struct str raw = value_text(selector, "rawSelector");
+    struct fields_selector fields = { 0 };
+    struct err ignored = ERR_INIT(a);
+    if (value_is(list, VALUE_ARRAY) && list->n)
+        return required_fields(a, list);
+    if (raw.n && fields_parse(a, raw, NULL, &fields, &ignored) < 0)
+        return (struct fields_selector){ 0 };
+    return fields;
+}
+
+static struct access question(struct arena *a, const struct user *user, const struct value *spec)
 {
     const struct value *resource = value_get(spec, STR("resourceAttributes")),
                        *other = value_get(spec, STR("nonResourceAttributes"));
@@ -78,6 +114,7 @@ static struct access question(const struct user *user, const struct value *spec)
         .sub = value_text(resource, "subresource"),
         .ns = value_text(resource, "namespace"),
         .name = value_text(resource, "name"),
+        .fields = asked_fields(a, value_get(resource, STR("fieldSelector"))),
     };
 }
 
@@ -99,14 +136,6 @@ static int check(struct call *c, struct value *obj, struct err *err)
 }
 
 /* ---- Selectors: what cannot be read of them does not count, and that is told ---- */
-
-static bool is_field_requirement(const struct value *r)
-{
-    struct str op = value_text(r, "operator");
-    const struct value *values = value_get(r, STR("values"));
-    return (str_eq(op, STR("In")) || str_eq(op, STR("NotIn"))) && value_is(values, VALUE_ARRAY) &&
-           values->n == 1;
-}
 
 static bool is_label_requirement(const struct value *r)
 {
@@ -174,7 +203,8 @@ static struct str evaluation_error(struct arena *a, const struct value *spec)
 static void answer(struct call *c, struct value *obj, bool is_self)
 {
     const struct value *spec = value_get(obj, STR("spec"));
-    const struct access q = question(is_self ? c->user : named_user(c->arena, spec), spec);
+    const struct user *user = is_self ? c->user : named_user(c->arena, spec);
+    const struct access q = question(c->arena, user, spec);
     struct value status = value_object();
     struct str reason;
     bool yes = guard_decide(c->api->guard, c->arena, &q, &reason);

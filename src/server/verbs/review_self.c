@@ -87,16 +87,19 @@ static struct value url_rule(struct arena *a, const struct rbac_rule *rule)
     return obj;
 }
 
-static struct str missing_roles(struct arena *a, const struct rbac_holding *held)
+/* What keeps the list from being complete; empty: nothing. */
+static struct str faults_of(struct arena *a, const struct rbac_holding *held, bool is_node)
 {
     autobuf out = { 0 };
+    if (is_node)
+        buf_str_add(&out, STR("node authorizer does not support user rule resolution"));
     for (size_t i = 0; i < held->n_missing; i++) {
-        if (i)
+        if (out.n)
             buf_str_add(&out, STR(", "));
         buf_str_add(&out, held->missing[i]);
     }
-    return held->n_missing > 1 ? arena_printf(a, "[" STR_FMT "]", STR_ARG(buf_str(&out)))
-                               : arena_str(a, buf_str(&out));
+    return held->n_missing + is_node > 1 ? arena_printf(a, "[" STR_FMT "]", STR_ARG(buf_str(&out)))
+                                         : arena_str(a, buf_str(&out));
 }
 
 /* Where nobody is asked. */
@@ -129,10 +132,11 @@ static int collect_rules(const struct rbac *rbac, void *arg)
         put_rule(a, held.rules[i], &resources, &urls);
     value_put(a, &review->status, STR("resourceRules"), resources);
     value_put(a, &review->status, STR("nonResourceRules"), urls);
-    value_put(a, &review->status, STR("incomplete"), value_bool(false));
-    if (held.n_missing)
-        value_put(a, &review->status, STR("evaluationError"),
-                  value_string(missing_roles(a, &held)));
+    bool is_node = guard_decides_unlisted(review->call->api->guard, user);
+    struct str faults = faults_of(a, &held, is_node);
+    value_put(a, &review->status, STR("incomplete"), value_bool(is_node));
+    if (faults.n)
+        value_put(a, &review->status, STR("evaluationError"), value_string(faults));
     return 0;
 }
 

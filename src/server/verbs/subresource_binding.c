@@ -153,8 +153,7 @@ static int create(struct call *c, struct binding *b, struct err *err)
     b->name = value_str(value_dig(&b->obj, "metadata", "name"));
     if (c->req.name.p && !str_eq(b->name, c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
-    if (str_eq(value_str(value_dig(&b->obj, "target", "kind")), STR("Node")))
-        r = registry_admit_binding(c, &b->obj, err);
+    r = registry_admit_posted(c, &b->obj, err);
     if (r < 0)
         return r;
     r = check_target(&b->obj, err);

@@ -64,6 +64,9 @@ static int read_request(struct call *c, struct eviction *ev, struct err *err)
     r = subresource_check_namespace(c, &body, err);
     if (r < 0)
         return r;
+    r = registry_admit_posted(c, &body, err);
+    if (r < 0)
+        return r;
     if (!str_eq(value_str(value_dig(&body, "metadata", "name")), c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
     r = options_delete_of(c, value_get(&body, STR("deleteOptions")), &ev->options, err);

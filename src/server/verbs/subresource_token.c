@@ -26,12 +26,11 @@ static int refuse_meta(struct call *c, const char *field, struct str value, cons
     return field_errors_report(&e, group, kind, c->req.name, err);
 }
 
-static int check_path(struct call *c, const struct value *body, struct err *err)
+static int check_name(struct call *c, const struct value *body, struct err *err)
 {
     struct str name = value_str(value_dig(body, "metadata", "name"));
-    int r = subresource_check_namespace(c, body, err);
-    if (r < 0 || !name.n || str_eq(name, c->req.name))
-        return r;
+    if (!name.n || str_eq(name, c->req.name))
+        return 0;
     return refuse_meta(c, "name", name, "must match the service account name if specified", err);
 }
 
@@ -250,7 +249,13 @@ static int make_token(struct call *c, struct value *body, struct err *err)
         return r;
     defaults_apply(c->arena, c->req.sub->type, body);
     managers_update(c, managers_request(c, &options, c->req.sub->type), NULL, body);
-    r = check_path(c, body, err);
+    r = subresource_check_namespace(c, body, err);
+    if (r < 0)
+        return r;
+    r = registry_admit_posted(c, body, err);
+    if (r < 0)
+        return r;
+    r = check_name(c, body, err);
     if (r < 0)
         return r;
     r = registry_get(c, c->req.name, &account, err);
