@@ -244,6 +244,8 @@ static void wait_for_stop(struct serving *s, const sigset_t *signals)
             log_info("stopping", LOG_INT("signal", sig));
             return;
         }
+        if (sig == SIGHUP)
+            server_look(s->server);
         if (sig == SIGHUP || now_sec() >= s->renew_sec)
             renew(s);
     }
@@ -276,6 +278,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .authorization = up->authorization,
             .leaves_roles = up->leaves_roles,
             .identity = identity,
+            .secrecy = { .file = up->encryption_config, .reloads = up->encryption_reloads },
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

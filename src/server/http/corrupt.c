@@ -11,15 +11,20 @@ static struct str short_key(struct str key)
     return str_starts(key, registry) ? str_skip(key, registry.n) : key;
 }
 
-static struct str storage_error(struct arena *a, struct str key, uint64_t rev)
+/* Why the store could not give it: the codec says so, or its sum was wrong. */
+static struct str store_fault(const struct err *err)
 {
-    return arena_printf(a,
-                        "StorageError: corrupt object, Code: 7, Key: " STR_FMT
-                        ", ResourceVersion: 0, AdditionalErrorMsg: %s revision=%llu: %s",
-                        STR_ARG(key),
-                        rev ? "object not decodable" : "data from the storage is not transformable",
-                        (unsigned long long)rev,
-                        rev ? "the stored bytes are no object" : "the checksum does not match");
+    return err->causes ? err->causes->msg : STR("the checksum does not match");
+}
+
+static struct str storage_error(struct arena *a, struct str key, uint64_t rev, struct str fault)
+{
+    return arena_printf(
+        a,
+        "StorageError: corrupt object, Code: 7, Key: " STR_FMT
+        ", ResourceVersion: 0, AdditionalErrorMsg: %s revision=%llu: " STR_FMT,
+        STR_ARG(key), rev ? "object not decodable" : "data from the storage is not transformable",
+        (unsigned long long)rev, STR_ARG(rev ? STR("the stored bytes are no object") : fault));
 }
 
 static void note(struct store *s, struct str key, uint64_t rev)
@@ -35,7 +40,7 @@ int corrupt_object(struct store *s, struct str key, uint64_t rev, int r, struct 
     note(s, key, rev);
     if (!err)
         return r;
-    struct str text = storage_error(err->arena, short_key(key), rev);
+    struct str text = storage_error(err->arena, short_key(key), rev, store_fault(err));
     err_clear(err);
     r = err_set(err, ERR_DAMAGED, "Internal error occurred: " STR_FMT, STR_ARG(text));
     err_add_cause(err, STR(""), STR(""), text);
@@ -78,7 +83,9 @@ static int name_all(struct call *c, struct store_snap *snap, struct err *err)
     while ((r = next_corrupt(snap, &scratch, &e, &rev, &ignored)) > 0 && n++ < LIMIT_LIST_DAMAGED) {
         struct str key = arena_str(c->arena, e.key);
         note(c->api->store, key, rev);
-        err_add_cause(err, STR("UnexpectedServerResponse"), key, storage_error(c->arena, key, rev));
+        err_add_cause(err, STR("UnexpectedServerResponse"), key,
+                      storage_error(c->arena, key, rev, store_fault(&ignored)));
+        err_clear(&ignored);
     }
     if (n > LIMIT_LIST_DAMAGED)
         err_add_cause(err, STR("FieldValueTooMany"), STR(""),
