@@ -180,6 +180,8 @@ int store__check_entry(struct view *v, const struct view_entry *e, uint64_t newe
 int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err);
 /* The log of a new store in DIR/log. */
 int store__make_log(const char *dir, const struct view_meta *meta, struct err *err);
+/* With all that is in it; nothing if it is not there. */
+void store__remove_folder(const char *dir);
 
 /* ---- transfer.c ---- */
 /* All objects that `reader` sees into a new file at `to`, whose state row will be `meta`; its count

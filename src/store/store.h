@@ -223,6 +223,11 @@ int store_verify(const char *dir, const struct store_skip *all, struct err *err)
  * restore. What is taken out is kept in DIR/damaged.N. ERR_DAMAGED if it is beyond that. Blocks. */
 int store_repair(const char *dir, const struct store_skip *told, struct err *err);
 
+/* Makes a store that is not open new, with the objects as they are and their revisions, but without
+ * history: afterwards no file of it has a byte of what was deleted or replaced, which else stays in
+ * the log and in free pages for a while. A crash at any point leaves a whole store. Blocks. */
+int store_scrub(const char *dir, struct err *err);
+
 struct store_stats {
     uint64_t rev, floor;
     uint64_t keys;            /* live keys, as of the last checkpoint and what came after */
