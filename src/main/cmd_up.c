@@ -375,7 +375,7 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
     if (lock_fd < 0)
         return lock_fd;
     int r = detach_and_serve(opt, a, lock_fd, err);
-    if (r < 0 && err->code == ERR_DAMAGED)
+    if (r < 0 && err->code == ERR_DAMAGED && !err->causes) /* with one it cannot be decrypted */
         say_what_to_do_about_damage(err);
     return r;
 }
