@@ -129,24 +129,33 @@ const struct secrecy_chain *secrecy_set_find(const struct secrecy_set *s, struct
 
 /* ---- Opening ---- */
 
-/* What was tried in vain: all of it becomes one message. */
+/* What was tried in vain; equal faults are told once. */
 struct faults {
-    struct buf text;
+    struct str said[8]; /* more are not told */
     size_t n;
 };
 
 static void fault_add(struct faults *f, struct str what)
 {
-    if (f->n++)
-        buf_str_add(&f->text, STR(", "));
-    buf_str_add(&f->text, what);
+    for (size_t i = 0; i < f->n; i++)
+        if (str_eq(f->said[i], what))
+            return;
+    if (f->n < ARRAY_LEN(f->said))
+        f->said[f->n++] = what;
 }
 
+/* One, or several in brackets. */
 static struct str fault_text(struct arena *a, const struct faults *f)
 {
-    bool several = f->n > 1;
-    return arena_printf(a, "%s" STR_FMT "%s", several ? "[" : "", STR_ARG(buf_str(&f->text)),
-                        several ? "]" : "");
+    if (f->n == 1)
+        return f->said[0];
+    autobuf text = { 0 };
+    for (size_t i = 0; i < f->n; i++) {
+        buf_str_add(&text, i ? STR(", ") : STR("["));
+        buf_str_add(&text, f->said[i]);
+    }
+    buf_byte(&text, ']');
+    return arena_str(a, buf_str(&text));
 }
 
 static int cannot_open(struct str key, struct str why, struct err *err)
@@ -160,7 +169,7 @@ static int cannot_open(struct str key, struct str why, struct err *err)
     return r;
 }
 
-/* 1 if one of the keys has opened it; 0 with `err` if not. */
+/* 1 if one of the keys has opened it, else 0. */
 static int open_by_keys(const struct secrecy_provider *p, struct str key, struct str sealed,
                         struct arena *a, struct str *ret, bool *ret_stale, struct faults *faults)
 {
@@ -183,7 +192,6 @@ static int open_by_keys(const struct secrecy_provider *p, struct str key, struct
         fault_add(&tried, str_of(forms[p->type].no_key));
     if (!done)
         fault_add(faults, fault_text(a, &tried));
-    buf_done(&tried.text);
     return done;
 }
 
@@ -213,18 +221,19 @@ static int open_by(const struct secrecy_provider *p, const struct store_entry *e
 }
 
 static int open_by_chain(const struct secrecy_chain *c, struct arena *a, struct store_entry *e,
-                         struct faults *faults, struct err *err)
+                         struct err *err)
 {
+    struct faults faults = { 0 };
     for (size_t i = 0; i < c->n_providers; i++) {
         struct str plain;
         bool is_stale;
-        if (!open_by(c->providers[i], e, a, &plain, &is_stale, faults))
+        if (!open_by(c->providers[i], e, a, &plain, &is_stale, &faults))
             continue;
         e->value = plain;
         e->is_stale = is_stale || i != 0;
         return 0;
     }
-    return cannot_open(e->key, faults->n ? fault_text(a, faults) : STR("no matching prefix found"),
+    return cannot_open(e->key, faults.n ? fault_text(a, &faults) : STR("no matching prefix found"),
                        err);
 }
 
@@ -236,10 +245,7 @@ int secrecy_set_open(const struct secrecy_set *s, struct arena *a, struct store_
         return cannot_open(e->key, STR("identity transformer tried to read encrypted data"), err);
     if (!c)
         return 0;
-    struct faults faults = { 0 };
-    int r = open_by_chain(c, a, e, &faults, err);
-    buf_done(&faults.text);
-    return r;
+    return open_by_chain(c, a, e, err);
 }
 
 /* ---- Sealing ---- */
