@@ -604,21 +604,27 @@ static int seal_values(struct store_codec *c, struct store_op *ops, size_t n, st
     return 0;
 }
 
+static int seal_and_submit(struct store *s, struct store_txn *t, struct store_op *stored,
+                           struct buf *sealed, struct err *err)
+{
+    int r = seal_values(s->codec, stored, t->n_ops, sealed, err);
+    if (r < 0)
+        return r;
+    struct store_op *ops = t->ops;
+    t->ops = stored;
+    r = submit_and_wait(s, t, err);
+    t->ops = ops;
+    return r;
+}
+
 /* The caller's operations stay as they are: it may look at them afterwards. */
 static int commit_sealed(struct store *s, struct store_txn *t, struct err *err)
 {
-    struct store_op *ops = t->ops;
-    autofree struct store_op *stored = mem_dup(ops, t->n_ops * sizeof(*ops));
-    struct buf *sealed = mem_array(t->n_ops, sizeof(*sealed));
-    int r = seal_values(s->codec, stored, t->n_ops, sealed, err);
-    if (r == 0) {
-        t->ops = stored;
-        r = submit_and_wait(s, t, err);
-        t->ops = ops;
-    }
+    autofree struct store_op *stored = mem_dup(t->ops, t->n_ops * sizeof(*stored));
+    autofree struct buf *sealed = mem_array(t->n_ops, sizeof(*sealed));
+    int r = seal_and_submit(s, t, stored, sealed, err);
     for (size_t i = 0; i < t->n_ops; i++)
         buf_done(&sealed[i]);
-    free(sealed);
     return r;
 }
 

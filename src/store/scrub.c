@@ -39,21 +39,27 @@ static int drop_history(const char *dir, struct err *err)
     return r;
 }
 
+static int copy_from(struct view *from, const char *to, struct view_meta *ret, struct err *err)
+{
+    struct view_reader *reader;
+    int r = view_reader_begin(from, &reader, err);
+    if (r < 0)
+        return r;
+    *ret = *view_reader_meta(reader);
+    ret->floor = ret->rev;
+    r = store__transfer(from, reader, to, ret, NULL, err);
+    view_reader_end(reader);
+    return r;
+}
+
 static int copy_view(const char *from_path, const char *to, struct view_meta *ret, struct err *err)
 {
     struct view *from;
-    struct view_reader *reader;
     int r =
         view_open(&(struct view_options){ .path = from_path, .is_read_only = true }, &from, err);
     if (r < 0)
         return r;
-    r = view_reader_begin(from, &reader, err);
-    if (r == 0) {
-        *ret = *view_reader_meta(reader);
-        ret->floor = ret->rev;
-        r = store__transfer(from, reader, to, ret, NULL, err);
-        view_reader_end(reader);
-    }
+    r = copy_from(from, to, ret, err);
     view_close(from);
     return r;
 }
