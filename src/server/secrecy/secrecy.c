@@ -227,13 +227,14 @@ static void check_plugin(struct plugin *p)
     arena_done(&a);
 }
 
-static void check_plugins(struct secrecy *s)
+/* Those that are due, or all. */
+static void check_plugins(struct secrecy *s, bool all)
 {
     bool is_ill = false;
     for (struct plugin *p = s->plugins; p; p = p->next) {
         if (!p->is_used)
             continue;
-        if (p->due_ns <= now_ns())
+        if (all || p->due_ns <= now_ns())
             check_plugin(p);
         is_ill |= !secrecy_kms_is_well(p->kms);
     }
@@ -340,7 +341,7 @@ static void *run(void *arg)
                 reload_and_tell(s);
             file_ns = now_ns() + FILE_EVERY_NS;
         }
-        check_plugins(s);
+        check_plugins(s, looks);
         (void)fetch_seeds(s);
     }
     return NULL;
@@ -398,7 +399,7 @@ static int load(struct secrecy *s, struct err *err)
     if (r < 0)
         return r;
     use(s, st);
-    check_plugins(s);
+    check_plugins(s, true);
     return 0;
 }
 

@@ -33,7 +33,8 @@ struct store_codec *secrecy_codec(struct secrecy *s);
  * needs, then begins to look at the file and the services. Blocks. */
 int secrecy_start(struct secrecy *s, struct store *store, struct err *err);
 
-/* Looks at the file soon, if it reloads. Any thread. NULL is fine here and below. */
+/* Looks at the file soon, if it reloads, and asks the services. Any thread. NULL is fine here and
+ * below. */
 void secrecy_look(struct secrecy *s);
 
 /* Whether there is something to say of key management services, and whether all are well. */

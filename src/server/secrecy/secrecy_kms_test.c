@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/idiom.h"
+#include "net/cipher.h"
 #include "server/secrecy/secrecy_wire.h"
 #include "server/secrecy/suite_kms.h"
 
@@ -181,6 +182,32 @@ static void nobody_waits_for_ever(void **state)
     secrecy_kms_free(k);
 }
 
+/* Older servers have a key where we have a seed. */
+static void a_key_in_place_of_a_seed_opens(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT(&arena);
+    struct str key = STR("0123456789abcdef0123456789abcdef"), plain;
+    autobuf sealed = { 0 }, source = { 0 }, value = { 0 };
+    buf_str_add(&source, STR("key-1|"));
+    for (size_t i = 0; i < key.n; i++)
+        buf_byte(&source, (char)(key.p[i] ^ 0x55));
+    assert_int_equal(cipher_seal(CIPHER_AESGCM, key, STR("/a"), STR("old"), &value, &err), 0);
+    secrecy_wire_bytes(&sealed, 1, buf_str(&value));
+    secrecy_wire_bytes(&sealed, 2, STR("key-1"));
+    secrecy_wire_bytes(&sealed, 3, buf_str(&source));
+    secrecy_wire_bytes(&sealed, 4, STR("\x0a\x0fkms.example.com\x12\x05key-1"));
+    struct secrecy_kms *k = new_kms(10 * NS_PER_SEC);
+    bool stale;
+    assert_int_equal(secrecy_kms_check(k, &err), 0);
+    assert_int_equal(open_it(k, "/a", buf_str(&sealed), &plain, &stale, &err), -ERR_DAMAGED);
+    assert_int_equal(secrecy_kms_fetch(k), 1);
+    assert_int_equal(open_it(k, "/a", buf_str(&sealed), &plain, &stale, &err), 0);
+    assert_true(str_eq(plain, STR("old")));
+    assert_true(stale);
+    secrecy_kms_free(k);
+}
+
 /* ---- What is stored ---- */
 
 static struct secrecy_envelope good(void)
@@ -267,6 +294,7 @@ int main(void)
         TEST(a_service_that_is_ill_is_told),
         TEST(a_seed_that_is_refused_is_told),
         TEST(nobody_waits_for_ever),
+        TEST(a_key_in_place_of_a_seed_opens),
         cmocka_unit_test(envelopes_have_limits),
         cmocka_unit_test(envelopes_are_read),
     };
