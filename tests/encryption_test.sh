@@ -108,6 +108,18 @@ check "and cannot be found" 0 "$(files_with plain-widget)"
 "$sampan" backup --data-dir "$dir/a" "$dir/backup" >/dev/null
 check "a backup has sealed ones only" 0 "$(grep -ca "$(base64_of plain-before)" "$dir/backup")"
 down
+"$sampan" restore --data-dir "$dir/b" "$dir/backup" >/dev/null
+"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach --encryption-provider-config "$config" >/dev/null
+restored() { # its own authority and address
+    of=$dir/b/admin.kubeconfig
+    for part in certificate-authority client-certificate client-key; do
+        sed -n "s/^ *$part-data: //p" "$of" | base64 -d >"$dir/b.$part"
+    done
+    curl -sS --max-time 10 --cacert "$dir/b.certificate-authority" --cert "$dir/b.client-certificate" \
+        --key "$dir/b.client-key" "$(sed -n 's/^ *server: //p' "$of")/$1"
+}
+has "who has the key reads a restored one" "$(base64_of plain-before)" "$(restored "$secrets/before")"
+"$sampan" down --data-dir "$dir/b" >/dev/null
 [ "$(files_with "$(base64_of plain-before)")" -gt 0 ]
 check "the old bytes are there" 0 $?
 check "scrub" 0 "$("$sampan" scrub --data-dir "$dir/a" >"$dir/said" 2>&1; echo $?)"

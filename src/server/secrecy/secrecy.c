@@ -21,7 +21,7 @@
 #define KMS_WELL_EVERY_NS (60 * NS_PER_SEC)
 #define KMS_ILL_EVERY_NS  (10 * NS_PER_SEC)
 
-enum { HASH_TEXT = 2 * DIGEST_SHA256_BYTES + 8, PREPARE_ROUNDS = 8 };
+enum { HASH_TEXT = 2 * DIGEST_SHA256_BYTES + 8, PREPARE_ROUNDS = 8, PREPARE_OBJECTS = 1000 };
 
 /* A configuration that is in use or was. */
 struct state {
@@ -446,19 +446,34 @@ struct secrecy *secrecy_free(struct secrecy *s)
     return NULL;
 }
 
-/* Reads everything; what lacks its seed puts it on the list. */
-static void read_all(struct store *store)
+/* Reads some objects and moves `start` behind them; false at the end. What a snapshot has opened it
+ * holds until it ends, so it must not be too much. */
+static bool read_page(struct store *store, struct buf *start)
 {
     struct store_snap *snap;
-    if (store_snap_begin(store, 0, &snap, NULL) < 0)
-        return;
-    struct store_entry e;
-    int r;
-    store_range_begin(snap, STR("/registry/"), STR(""));
-    do
+    struct store_entry e = { 0 };
+    int r = store_snap_begin(store, 0, &snap, NULL);
+    if (r < 0)
+        return false;
+    store_range_begin(snap, STR("/registry/"), buf_str(start));
+    for (int i = 0; i < PREPARE_OBJECTS; i++) {
         r = store_range_next(snap, &e, NULL);
-    while (r > 0 || r == -ERR_DAMAGED);
+        if (r <= 0 && r != -ERR_DAMAGED)
+            break;
+    }
+    buf_reset(start);
+    buf_str_add(start, e.key);
+    buf_byte(start, '\0');
     store_snap_end(snap);
+    return r > 0 || r == -ERR_DAMAGED;
+}
+
+/* What lacks its seed puts it on the list. */
+static void read_all(struct store *store)
+{
+    autobuf start = { 0 };
+    while (read_page(store, &start))
+        ;
 }
 
 int secrecy_start(struct secrecy *s, struct store *store, struct err *err)
