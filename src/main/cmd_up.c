@@ -244,6 +244,8 @@ static void wait_for_stop(struct serving *s, const sigset_t *signals)
             log_info("stopping", LOG_INT("signal", sig));
             return;
         }
+        if (sig == SIGHUP)
+            server_look(s->server);
         if (sig == SIGHUP || now_sec() >= s->renew_sec)
             renew(s);
     }
@@ -277,6 +279,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .admission = up->admission,
             .leaves_roles = up->leaves_roles,
             .identity = identity,
+            .secrecy = { .file = up->encryption_config, .reloads = up->encryption_reloads },
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);
@@ -373,7 +376,7 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
     if (lock_fd < 0)
         return lock_fd;
     int r = detach_and_serve(opt, a, lock_fd, err);
-    if (r < 0 && err->code == ERR_DAMAGED)
+    if (r < 0 && err->code == ERR_DAMAGED && !err->causes) /* with one it cannot be decrypted */
         say_what_to_do_about_damage(err);
     return r;
 }

@@ -18,6 +18,7 @@ int cmd_restore(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_kubeconfig(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
+int cmd_scrub(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 enum { EXIT_MISUSED = 2 };

@@ -124,7 +124,7 @@ static void words_that_are_wrong_are_refused(void **state)
     } commands[] = {
         { "down", cmd_down, false },    { "status", cmd_status, false },
         { "backup", cmd_backup, true }, { "restore", cmd_restore, true },
-        { "check", cmd_check, false },
+        { "check", cmd_check, false },  { "scrub", cmd_scrub, false },
     };
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         const char *name = commands[i].name;

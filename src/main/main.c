@@ -16,6 +16,7 @@ static const struct command commands[] = {
     { "check", "find damaged data, and take it out on request", cmd_check },
     { "kubeconfig", "make a kubeconfig for a colleague", cmd_kubeconfig },
     { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
+    { "scrub", "leave no byte of what was deleted or replaced in the data", cmd_scrub },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = ARRAY_LEN(commands) };

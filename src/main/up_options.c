@@ -67,6 +67,12 @@ static const char usage[] =
     "                      whom tokens must be for (default the issuer)\n"
     "  --controllers LIST  which controllers run: * for all, NAME, or -NAME for all but one\n"
     "                      (default *); there is clusterrole-aggregation-controller\n"
+    "  --encryption-provider-config FILE\n"
+    "                      which resources are encrypted at rest, and how: an\n"
+    "                      EncryptionConfiguration, see docs/encryption.md\n"
+    "  --encryption-provider-config-automatic-reload[=BOOL]\n"
+    "                      FILE is looked at every minute and on SIGHUP, and takes effect\n"
+    "                      when it changes (default false)\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -233,6 +239,13 @@ static int take_flag(int flag, struct up_options *ret)
     case 'U':
         ret->audiences = optarg;
         break;
+    case '7':
+        ret->encryption_config = optarg;
+        break;
+    case '8':
+        good = is_second("encryption-provider-config-automatic-reload", optarg ? optarg : "true",
+                         "false", "true", &ret->encryption_reloads);
+        break;
     case 'C':
         ret->client_ca = optarg;
         break;
@@ -310,6 +323,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "requestheader-group-headers", required_argument, NULL, '5' },
         { "requestheader-extra-headers-prefix", required_argument, NULL, '6' },
         { "controllers", required_argument, NULL, 'N' },
+        { "encryption-provider-config", required_argument, NULL, '7' },
+        { "encryption-provider-config-automatic-reload", optional_argument, NULL, '8' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -327,6 +342,11 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         int r = take_flag(c, ret);
         if (r)
             return r;
+    }
+    if (ret->encryption_reloads && !ret->encryption_config) {
+        fprintf(stderr, "sampan up: --encryption-provider-config-automatic-reload must be set with "
+                        "--encryption-provider-config\n");
+        return EXIT_MISUSED + 1;
     }
     return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
 }

@@ -20,6 +20,8 @@ struct up_options {
     bool detach, hides_managers, new_ca, no_anonymous, leaves_roles, bootstrap_tokens;
     /* Tokens of service accounts. */
     const char *signing_key, *audiences;
+    const char *encryption_config;
+    bool encryption_reloads;
     const char *client_ca; /* beside our own */
     const char *proxy_ca, *proxy_allowed, *proxy_users, *proxy_uids, *proxy_groups, *proxy_extra;
     const char *account_keys[IDENTITY_NAMES_MAX], *issuers[IDENTITY_NAMES_MAX];

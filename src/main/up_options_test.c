@@ -41,6 +41,27 @@ static void defaults_are_those_of_the_help(void **state)
     assert_int_equal(o.event_ttl_ns + o.continue_ttl_ns + o.certificate_ttl_ns, 0);
 }
 
+static void a_reload_needs_a_file(void **state)
+{
+    (void)state;
+    struct up_options o;
+    assert_int_equal(PARSE(&o, "--encryption-provider-config=/f"), 0);
+    assert_string_equal(o.encryption_config, "/f");
+    assert_false(o.encryption_reloads);
+    assert_int_equal(PARSE(&o, "--encryption-provider-config=/f",
+                           "--encryption-provider-config-automatic-reload"),
+                     0);
+    assert_true(o.encryption_reloads);
+    assert_int_equal(PARSE(&o, "--encryption-provider-config=/f",
+                           "--encryption-provider-config-automatic-reload=false"),
+                     0);
+    assert_false(o.encryption_reloads);
+    assert_int_equal(PARSE(&o, "--encryption-provider-config-automatic-reload"), MISUSED);
+    assert_int_equal(PARSE(&o, "--encryption-provider-config=/f",
+                           "--encryption-provider-config-automatic-reload=soon"),
+                     MISUSED);
+}
+
 static void values_are_taken(void **state)
 {
     (void)state;
@@ -135,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_help),
+        cmocka_unit_test(a_reload_needs_a_file),
         cmocka_unit_test(values_are_taken),
         cmocka_unit_test(authorizers_in_order),
         cmocka_unit_test(plugins_are_chosen),

@@ -47,6 +47,16 @@ static bool check_shutdown(const struct health *h)
     return __atomic_load_n(h->ready, __ATOMIC_ACQUIRE);
 }
 
+static bool check_kms(const struct health *h)
+{
+    return secrecy_is_well(h->secrecy);
+}
+
+static bool has_kms(const struct health *h)
+{
+    return secrecy_is_checked(h->secrecy);
+}
+
 /* The names are those of kube-apiserver where the meaning is the same. */
 static const struct check {
     struct str name;
@@ -55,19 +65,22 @@ static const struct check {
     /* Fails only under its own path: other objects can still be served and a full disk emptied,
      * which needs a server that gets requests. */
     bool is_only_told;
+    bool (*is_there)(const struct health *h); /* NULL: always */
 } checks[] = {
-    { { "ping", 4 }, check_ping, false, false },
-    { { "etcd", 4 }, check_store, false, false },
-    { { "damaged-objects", 15 }, check_damage, true, true },
-    { { "disk-space", 10 }, check_space, true, true },
-    { { "shutdown", 8 }, check_shutdown, true, false },
-    { { "workers", 7 }, check_workers, true, false },
+    { { "ping", 4 }, check_ping, false, false, NULL },
+    { { "etcd", 4 }, check_store, false, false, NULL },
+    { { "damaged-objects", 15 }, check_damage, true, true, NULL },
+    { { "disk-space", 10 }, check_space, true, true, NULL },
+    { { "kms-providers", 13 }, check_kms, false, false, has_kms },
+    { { "shutdown", 8 }, check_shutdown, true, false, NULL },
+    { { "workers", 7 }, check_workers, true, false, NULL },
 };
 enum { N_CHECKS = ARRAY_LEN(checks) };
 
 static bool asked(const struct health *h, const struct check *c)
 {
-    return !c->only_ready || strcmp(h->endpoint, "readyz") == 0;
+    return (!c->is_there || c->is_there(h)) &&
+           (!c->only_ready || strcmp(h->endpoint, "readyz") == 0);
 }
 
 static bool query_has(struct str query, struct str name, struct str value)

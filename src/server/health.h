@@ -3,13 +3,15 @@
 #pragma once
 
 #include "net/http.h"
+#include "server/secrecy/secrecy.h"
 #include "store/store.h"
 
 struct health {
     struct store *store;
     struct workers *workers; /* that write */
-    const bool *ready;       /* false while starting and stopping */
-    const char *endpoint;    /* "livez", "readyz" or "healthz" */
+    const struct secrecy *secrecy;
+    const bool *ready;    /* false while starting and stopping */
+    const char *endpoint; /* "livez", "readyz" or "healthz" */
 };
 
 /* `rest` is what follows the endpoint in the path: empty, or "/NAME". */

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
+#include "server/secrecy/secrecy.h"
 #include "server/http/tally.h"
 #include "base/banned.h"
 
@@ -130,6 +131,7 @@ static void scrape(struct http_exchange *x, void *arg)
     store_metrics(&text, &store);
     tally_write(&text, s->api->tally);
     object_metrics(&text, s->api->store);
+    secrecy_metrics(s->api->secrecy, &text);
 
     const struct http_header headers[] = {
         { STR("content-type"), STR("text/plain; version=0.0.4; charset=utf-8") },

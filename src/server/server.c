@@ -63,7 +63,11 @@ static void serve_health(struct server *s, struct http_exchange *x, const char *
                          struct str rest)
 {
     const struct health h = {
-        .store = s->api.store, .workers = s->api.workers, .ready = &s->ready, .endpoint = endpoint
+        .store = s->api.store,
+        .workers = s->api.workers,
+        .secrecy = s->api.secrecy,
+        .ready = &s->ready,
+        .endpoint = endpoint,
     };
     health_serve(&h, x, rest);
 }
@@ -321,6 +325,7 @@ struct server *server_stop(struct server *s)
     for (size_t i = 0; i < s->n_former; i++)
         identity_free(s->former[i]);
     store_close(s->api.store);
+    secrecy_free(s->api.secrecy);
     pthread_cond_destroy(&s->drained_cond);
     pthread_mutex_destroy(&s->drained_lock);
     arena_done(&s->arena);
@@ -340,6 +345,18 @@ static int load_guard(struct api *api, const struct guard_modes *modes, struct e
 {
     api->guard = guard_new(api->store, modes);
     return guard_load(api->guard, err);
+}
+
+/* Before anything is read. */
+static int load_secrecy(struct api *api, const struct secrecy_options *opt, struct err *err)
+{
+    if (!opt->file)
+        return 0;
+    int r = secrecy_new(opt, &api->secrecy, err);
+    if (r < 0)
+        return r;
+    store_set_codec(api->store, secrecy_codec(api->secrecy));
+    return secrecy_start(api->secrecy, api->store, err);
 }
 
 static struct server *server_new(const struct server_options *opt)
@@ -379,6 +396,9 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     r = store_open(&opt->store, &s->api.store, err);
     if (r < 0)
         return r;
+    r = load_secrecy(&s->api, &opt->secrecy, err);
+    if (r < 0)
+        return r;
     r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
     if (r < 0)
         return r;
@@ -410,6 +430,11 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
     }
     *ret = s;
     return 0;
+}
+
+void server_look(struct server *s)
+{
+    secrecy_look(s->api.secrecy);
 }
 
 void server_set_tls(struct server *s, struct tls_context *tls)

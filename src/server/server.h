@@ -11,6 +11,7 @@
 #include "server/core/service_ip.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
+#include "server/secrecy/secrecy.h"
 #include "store/store.h"
 
 struct server;
@@ -30,6 +31,7 @@ struct server_options {
     struct admission_choice admission;
     bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
+    struct secrecy_options secrecy; /* what is encrypted at rest */
 };
 
 /* Serving when it returns 0. */
@@ -38,6 +40,8 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
 void server_set_tls(struct server *s, struct tls_context *tls);
 /* New keys, tokens and rules of who is believed, for the requests to come. The main thread. */
 int server_set_identity(struct server *s, const struct identity_options *opt, struct err *err);
+/* Looks soon whether what is encrypted at rest has changed. Any thread. */
+void server_look(struct server *s);
 struct str server_address(const struct server *s);
 /* Drains, closes the store, frees. Blocks, but not for ever: if something still runs LIMIT_STOP_MS
  * after the drain, the server is returned and is as it was; all that one can do then is to end the

@@ -281,7 +281,7 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
     return remove(path);
 }
 
-static void remove_folder(const char *dir)
+void store__remove_folder(const char *dir)
 {
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
@@ -315,10 +315,10 @@ int store_restore(const char *file, const char *dir, const struct store_restore_
     autofree char *plain = mem_dup(dir, n + 1);
     plain[n] = '\0';
     autofree char *tmp = join(plain, ".restoring");
-    remove_folder(tmp); /* what an earlier try left behind */
+    store__remove_folder(tmp); /* what an earlier try left behind */
     int r = restore_by(tmp, file, plain, dir, opt, err);
     if (r < 0) {
-        remove_folder(tmp);
+        store__remove_folder(tmp);
         return r;
     }
     return sync_parent(plain, err);

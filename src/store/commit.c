@@ -545,7 +545,7 @@ void *store__commit_main(void *arg)
 
 /* ---- Submitting ---- */
 
-void store_submit(struct store *s, struct store_txn *t)
+static void submit(struct store *s, struct store_txn *t)
 {
     t->next = NULL;
     (void)pthread_mutex_lock(&s->queue_lock);
@@ -558,19 +558,26 @@ void store_submit(struct store *s, struct store_txn *t)
         (void)pthread_cond_signal(&s->queue_moved);
 }
 
+void store_submit(struct store *s, struct store_txn *t)
+{
+    for (size_t i = 0; s->codec && i < t->n_ops; i++)
+        assert(t->ops[i].type != STORE_PUT);
+    submit(s, t);
+}
+
 static void post_done(struct store_txn *t)
 {
     (void)sem_post(t->owner);
 }
 
-int store_commit(struct store *s, struct store_txn *t, struct err *err)
+static int submit_and_wait(struct store *s, struct store_txn *t, struct err *err)
 {
     sem_t done;
     (void)sem_init(&done, 0, 0);
     t->done = post_done;
     /* cppcheck-suppress autoVariables ; it is waited for before this function returns */
     t->owner = &done;
-    store_submit(s, t);
+    submit(s, t);
     while (sem_wait(&done) < 0)
         ; /* EINTR */
     (void)sem_destroy(&done);
@@ -580,4 +587,48 @@ int store_commit(struct store *s, struct store_txn *t, struct err *err)
         return err_set(err, ERR_CONFLICT, "condition %zu failed: the key's revision is %" PRIu64,
                        t->failed_op, t->failed_rev);
     return err_set(err, (enum err_code) - t->result, "%s", t->reason);
+}
+
+static int seal_values(struct store_codec *c, struct store_op *ops, size_t n, struct buf *sealed,
+                       struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (ops[i].type != STORE_PUT)
+            continue;
+        int r = c->seal(c, ops[i].key, ops[i].value, &sealed[i], err);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            ops[i].value = buf_str(&sealed[i]);
+    }
+    return 0;
+}
+
+static int seal_and_submit(struct store *s, struct store_txn *t, struct store_op *stored,
+                           struct buf *sealed, struct err *err)
+{
+    int r = seal_values(s->codec, stored, t->n_ops, sealed, err);
+    if (r < 0)
+        return r;
+    struct store_op *ops = t->ops;
+    t->ops = stored;
+    r = submit_and_wait(s, t, err);
+    t->ops = ops;
+    return r;
+}
+
+/* The caller's operations stay as they are: it may look at them afterwards. */
+static int commit_sealed(struct store *s, struct store_txn *t, struct err *err)
+{
+    autofree struct store_op *stored = mem_dup(t->ops, t->n_ops * sizeof(*stored));
+    autofree struct buf *sealed = mem_array(t->n_ops, sizeof(*sealed));
+    int r = seal_and_submit(s, t, stored, sealed, err);
+    for (size_t i = 0; i < t->n_ops; i++)
+        buf_done(&sealed[i]);
+    return r;
+}
+
+int store_commit(struct store *s, struct store_txn *t, struct err *err)
+{
+    return s->codec && t->n_ops ? commit_sealed(s, t, err) : submit_and_wait(s, t, err);
 }

@@ -39,6 +39,7 @@ struct store__commit; /* commit.c */
 struct store {
     const struct clock *clock;
     const struct medium *medium;
+    struct store_codec *codec; /* NULL: values are stored as they are */
     struct view *view;
     struct wal wal;
     char *dir, *log_dir;
@@ -104,6 +105,13 @@ struct store__layers *store__layers_get(struct store *s);
 void store__layers_set(struct store *s, struct memtable *active, struct memtable *sealed);
 /* Locks DIR/lock; ERR_CONFLICT names the holder. Returns the descriptor. */
 int store__lock_dir(const char *dir, struct err *err);
+
+/* The value as it was written; 0 or ERR_DAMAGED. What the codec makes lies in the arena. */
+static inline int store__open_value(struct store *s, struct arena *a, struct store_entry *e,
+                                    struct err *err)
+{
+    return s->codec && e->value.n ? s->codec->open(s->codec, a, e, err) : 0;
+}
 
 /* ---- recover.c ---- */
 int store__recover(struct store *s, const struct store_options *opt, struct err *err);
@@ -172,6 +180,8 @@ int store__check_entry(struct view *v, const struct view_entry *e, uint64_t newe
 int store__bumped(uint64_t rev, uint64_t bump, uint64_t *ret, struct err *err);
 /* The log of a new store in DIR/log. */
 int store__make_log(const char *dir, const struct view_meta *meta, struct err *err);
+/* With all that is in it; nothing if it is not there. */
+void store__remove_folder(const char *dir);
 
 /* ---- transfer.c ---- */
 /* All objects that `reader` sees into a new file at `to`, whose state row will be `meta`; its count

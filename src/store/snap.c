@@ -45,6 +45,7 @@ struct store_snap {
     struct source sources[N_SOURCES];
     struct view_entry *undo; /* by key */
     size_t n_undo, cap_undo;
+    struct arena opened; /* values that the codec has opened */
 };
 
 /* ---- Beginning and ending ---- */
@@ -59,6 +60,7 @@ static struct store_snap *snap_take(struct store *s)
     if (!snap) {
         snap = mem_new(struct store_snap);
         snap->s = s;
+        arena_init(&snap->opened);
     }
     return snap;
 }
@@ -69,6 +71,7 @@ void store__snap_drop_idle(struct store *s)
         next = snap->next_idle;
         free(snap->undo);
         free(snap->prefix_text);
+        arena_done(&snap->opened);
         free(snap);
     }
     s->idle_snaps = NULL;
@@ -150,6 +153,8 @@ struct store_snap *store_snap_end(struct store_snap *snap)
         snap->cap_undo = 0;
     }
     snap->n_undo = 0;
+    if (s->codec)
+        arena_reset(&snap->opened);
     (void)pthread_mutex_lock(&s->snaps_lock);
     snap->next_idle = s->idle_snaps;
     s->idle_snaps = snap;
@@ -190,12 +195,22 @@ static const struct memnode *find_in_tables(const struct store_snap *snap, struc
 
 static void entry_from_node(const struct memnode *n, struct store_entry *ret)
 {
-    *ret = (struct store_entry){ memnode_key(n), memnode_value(n), n->create_rev, n->rev };
+    *ret = (struct store_entry){
+        .key = memnode_key(n),
+        .value = memnode_value(n),
+        .create_rev = n->create_rev,
+        .mod_rev = n->rev,
+    };
 }
 
 static void entry_from_view(const struct view_entry *e, struct store_entry *ret)
 {
-    *ret = (struct store_entry){ e->key, e->value, e->create_rev, e->mod_rev };
+    *ret = (struct store_entry){
+        .key = e->key,
+        .value = e->value,
+        .create_rev = e->create_rev,
+        .mod_rev = e->mod_rev,
+    };
 }
 
 /* The version of `key` that lived at the snapshot's revision and was replaced since. */
@@ -271,7 +286,8 @@ static int find_key(struct store_snap *snap, struct str key, bool is_checked,
 int store_snap_get(struct store_snap *snap, struct str key, struct store_entry *ret,
                    struct err *err)
 {
-    return find_key(snap, key, true, ret, err);
+    int r = find_key(snap, key, true, ret, err);
+    return r > 0 && store__open_value(snap->s, &snap->opened, ret, err) < 0 ? -ERR_DAMAGED : r;
 }
 
 int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry *ret,
@@ -491,7 +507,8 @@ static int range_step(struct store_snap *snap, bool is_checked, struct store_ent
 
 int store_range_next(struct store_snap *snap, struct store_entry *ret, struct err *err)
 {
-    return range_step(snap, true, ret, err);
+    int r = range_step(snap, true, ret, err);
+    return r > 0 && store__open_value(snap->s, &snap->opened, ret, err) < 0 ? -ERR_DAMAGED : r;
 }
 
 int store_count(struct store_snap *snap, struct str prefix, struct str start, uint64_t *ret,

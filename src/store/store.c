@@ -236,6 +236,11 @@ struct store *store_close(struct store *s)
     return NULL;
 }
 
+void store_set_codec(struct store *s, struct store_codec *c)
+{
+    s->codec = c;
+}
+
 /* ---- Small questions ---- */
 
 uint64_t store_rev(struct store *s)

@@ -13,6 +13,7 @@
  * checkpointed view) and STORE_MEMORY (nothing is; for tests and private copies). */
 #pragma once
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -77,7 +78,8 @@ struct store_txn {
     void *owner;            /* the caller's own */
 };
 
-void store_submit(struct store *s, struct store_txn *t); /* any thread; returns at once */
+/* Any thread; returns at once. With a codec it takes no puts. */
+void store_submit(struct store *s, struct store_txn *t);
 /* The same in linear code: waits, and fills `err`. Uses t->done and t->owner itself. */
 int store_commit(struct store *s, struct store_txn *t, struct err *err);
 
@@ -86,6 +88,7 @@ int store_commit(struct store *s, struct store_txn *t, struct err *err);
 struct store_entry {
     struct str key, value; /* good until the snapshot ends */
     uint64_t create_rev, mod_rev;
+    bool is_stale; /* the codec would write it otherwise today */
 };
 
 /* The store as it was at one revision. Belongs to one thread; lives for a loop turn or a short
@@ -161,6 +164,26 @@ uint64_t store_watch_rev(const struct store_watch *w);
  * feed's. */
 bool store_feed_poll(struct store_feed *f);
 
+/* ---- Values that are stored in another form ---- */
+
+/* Stands between the values that callers write and see, and those that are stored: in the log, the
+ * view, the backup. Each value that store_commit() takes is sealed on the caller's thread; each
+ * that a snapshot or a watch gives is opened there, into memory of the snapshot or of the poll.
+ * Below that, nothing of the store opens values, so checks, backups and repairs need no codec. A
+ * value that cannot be opened is ERR_DAMAGED to its reader, whose `err` has a cause that says why;
+ * a watch that meets one expires. */
+struct store_codec {
+    /* Puts what was sealed into e->value, in the arena, and sets e->is_stale; or leaves it as it
+     * is. Any thread; must not block. ERR_DAMAGED with a cause. */
+    int (*open)(struct store_codec *c, struct arena *a, struct store_entry *e, struct err *err);
+    /* 1 and the sealed value in `out`; 0 if it is stored as it is; or an error. Threads that may
+     * wait. */
+    int (*seal)(struct store_codec *c, struct str key, struct str value, struct buf *out,
+                struct err *err);
+};
+/* Before anybody else uses the store; the codec outlives it. */
+void store_set_codec(struct store *s, struct store_codec *c);
+
 /* ---- Keeping house ---- */
 
 /* Drops history below `rev`; snapshots and watches from `rev` on still work. Blocks. */
@@ -199,6 +222,11 @@ int store_verify(const char *dir, const struct store_skip *all, struct err *err)
  * `told` hears of each object, and of the log if its end is lost: then revisions go on as after a
  * restore. What is taken out is kept in DIR/damaged.N. ERR_DAMAGED if it is beyond that. Blocks. */
 int store_repair(const char *dir, const struct store_skip *told, struct err *err);
+
+/* Makes a store that is not open new, with the objects as they are and their revisions, but without
+ * history: afterwards no file of it has a byte of what was deleted or replaced, which else stays in
+ * the log and in free pages for a while. A crash at any point leaves a whole store. Blocks. */
+int store_scrub(const char *dir, struct err *err);
 
 struct store_stats {
     uint64_t rev, floor;

@@ -274,13 +274,17 @@ struct poll {
 struct delivery {
     struct store_event event;
     uint64_t rev, prev_rev;
-    bool has_prev;
+    bool has_prev, is_open;
 };
 
 static void delivery_init(struct delivery *d, const struct history_event *e)
 {
     *d = (struct delivery){
-        .event = { .type = e->type, .now = { e->key, e->value, e->create_rev, e->rev } },
+        .event = { .type = e->type,
+                   .now = { .key = e->key,
+                            .value = e->value,
+                            .create_rev = e->create_rev,
+                            .mod_rev = e->rev } },
         .rev = e->rev,
         .prev_rev = e->prev_rev,
         .has_prev = e->prev_rev == 0,
@@ -293,6 +297,23 @@ static int find_prev(struct poll *p, struct delivery *d, struct err *err)
         return 0;
     int r = store__snap_before(p->snap, d->event.now.key, d->rev, d->prev_rev, &d->event.prev, err);
     d->has_prev = r == 0;
+    return r;
+}
+
+/* All that a watch gets to see of it. */
+static int complete(struct poll *p, struct delivery *d, struct err *err)
+{
+    if (d->is_open)
+        return 0;
+    struct store_feed *f = p->f;
+    int r = find_prev(p, d, err);
+    if (r < 0)
+        return r;
+    r = store__open_value(f->s, &f->arena, &d->event.now, err);
+    if (r < 0)
+        return r;
+    r = store__open_value(f->s, &f->arena, &d->event.prev, err);
+    d->is_open = r == 0;
     return r;
 }
 
@@ -327,7 +348,7 @@ static int dispatch_live(struct poll *p, struct bucket *b, struct delivery *d, s
         f->walk = w->next;
         if (d->rev <= w->seen)
             continue;
-        int r = find_prev(p, d, err);
+        int r = complete(p, d, err);
         if (r < 0)
             return r;
         (void)deliver(p, w, d);
@@ -434,7 +455,7 @@ static int catch_up_event(struct poll *p, struct store_watch *w, const struct hi
         return 1;
     struct delivery d;
     delivery_init(&d, e);
-    int r = find_prev(p, &d, err);
+    int r = complete(p, &d, err);
     if (r < 0)
         return r;
     return deliver(p, w, &d);

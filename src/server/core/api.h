@@ -13,6 +13,7 @@
 struct custom_kinds;
 struct guard;
 struct identity;
+struct secrecy;
 struct tally;
 struct list_counts;
 struct list_sizes;
@@ -33,6 +34,7 @@ struct api {
     struct custom_kinds *custom;
     struct guard *guard;
     struct identity *identity; /* atomic: api_identity() */
+    struct secrecy *secrecy;   /* NULL: nothing is encrypted at rest */
     struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     struct admission_choice admission;

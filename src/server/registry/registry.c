@@ -42,6 +42,7 @@ int registry_find(struct call *c, struct str name, struct registry_entry *ret, s
         e.key = key;
         e.value = ret->bytes = arena_str(c->arena, e.value);
         ret->rev = e.mod_rev;
+        ret->is_stale = e.is_stale;
     }
     store_snap_end(snap); /* before anything that may wait for a webhook */
     if (r <= 0)

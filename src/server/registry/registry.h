@@ -12,6 +12,7 @@ struct registry_entry {
     struct value obj; /* complete, with kind, apiVersion and resourceVersion */
     struct str bytes; /* as stored; in the arena */
     uint64_t rev;
+    bool is_stale; /* it is written anew even if nothing changes (store.h) */
 };
 
 /* 1 and `*ret`, 0 if there is none, or an error. */

@@ -42,7 +42,7 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
     int r = registry__bytes(c, obj, &bytes, err);
     if (r < 0)
         return r;
-    if (!str_eq(buf_str(&bytes), was->bytes)) {
+    if (was->is_stale || !str_eq(buf_str(&bytes), was->bytes)) {
         struct store_op op = {
             .type = STORE_PUT,
             .key = stored_key(c->arena, c->stored, c->req.ns, name),
