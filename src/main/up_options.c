@@ -6,6 +6,7 @@
 #include "api/ip.h"
 #include "base/clock.h"
 #include "main/command.h"
+#include "main/up_audit.h"
 #include "server/server.h"
 #include "base/banned.h"
 
@@ -62,6 +63,7 @@ static const char usage[] =
     "                      whom tokens must be for (default the issuer)\n"
     "  --controllers LIST  which controllers run: * for all, NAME, or -NAME for all but one\n"
     "                      (default *); there is clusterrole-aggregation-controller\n"
+    "%s"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -231,10 +233,12 @@ static int take_flag(int flag, struct up_options *ret)
         ret->log_level = LOG_DEBUG;
         break;
     case 'h':
-        fputs(usage, stdout);
+        printf(usage, up_audit_usage);
         return 1;
     default:
-        return command_misused("up") + 1;
+        if (flag < UP_AUDIT_POLICY || flag >= UP_AUDIT_END)
+            return command_misused("up") + 1;
+        good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
     }
     return good ? 0 : EXIT_MISUSED + 1;
 }
@@ -270,6 +274,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "requestheader-group-headers", required_argument, NULL, '5' },
         { "requestheader-extra-headers-prefix", required_argument, NULL, '6' },
         { "controllers", required_argument, NULL, 'N' },
+        UP_AUDIT_OPTIONS,
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -282,6 +287,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         .versions = KIND_CURRENT_VERSIONS,
         .service_cidr = SERVICE_CIDRS_DEFAULT,
         .service_ports = SERVICE_PORTS_DEFAULT,
+        .audit = audit_options_default(),
     };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         int r = take_flag(c, ret);

@@ -9,6 +9,7 @@
 #include "server/core/service_ip.h"
 #include "store/store.h"
 
+struct audit;
 struct custom_kinds;
 struct guard;
 struct identity;
@@ -32,6 +33,7 @@ struct api {
     struct custom_kinds *custom;
     struct guard *guard;
     struct identity *identity; /* atomic: api_identity() */
+    struct audit *audit;       /* NULL: nothing is audited */
     struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     enum kind_choice versions; /* that are served */
