@@ -28,6 +28,8 @@ struct admission_cluster {
     /* All of a resource whose stored bytes have `mark` in them. */
     int (*each)(void *arg, struct str group, struct str plural, struct str mark,
                 admission_take *take, void *to, struct err *err);
+    /* Notes something for auditors; both texts live as long as the request's arena. May be NULL. */
+    void (*annotate)(void *arg, struct str key, struct str value);
 };
 
 struct admission_target {

@@ -3,6 +3,7 @@
 #include "admission/admission.h"
 #include "api/text_set.h"
 #include "base/json.h"
+#include "server/audit/audit_event.h"
 #include "server/custom/custom.h"
 #include "api/errors.h"
 #include "server/object/stored.h"
@@ -54,10 +55,19 @@ static int read_each(void *arg, struct str group, struct str plural, struct str 
     return r < 0 ? r : 0;
 }
 
+static void annotate(void *arg, struct str key, struct str value)
+{
+    const struct call *c = arg;
+    audit_event_annotate(c->audit, key, value);
+}
+
 static struct admission_request request_of(struct call *c, enum admission_operation operation,
                                            const struct value *old_obj)
 {
-    static const struct admission_cluster cluster = { .read = read_one, .each = read_each };
+    static const struct admission_cluster cluster = { .read = read_one, .each = read_each },
+                                          audited = { .read = read_one,
+                                                      .each = read_each,
+                                                      .annotate = annotate };
     return (struct admission_request){
         .arena = c->arena,
         .resource = c->req.resource,
@@ -66,7 +76,7 @@ static struct admission_request request_of(struct call *c, enum admission_operat
         .ns = c->req.ns,
         .user = c->user,
         .old_obj = old_obj,
-        .cluster = &cluster,
+        .cluster = c->audit ? &audited : &cluster,
         .arg = c,
     };
 }
