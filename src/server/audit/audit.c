@@ -7,12 +7,13 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/workers.h"
 #include "server/audit/audit_log.h"
 #include "server/audit/audit_queue.h"
 #include "server/audit/audit_webhook.h"
 #include "base/banned.h"
 
-enum { POLICY_MAX = 1 << 20, SAY_AGAIN_SEC = 10, BYTES_PER_MB = 1 << 20 };
+enum { POLICY_MAX = 1 << 20, SAY_AGAIN_SEC = 10, BYTES_PER_MB = 1 << 20, LATE_MAX = 1000 };
 
 /* Who has lost events, as upstream names it. */
 enum plugin { PLUGIN_BUFFERED, PLUGIN_LOG, PLUGIN_WEBHOOK, PLUGINS };
@@ -26,6 +27,8 @@ struct audit {
     struct audit_queue *log_queue; /* NULL: whoever records writes himself */
     struct audit_webhook *webhook;
     struct audit_queue *webhook_queue;
+    struct workers *workers; /* one thread, for large answers */
+    _Atomic size_t late_bytes;
     atomic_bool cancel;
     _Atomic uint64_t events, rejected, levels[AUDIT_LEVELS], lost[PLUGINS];
     _Atomic int64_t said_ns; /* when it was last said that something was lost */
@@ -178,6 +181,7 @@ int audit_new(const struct audit_options *opt, const struct clock *clock, struct
     }
     struct audit *au = mem_new(struct audit);
     au->clock = clock;
+    au->workers = workers_new(1, LATE_MAX);
     int r = start(au, opt, err);
     if (r < 0 || (!au->log && !au->webhook)) {
         audit_free(au);
@@ -193,6 +197,7 @@ struct audit *audit_free(struct audit *au)
         return NULL;
     int64_t until = clock_mono_ns(&clock_system) + LIMIT_AUDIT_STOP_MS * NS_PER_MS;
     atomic_bool ignored = false;
+    workers_free(au->workers);
     audit_queue_free(au->log_queue, until, &ignored);
     audit_queue_free(au->webhook_queue, until, &au->cancel);
     audit_log_free(au->log);
@@ -215,6 +220,24 @@ const struct clock *audit_clock(const struct audit *au)
 bool audit_is_legacy(const struct audit *au)
 {
     return au->log_is_legacy;
+}
+
+struct workers *audit_workers(const struct audit *au)
+{
+    return au->workers;
+}
+
+bool audit_late_begin(struct audit *au, size_t bytes)
+{
+    if (atomic_fetch_add(&au->late_bytes, bytes) + bytes <= LIMIT_AUDIT_QUEUE_BYTES)
+        return true;
+    audit_late_done(au, bytes);
+    return false;
+}
+
+void audit_late_done(struct audit *au, size_t bytes)
+{
+    atomic_fetch_sub(&au->late_bytes, bytes);
 }
 
 /* ---- Recording ---- */

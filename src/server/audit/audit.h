@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 struct audit;
+struct workers;
 
 enum audit_mode {
     AUDIT_BATCH,           /* events are written later, several at once */
@@ -60,6 +61,11 @@ void audit_count_level(struct audit *au, enum audit_level level);
 bool audit_record(struct audit *au, struct str event, struct str words);
 /* A request was refused because of that. */
 void audit_count_rejected(struct audit *au);
+
+/* For audit_late.h: its thread, and the bytes that wait for it. False if they are too many. */
+struct workers *audit_workers(const struct audit *au);
+bool audit_late_begin(struct audit *au, size_t bytes);
+void audit_late_done(struct audit *au, size_t bytes);
 
 /* As Prometheus text, under upstream's names; `au` may be NULL. Any thread. */
 void audit_write_metrics(struct buf *out, struct audit *au);

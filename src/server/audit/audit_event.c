@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "net/loop.h"
 #include "server/audit/audit_answer.h"
+#include "server/audit/audit_late.h"
 #include "server/audit/audit_text.h"
 #include "base/banned.h"
 
@@ -106,20 +107,48 @@ static void find_facts(struct audit_event *e, const struct audit_subject *s)
 
 /* ---- Stages ---- */
 
-static bool record(struct audit_event *e, enum audit_stage stage)
+static bool is_omitted(const struct audit_event *e, enum audit_stage stage)
+{
+    return e->decision.omitted & 1u << stage;
+}
+
+/* The event as text; where its answer stands in that. */
+static size_t write_texts(struct audit_event *e, enum audit_stage stage, struct buf *json,
+                          struct buf *words)
 {
     struct audit_facts *f = &e->facts;
-    autobuf json = { 0 }, words = { 0 };
-    if (e->decision.omitted & 1u << stage)
-        return true;
     f->stage = stage;
     f->stage_ns =
         stage == AUDIT_REQUEST_RECEIVED ? f->received_ns : clock_wall_ns(audit_clock(e->audit));
     f->annotations = e->annotations;
-    audit_text_json(&json, f);
     if (audit_is_legacy(e->audit))
-        audit_text_words(&words, f);
+        audit_text_words(words, f);
+    return audit_text_json(json, f);
+}
+
+static bool record(struct audit_event *e, enum audit_stage stage)
+{
+    autobuf json = { 0 }, words = { 0 };
+    if (is_omitted(e, stage))
+        return true;
+    (void)write_texts(e, stage, &json, &words);
     return audit_record(e->audit, buf_str(&json), buf_str(&words));
+}
+
+/* The last stage, with an answer that is too large to be looked at here. */
+static bool record_late(struct audit_event *e, struct str body)
+{
+    autobuf json = { 0 }, words = { 0 };
+    if (is_omitted(e, AUDIT_RESPONSE_COMPLETE))
+        return true;
+    size_t at = write_texts(e, AUDIT_RESPONSE_COMPLETE, &json, &words);
+    return audit_late_record(e->audit,
+                             &(struct audit_late){ .event = buf_str(&json),
+                                                   .at = at,
+                                                   .words = buf_str(&words),
+                                                   .form = e->form,
+                                                   .answer = body,
+                                                   .omits_managers = e->decision.omits_managers });
 }
 
 static void note_time(struct audit_event *e)
@@ -149,8 +178,13 @@ static void record_complete(struct audit_event *e, bool is_begun)
     e->is_complete = true;
 }
 
+static void note_truncated(struct audit_event *e)
+{
+    audit_event_annotate(e, STR("audit.k8s.io/truncated"), STR("true"));
+}
+
 /* Upstream does not show the answer that says that no form of it is acceptable. */
-static void complete(struct audit_event *e, struct str body, bool is_begun)
+static void show(struct audit_event *e, struct str body, bool is_begun)
 {
     struct arena scratch;
     struct audit_answer answer;
@@ -158,15 +192,29 @@ static void complete(struct audit_event *e, struct str body, bool is_begun)
     audit_answer_read(&scratch, &e->form, e->facts.code == 406 ? STR("") : body, wants_answer(e),
                       e->decision.omits_managers, &answer);
     if (answer.is_too_large || e->is_too_large)
-        audit_event_annotate(e, STR("audit.k8s.io/truncated"), STR("true"));
+        note_truncated(e);
     e->facts.status = value_is(&answer.status, VALUE_OBJECT) ? &answer.status : NULL;
     e->facts.answer = buf_str(&answer.object);
-    note_time(e);
     record_complete(e, is_begun);
     e->facts.status = NULL;
     e->facts.answer = STR("");
     audit_answer_done(&answer);
     arena_done(&scratch);
+}
+
+static void complete(struct audit_event *e, struct str body, bool is_begun)
+{
+    note_time(e);
+    bool is_large = body.n > AUDIT_LATE_LEAST && wants_answer(e) && e->facts.code < 400;
+    if (!is_large || e->is_long || e->is_stranger) {
+        show(e, body, is_begun);
+        return;
+    }
+    e->is_complete = true;
+    if (body.n <= LIMIT_AUDIT_OBJECT_BYTES && record_late(e, body))
+        return;
+    note_truncated(e);
+    (void)record(e, AUDIT_RESPONSE_COMPLETE);
 }
 
 static void on_whole(void *arg, struct http_exchange *x, int status,

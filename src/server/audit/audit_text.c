@@ -177,7 +177,7 @@ static void who(struct buf *out, const struct audit_facts *f)
     text_if(out, "userAgent", f->user_agent);
 }
 
-void audit_text_json(struct buf *out, const struct audit_facts *f)
+size_t audit_text_json(struct buf *out, const struct audit_facts *f)
 {
     buf_str_add(out, AUDIT_EVENT_HEAD);
     buf_str_add(out, STR("\"level\":"));
@@ -192,11 +192,13 @@ void audit_text_json(struct buf *out, const struct audit_facts *f)
     if (f->code)
         status(out, f);
     raw_if(out, "requestObject", f->request);
+    size_t at = out->n;
     raw_if(out, "responseObject", f->answer);
     time_at(out, "requestReceivedTimestamp", f->received_ns);
     time_at(out, "stageTimestamp", f->stage_ns);
     annotations(out, f);
     buf_byte(out, '}');
+    return at;
 }
 
 /* ---- Words ---- */
