@@ -147,6 +147,12 @@ check 'stages can be left out' '"ResponseComplete"' "$(events nodes .stage)"
 ask -o /dev/null -H 'Audit-ID: ready' "$server/readyz"
 check 'and requests' '' "$(events ready)"
 
+kubectl create configmap gone >/dev/null
+ask -o /dev/null -H 'Audit-ID: unsafe' -X DELETE \
+    "$maps/gone?ignoreStoreReadErrorWithClusterBreakingPotential=true"
+check 'a delete that looks away says so' '[""]' \
+    "$(events unsafe 'select(.responseStatus) | [.annotations["apiserver.k8s.io/unsafe-delete-ignore-read-error"]]')"
+
 # A watch has begun long before it ends.
 curl -sSN --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" --max-time 60 \
     -H 'Audit-ID: watch' "$maps?watch=1" >/dev/null &
