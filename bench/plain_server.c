@@ -19,7 +19,7 @@ static void on_request(void *arg, struct http_exchange *x)
     (void)arg;
     enum request_place place =
         request_parse(http_arena(x), http_request_of(x), KIND_CURRENT_VERSIONS, NULL, &req);
-    if (!dispatch_serve(&api, x, place, &req, NULL))
+    if (!dispatch_serve(&api, x, place, &req, NULL, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 

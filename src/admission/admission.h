@@ -40,6 +40,8 @@ struct admission_cluster {
                 admission_take *take, void *to, struct err *err);
     /* Whether somebody may do something. */
     bool (*allows)(void *arg, const struct access *q);
+    /* Notes something for auditors; both texts live as long as the request's arena. May be NULL. */
+    void (*annotate)(void *arg, struct str key, struct str value);
 };
 
 #define ADMISSION_ANY_PATH STR("*")

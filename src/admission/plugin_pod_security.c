@@ -55,8 +55,29 @@ static bool have_same_faults(const struct field_errors *a, const struct field_er
     return !x && !y;
 }
 
+/* Nothing is asked of the pods of a namespace that says nothing, or "privileged"; auditors are told
+ * so. The other levels are not enforced yet. */
+static int note_policy(struct admission_request *req, struct err *err)
+{
+    struct value ns = value_object();
+    int r = req->cluster->read(req->arg, STR(""), STR("namespaces"), STR(""), req->ns, &ns, err);
+    if (r < 0)
+        return r;
+    const struct value *labels = value_dig(&ns, "metadata", "labels");
+    struct str level = value_text(labels, "pod-security.kubernetes.io/enforce"),
+               version = value_text(labels, "pod-security.kubernetes.io/enforce-version");
+    if (level.n && !str_eq(level, STR("privileged")))
+        return 0;
+    if (!version.n || !is_security_version(version))
+        version = STR("latest");
+    req->cluster->annotate(req->arg, STR("pod-security.kubernetes.io/enforce-policy"),
+                           arena_printf(req->arena, "privileged:" STR_FMT, STR_ARG(version)));
+    return 0;
+}
+
 /* What was wrong before may stay so. */
-static int validate(struct admission_request *req, const struct value *ns, struct err *err)
+static int validate_namespace(struct admission_request *req, const struct value *ns,
+                              struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(req->arena), old = FIELD_ERRORS_INIT(req->arena);
     note_security_labels(&e, ns);
@@ -68,8 +89,16 @@ static int validate(struct admission_request *req, const struct value *ns, struc
                                value_str(value_dig(ns, "metadata", "name")), err);
 }
 
+static int validate(struct admission_request *req, const struct value *obj, struct err *err)
+{
+    if (str_eq(req->target->plural, STR("namespaces")))
+        return validate_namespace(req, obj, err);
+    return req->cluster->annotate ? note_policy(req, err) : 0;
+}
+
 static const struct admission_target targets[] = {
     { STR(""), STR("namespaces"), ADMISSION_CREATE | ADMISSION_UPDATE },
+    { STR(""), STR("pods"), ADMISSION_CREATE },
     { .operations = 0 },
 };
 

@@ -111,6 +111,12 @@
 #define LIMIT_CONVERSION_OBJECTS 500u        /* that a list or a watch sends in one call */
 #define LIMIT_CONVERSION_SENT    (1u << 20)  /* bytes of those; the last one may go past it */
 
+/* Auditing */
+#define LIMIT_AUDIT_OBJECT_BYTES (16u << 20) /* of an answer that its event shows; past it none */
+#define LIMIT_AUDIT_QUEUE_BYTES  (64u << 20) /* that wait for a back end; past it dropped */
+#define LIMIT_AUDIT_BATCH_BYTES  (10u << 20) /* of one delivery; the last event may go past it */
+#define LIMIT_AUDIT_STOP_MS      3000u       /* for a back end to take what is left at the end */
+
 /* Expressions */
 #define LIMIT_CEL_CODE_POINTS 100000u     /* of one expression */
 #define LIMIT_CEL_NODES       (1u << 20)  /* of its tree, macros expanded */

@@ -280,6 +280,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .leaves_roles = up->leaves_roles,
             .identity = identity,
             .secrecy = { .file = up->encryption_config, .reloads = up->encryption_reloads },
+            .audit = up->audit,
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

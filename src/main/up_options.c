@@ -6,6 +6,7 @@
 #include "api/ip.h"
 #include "base/clock.h"
 #include "main/command.h"
+#include "main/up_audit.h"
 #include "server/server.h"
 #include "base/banned.h"
 
@@ -73,6 +74,7 @@ static const char usage[] =
     "  --encryption-provider-config-automatic-reload[=BOOL]\n"
     "                      FILE is looked at every minute and on SIGHUP, and takes effect\n"
     "                      when it changes (default false)\n"
+    "%s"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -281,10 +283,12 @@ static int take_flag(int flag, struct up_options *ret)
         ret->log_level = LOG_DEBUG;
         break;
     case 'h':
-        fputs(usage, stdout);
+        printf(usage, up_audit_usage);
         return 1;
     default:
-        return command_misused("up") + 1;
+        if (flag < UP_AUDIT_POLICY || flag >= UP_AUDIT_END)
+            return command_misused("up") + 1;
+        good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
     }
     return good ? 0 : EXIT_MISUSED + 1;
 }
@@ -325,6 +329,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "controllers", required_argument, NULL, 'N' },
         { "encryption-provider-config", required_argument, NULL, '7' },
         { "encryption-provider-config-automatic-reload", optional_argument, NULL, '8' },
+        UP_AUDIT_OPTIONS,
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -337,6 +342,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         .versions = KIND_CURRENT_VERSIONS,
         .service_cidr = SERVICE_CIDRS_DEFAULT,
         .service_ports = SERVICE_PORTS_DEFAULT,
+        .audit = audit_options_default(),
     };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         int r = take_flag(c, ret);

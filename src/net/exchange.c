@@ -142,6 +142,8 @@ void exchange_ended(struct http_exchange *x)
 {
     assert(!x->ended);
     x->ended = true;
+    if (x->observer.on_end)
+        x->observer.on_end(x->observer.arg, x, x->status);
     if (x->released)
         over(x);
 }

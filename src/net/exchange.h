@@ -44,7 +44,7 @@ struct http_exchange {
     struct http_request req;
     struct arena arena;
     struct http_home *home;
-    void *note; /* the handler's own */
+    void *note;        /* the handler's own */
     struct conn *conn; /* NULL once the connection is no more */
     struct conn_peer *peer;
     TAILQ_ENTRY(http_exchange) link;
@@ -87,6 +87,9 @@ struct http_exchange {
     int status; /* 0 until it has begun */
     void (*over)(void *arg, struct http_exchange *x, int status);
     void *over_arg;
+    struct http_observer observer;
+    struct http_header added[HTTP_ADDED_HEADERS];
+    size_t n_added;
     bool began, ended, whole, refused, close_after, room_wanted;
     struct segment *first, **end;
     struct segment one; /* most replies need no other */
@@ -150,6 +153,10 @@ struct exchange_refusal {
 struct exchange_refusal exchange_refusal(struct arena *a, const struct http_limits *l, int status);
 
 struct str exchange_status_words(int status);
+
+/* Gives the head of the reply to the driver, with the headers that were added. */
+void exchange_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                    size_t n, int64_t length);
 
 /* Adds bytes to the reply, or releases them if the client is gone. */
 void exchange_queue(struct http_exchange *x, struct http_bytes bytes);

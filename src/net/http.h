@@ -125,6 +125,29 @@ void http_close_after(struct http_exchange *x);
 void http_when_over(struct http_exchange *x,
                     void (*over)(void *arg, struct http_exchange *x, int status), void *arg);
 
+/* A header of whatever is answered, a refusal by the server included; name in lower case, both in
+ * the exchange's arena or static. On the loop, before the exchange is handed on; no more than
+ * HTTP_ADDED_HEADERS. */
+enum { HTTP_ADDED_HEADERS = 4 };
+void http_add_header(struct http_exchange *x, struct str name, struct str value);
+
+/* Somebody who sees what is answered, before it is sent. All on the loop. The 504 of
+ * http_set_time() is only seen at the end. */
+struct http_observer {
+    void *arg;
+    /* The whole answer. */
+    void (*on_whole)(void *arg, struct http_exchange *x, int status,
+                     const struct http_header *headers, size_t n_headers, struct str body);
+    /* One that is streamed, and its pieces. */
+    void (*on_begin)(void *arg, struct http_exchange *x, int status,
+                     const struct http_header *headers, size_t n_headers);
+    void (*on_bytes)(void *arg, struct http_exchange *x, struct str bytes);
+    /* The holder has ended it; its arena still stands. `status` as of http_when_over(). */
+    void (*on_end)(void *arg, struct http_exchange *x, int status);
+};
+/* One at most; it is copied. */
+void http_observe(struct http_exchange *x, const struct http_observer *o);
+
 /* Streamed request bodies: pieces come after http_body_start(), and only as many as were
  * consumed, so that a slow handler slows its client down. */
 void http_body_start(struct http_exchange *x);

@@ -48,6 +48,33 @@ static bool has_close(const struct http_header *headers, size_t n)
     return false;
 }
 
+void http_add_header(struct http_exchange *x, struct str name, struct str value)
+{
+    assert(x->n_added < HTTP_ADDED_HEADERS);
+    x->added[x->n_added++] = (struct http_header){ name, value };
+}
+
+void http_observe(struct http_exchange *x, const struct http_observer *o)
+{
+    x->observer = *o;
+}
+
+void exchange_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                    size_t n, int64_t length)
+{
+    if (x->n_added) {
+        struct http_header *all =
+            arena_array(exchange_reply_arena(x), struct http_header, n + x->n_added);
+        if (n)
+            memcpy(all, headers, n * sizeof(*all));
+        memcpy(all + n, x->added, x->n_added * sizeof(*all));
+        headers = all;
+        n += x->n_added;
+    }
+    x->conn->driver->begin(x, status, headers, n, length);
+    conn_wake(x->conn);
+}
+
 static void begin(struct http_exchange *x, int status, const struct http_header *headers, size_t n,
                   int64_t length)
 {
@@ -60,8 +87,14 @@ static void begin(struct http_exchange *x, int status, const struct http_header 
     if (http_is_gone(x))
         return;
     x->close_after |= has_close(headers, n);
-    x->conn->driver->begin(x, status, headers, n, length);
-    conn_wake(x->conn);
+    exchange_begin(x, status, headers, n, length);
+}
+
+static void observe_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                          size_t n)
+{
+    if (x->observer.on_begin && !x->late)
+        x->observer.on_begin(x->observer.arg, x, status, headers, n);
 }
 
 void http_reply(struct http_exchange *x, int status, const struct http_header *headers,
@@ -69,6 +102,8 @@ void http_reply(struct http_exchange *x, int status, const struct http_header *h
 {
     loop_assert_owner(x->home->loop);
     size_t length = body.s.n;
+    if (x->observer.on_whole && !x->late)
+        x->observer.on_whole(x->observer.arg, x, status, headers, n_headers, body.s);
     exchange_queue(x, body);
     x->whole = true;
     begin(x, status, headers, n_headers, (int64_t)length);
@@ -79,6 +114,7 @@ void http_reply_begin(struct http_exchange *x, int status, const struct http_hea
                       size_t n_headers)
 {
     loop_assert_owner(x->home->loop);
+    observe_begin(x, status, headers, n_headers);
     begin(x, status, headers, n_headers, -1);
 }
 
@@ -95,6 +131,8 @@ void http_reply_write(struct http_exchange *x, struct http_bytes bytes)
 {
     loop_assert_owner(x->home->loop);
     assert(x->began && !x->ended);
+    if (x->observer.on_bytes && !x->late)
+        x->observer.on_bytes(x->observer.arg, x, bytes.s);
     exchange_queue(x, bytes);
     (void)http_reply_room(x); /* it is told when there is some again */
     more(x);
@@ -295,6 +333,7 @@ void http_upgrade(struct http_exchange *x, const struct http_header *headers, si
 {
     loop_assert_owner(x->home->loop);
     assert(!x->began && !x->ended && x->req.version != HTTP_2);
+    observe_begin(x, 101, headers, n_headers);
     x->began = true;
     x->status = 101;
     x->is_tunnel = true;
@@ -304,8 +343,7 @@ void http_upgrade(struct http_exchange *x, const struct http_header *headers, si
         exchange_queue_turn(x);
         return;
     }
-    x->conn->driver->begin(x, 101, headers, n_headers, -1);
-    conn_wake(x->conn);
+    exchange_begin(x, 101, headers, n_headers, -1);
 }
 
 void http_tunnel_write(struct http_exchange *x, struct http_bytes bytes)

@@ -6,6 +6,7 @@
 
 #include "api/kind.h"
 #include "base/file.h"
+#include "server/audit/audit.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
 #include "server/secrecy/secrecy.h"
@@ -130,6 +131,7 @@ static void scrape(struct http_exchange *x, void *arg)
     http_metrics(&text, &http);
     store_metrics(&text, &store);
     tally_write(&text, s->api->tally);
+    audit_write_metrics(&text, s->api->audit);
     object_metrics(&text, s->api->store);
     secrecy_metrics(s->api->secrecy, &text);
 

@@ -161,7 +161,8 @@ static const struct route *find_route(struct str path, struct str *ret_rest)
 static void serve_api(struct server *s, const struct filter_request *r)
 {
     if (!discovery_serve(r->x, s->api.versions, s->api.custom, s->address) &&
-        !openapi_serve(r->x, &s->api) && !dispatch_serve(&s->api, r->x, r->place, &r->req, r->user))
+        !openapi_serve(r->x, &s->api) &&
+        !dispatch_serve(&s->api, r->x, r->place, &r->req, r->user, r->audit))
         reply_text(r->x, 404, STR("404 page not found\n"));
 }
 
@@ -315,6 +316,7 @@ struct server *server_stop(struct server *s)
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]); /* what was over in its last turn is still counted */
     }
+    audit_free(s->api.audit);
     tally_free(s->api.tally);
     list_counts_free(s->api.list_counts);
     list_sizes_free(s->api.list_sizes);
@@ -400,6 +402,9 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     if (r < 0)
         return r;
     r = identity_new(&opt->identity, s->api.store, s->api.clock, &s->api.identity, err);
+    if (r < 0)
+        return r;
+    r = audit_new(&opt->audit, s->api.clock, &s->api.audit, err);
     if (r < 0)
         return r;
     r = bootstrap(&s->api, err);

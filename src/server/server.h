@@ -8,6 +8,7 @@
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
+#include "server/audit/audit.h"
 #include "server/core/service_ip.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
@@ -32,6 +33,7 @@ struct server_options {
     bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
     struct secrecy_options secrecy; /* what is encrypted at rest */
+    struct audit_options audit; /* all 0: nothing is audited */
 };
 
 /* Serving when it returns 0. */

@@ -1,6 +1,6 @@
 /* replay --server URL --ca FILE (--cert FILE --key FILE | --callers) [--only FILE] [--allow FILE]
  * [--words FILE] [--client-ca CERT,KEY] [--proxy-ca CERT,KEY] [--account-key FILE]
- * [--other-key FILE] [--diff] TRACE...
+ * [--other-key FILE] [--audit-log FILE] [--diff] TRACE...
  *
  * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
  * trace is one case per line; a case has steps; each step has a request and what is expected.
@@ -9,7 +9,7 @@
  * each with its reason behind it; one of those that passes is reported, so that the file stays
  * true. --words names a file of descriptions of columns in our own words. Prints passed/total per
  * trace; with --diff, what differs. With --callers each step is sent as whom it names (caller.h).
- */
+ * --audit-log is where the server writes its audit events: without it they are not compared. */
 #include <getopt.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +25,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "caller.h"
+#include "events.h"
 #include "match.h"
 #include "net/fetch.h"
 
@@ -34,12 +35,13 @@ struct replay {
     struct fetcher *fetcher; /* the admin's */
     struct callers *callers; /* NULL: all steps are his */
     struct str server;
-    struct str only;  /* lines of prefixes; empty: everything */
-    struct str allow; /* lines of ids and reasons */
-    struct str words; /* lines of descriptions */
+    struct str only;       /* lines of prefixes; empty: everything */
+    struct str allow;      /* lines of ids and reasons */
+    struct str words;      /* lines of descriptions */
+    const char *audit_log; /* NULL: events are not looked at */
     bool diff;
     struct arena arena; /* of the program */
-    atomic_uint n_namespaces;
+    atomic_uint n_namespaces, n_audited;
 };
 
 /* One trace, whose lines are handed out to whoever is free. */
@@ -56,7 +58,8 @@ struct run {
     struct replay *r;
     struct arena arena;
     struct match match;
-    struct value saved; /* name → text */
+    struct value saved;  /* name → text */
+    struct str audit_id; /* of the step; empty: its events do not count */
     struct buf diff;
 };
 
@@ -151,6 +154,8 @@ static size_t headers_of(struct run *run, const struct value *step, bool has_bod
         headers[n++] = (struct http_header){ STR("User-Agent"), STR("golden/1.0") };
     if (!value_get(given, STR("Accept")) && n < most)
         headers[n++] = (struct http_header){ STR("Accept"), STR("application/json") };
+    if (run->audit_id.n && n < most)
+        headers[n++] = (struct http_header){ STR("Audit-ID"), run->audit_id };
     if (has_body && !value_get(given, STR("Content-Type")) && n < most)
         headers[n++] = (struct http_header){ STR("Content-Type"), STR("application/json") };
     return n;
@@ -335,6 +340,27 @@ static void sort_lists(struct run *run, const struct value *step, struct value *
     *got = arena_str(&run->arena, buf_str(&text));
 }
 
+/* ---- Audit events ---- */
+
+/* A UUID, as a server would make one: events show it as such. */
+static void choose_audit_id(struct run *run, const struct value *step)
+{
+    run->audit_id = STR("");
+    if (value_get(step, STR("audit")) && run->r->audit_log)
+        run->audit_id = arena_printf(&run->arena, "%08x-0000-4000-8000-%012lx",
+                                     atomic_fetch_add(&run->r->n_audited, 1), (long)getpid());
+}
+
+static bool check_audit(struct run *run, const struct value *expect)
+{
+    const struct value none = value_array(), *want = value_get(expect, STR("audit"));
+    if (!run->audit_id.n)
+        return true;
+    want = want ? want : &none;
+    struct value got = events_of(&run->arena, run->r->audit_log, run->audit_id, want->n);
+    return match_value(&run->match, want, &got, STR("audit"));
+}
+
 static bool check_step(struct run *run, const struct value *step, const struct fetch_reply *reply)
 {
     const struct value *expect = value_get(step, STR("expect"));
@@ -359,7 +385,9 @@ static bool check_step(struct run *run, const struct value *step, const struct f
     struct str shown = text ? legible(run, reply->body) : STR("");
     if (text && !match_text(&run->match, value_str(text), shown))
         same = say(run, "text", value_str(text), shown);
-    return same;
+    if (run->audit_id.n && !str_eq(header_of(reply, STR("audit-id")), run->audit_id))
+        same = say(run, "Audit-Id", run->audit_id, header_of(reply, STR("audit-id")));
+    return check_audit(run, expect) && same;
 }
 
 /* ---- Cases ---- */
@@ -415,6 +443,7 @@ static bool run_steps(struct run *run, const struct value *steps)
         struct fetch_reply reply = { 0 };
         size_t before = run->diff.n;
         mint(run, step);
+        choose_audit_id(run, step);
         bool good = send_step(run, step, &reply, &err) == 0
                         ? check_step(run, step, &reply)
                         : say(run, "request", STR("an answer"), err.msg);
@@ -641,6 +670,7 @@ int main(int argc, char **argv)
         { "proxy-ca", required_argument, NULL, 'p' },
         { "account-key", required_argument, NULL, 'K' },
         { "other-key", required_argument, NULL, 'O' },
+        { "audit-log", required_argument, NULL, 'A' },
         { "diff", no_argument, NULL, 'd' },
         { 0 },
     };
@@ -675,6 +705,8 @@ int main(int argc, char **argv)
             callers.account_key = read_text(&r, optarg);
         else if (c == 'O')
             callers.other_key = read_text(&r, optarg);
+        else if (c == 'A')
+            r.audit_log = optarg;
         else if (c == 'd')
             r.diff = true;
         else

@@ -29,7 +29,7 @@ static void on_request(void *arg, struct http_exchange *x)
     filter_request_info(&r);
     filter_count(&r);
     if (!discovery_serve(x, KIND_ALL_VERSIONS, l->api.custom, l->address) &&
-        !openapi_serve(x, &l->api) && !dispatch_serve(&l->api, x, r.place, &r.req, NULL))
+        !openapi_serve(x, &l->api) && !dispatch_serve(&l->api, x, r.place, &r.req, NULL, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 

@@ -10,6 +10,7 @@
 #include "server/core/service_ip.h"
 #include "store/store.h"
 
+struct audit;
 struct custom_kinds;
 struct guard;
 struct identity;
@@ -35,6 +36,7 @@ struct api {
     struct guard *guard;
     struct identity *identity; /* atomic: api_identity() */
     struct secrecy *secrecy;   /* NULL: nothing is encrypted at rest */
+    struct audit *audit;       /* NULL: nothing is audited */
     struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;
     struct admission_choice admission;

@@ -4,8 +4,9 @@
 #include "base/banned.h"
 
 static filter_fn *const filters[] = {
-    filter_request_info, filter_count, /* everybody's requests, also those that are refused */
-    filter_authenticate, filter_impersonate, filter_authorize,
+    filter_audit_id,     filter_request_info, filter_count, /* everybody's requests, also those that
+                                                               are refused */
+    filter_authenticate, filter_audit,        filter_impersonate, filter_authorize,
 };
 
 struct filter_request *filter_pass(struct api *api, struct http_exchange *x)

@@ -10,6 +10,8 @@
 #include "server/core/api.h"
 #include "server/http/request_info.h"
 
+struct audit_event;
+
 /* A request on its way through the filters, in its exchange's arena. */
 struct filter_request {
     struct api *api;
@@ -18,6 +20,8 @@ struct filter_request {
     enum request_place place; /* what it is about: filter_request_info() */
     struct request req;
     struct request_info info;        /* the same by the path alone */
+    struct str audit_id;             /* filter_audit_id() */
+    struct audit_event *audit;       /* filter_audit(); NULL: it is not audited */
     const struct user *user;         /* filter_authenticate(); never NULL after it */
     const struct user *impersonator; /* who really asks, if it is not him; filter_impersonate() */
 };
@@ -29,8 +33,10 @@ typedef bool filter_fn(struct filter_request *r);
 struct filter_request *filter_pass(struct api *api, struct http_exchange *x);
 
 filter_fn filter_request_info;
+filter_fn filter_audit_id;
 filter_fn filter_count;
-filter_fn filter_authenticate;
+filter_fn filter_authenticate; /* whom it refuses, it gives to filter_audit() before */
+filter_fn filter_audit;
 filter_fn filter_impersonate;
 filter_fn filter_authorize;
 

@@ -13,7 +13,9 @@ bool filter_authenticate(struct filter_request *r)
     if (identity_find(api_identity(r->api), loop, http_arena(r->x), r->http, &r->user, &err) < 0) {
         log_debug("a request was not authenticated", LOG_STR("client", r->http->peer->address),
                   LOG_ERR(&err));
-        reply_refusal(r->x, ERR_UNAUTHORIZED, "Unauthorized");
+        r->user = NULL;
+        if (filter_audit(r))
+            reply_refusal(r->x, ERR_UNAUTHORIZED, "Unauthorized");
         return false;
     }
     /* As upstream, an anonymous HTTP/2 connection gets one request. */

@@ -2,13 +2,17 @@
  *
  * There are two ways to be allowed. The old one is the verb `impersonate` on each thing that is
  * claimed. The constrained one is the verb `impersonate:MODE` on each of them, and for what is
- * asked `impersonate-on:MODE:VERB`; its modes are for nodes, service accounts and other users. A
- * refusal is worded by the first constrained mode that fits, as upstream does it. */
+ * asked `impersonate-on:MODE:VERB`; its modes are for nodes, service accounts and other users. The
+ * constrained ones are tried first, unless another one let the same asker through before. A refusal
+ * is worded by the first that fits, as upstream does it. */
+#include <stdatomic.h>
+
 #include "api/errors.h"
 #include "api/go/quote.h"
 #include "base/buf.h"
 #include "base/idiom.h"
 #include "base/percent.h"
+#include "server/audit/audit_event.h"
 #include "server/filter/filter.h"
 #include "server/guard/guard.h"
 #include "server/http/reply.h"
@@ -222,8 +226,40 @@ static int ask_groups(const struct attempt *t, const struct claim *c)
     return 0;
 }
 
+/* What the constrained modes do not allow, whoever asks; empty: nothing. */
+static struct str odd_extra(struct arena *a, const struct user_extra *e)
+{
+    struct str path = e->key, domain = str_cut(&path, '/');
+    if (!e->key.n)
+        return STR("impersonating the empty string key in extra is not allowed");
+    if (!domain.n || !path.n)
+        return arena_printf(a,
+                            "impersonating an invalid key in extra is not allowed: extra.key: "
+                            "Invalid value: \"" STR_FMT "\": must be a domain-prefixed path (such "
+                            "as \"acme.io/foo\")",
+                            STR_ARG(e->key));
+    for (size_t i = 0; i < e->n_values; i++)
+        if (!e->values[i].n)
+            return STR("impersonating the empty string value in extra is not allowed");
+    return STR("");
+}
+
+static int check_extra(const struct attempt *t, const struct claim *c)
+{
+    for (size_t i = 0; t->mode && i < c->n_extra; i++) {
+        struct str why = odd_extra(t->arena, &c->extra[i]);
+        const struct access q = about(t, "userextras", STR(""));
+        if (why.n)
+            return refuse(t, &q, why);
+    }
+    return 0;
+}
+
 static int ask_extra(const struct attempt *t, const struct claim *c)
 {
+    int odd = check_extra(t, c);
+    if (odd < 0)
+        return odd;
     for (size_t i = 0; i < c->n_extra; i++)
         for (size_t k = 0; k < c->extra[i].n_values; k++) {
             struct access q = about(t, "userextras", c->extra[i].values[k]);
@@ -265,29 +301,52 @@ static int try_mode(const struct filter_request *r, const struct mode *mode, con
     return e < 0 ? e : ask_all(&t, c);
 }
 
-/* The old way first, which needs no more than it ever did. */
+/* By which way each asker was last let through, by a hash of the name: an index into the modes + 1,
+ * their number + 1 for the old way, 0 if he never was. Upstream tries that one first. Two names
+ * that share a place only change the order for each other. */
+enum { MEMORY = 1 << 16 };
+static _Atomic uint8_t last_ways[MEMORY];
+
+static _Atomic uint8_t *last_way(const struct filter_request *r)
+{
+    uint32_t hash = UINT32_C(2166136261); /* FNV-1a */
+    for (size_t i = 0; i < r->user->name.n; i++)
+        hash = (hash ^ (unsigned char)r->user->name.p[i]) * UINT32_C(16777619);
+    return &last_ways[(hash ^ hash >> 16) % MEMORY];
+}
+
+/* 1 if that way lets him through, 0 if it is not meant for such a claim, or why not. */
+static int try_way(const struct filter_request *r, size_t way, const struct claim *c,
+                   const struct mode **ret, struct err *err)
+{
+    const struct mode *mode = way <= ARRAY_LEN(modes) ? &modes[way - 1] : NULL;
+    if (mode && !mode->fits(c, r->user))
+        return 0;
+    int e = try_mode(r, mode, c, err);
+    if (e < 0)
+        return e;
+    *ret = mode;
+    return 1;
+}
+
+/* The refusal is that of the first way that was tried. */
 static int find_mode(const struct filter_request *r, const struct claim *c, const struct mode **ret,
                      struct err *err)
 {
-    struct arena *a = http_arena(r->x);
-    struct err old = ERR_INIT(a);
-    bool is_told = false;
-    *ret = NULL;
-    if (try_mode(r, NULL, c, &old) == 0)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        struct err later = ERR_INIT(a);
-        if (!modes[i].fits(c, r->user))
+    _Atomic uint8_t *last = last_way(r);
+    size_t known = atomic_load_explicit(last, memory_order_relaxed);
+    for (size_t i = known ? 0 : 1; i <= ARRAY_LEN(modes) + 1; i++) {
+        struct err later = ERR_INIT(http_arena(r->x));
+        size_t way = i ? i : known;
+        if (i && i == known)
             continue;
-        *ret = &modes[i];
-        if (try_mode(r, *ret, c, is_told ? &later : err) == 0) {
+        int e = try_way(r, way, c, ret, err->code ? &later : err);
+        if (e > 0) {
+            atomic_store_explicit(last, (uint8_t)way, memory_order_relaxed);
             err_clear(err);
             return 0;
         }
-        is_told = true;
     }
-    if (!is_told)
-        *err = old;
     return -ERR_FORBIDDEN;
 }
 
@@ -343,5 +402,7 @@ bool filter_impersonate(struct filter_request *r)
     }
     r->impersonator = r->user;
     r->user = become(a, &c, mode);
+    audit_event_impersonated(r->audit, r->user,
+                             mode ? arena_printf(a, "impersonate:%s", mode->name) : STR(""));
     return true;
 }

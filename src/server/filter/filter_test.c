@@ -204,12 +204,31 @@ static void what_is_refused_is_counted_as_what_it_is(void **state)
         fail_msg(STR_FMT, STR_ARG(buf_str(&counts)));
 }
 
+/* Everybody's answer has an id of its own, also a refusal. */
+static void answers_have_an_audit_id(void **state)
+{
+    struct fetcher *f = fetcher_new(&(struct fetcher_options){ .ca_pem = ca.cert_pem });
+    const char *ids[3];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        const char *path = i ? "/version" : "/api/v1/pods";
+        const struct fetch_reply reply = suite_server_ask(&server, f, "GET", path);
+        ids[i] = suite_server_header(&server, &reply, "audit-id");
+        assert_int_equal(strlen(ids[i]), 36);
+        assert_int_equal(ids[i][14], '4');
+    }
+    fetcher_free(f);
+    assert_string_not_equal(ids[0], ids[1]);
+    assert_string_not_equal(ids[1], ids[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_gets_through_is_known_and_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(others_are_refused_in_words, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_refused_is_counted_as_what_it_is, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_have_an_audit_id, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 #include "server/object/format.h"
 #include "server/http/request.h"
 
+struct audit_event;
+
 struct call_warning {
     struct call_warning *next;
     struct str text;
@@ -35,6 +37,7 @@ struct call {
     enum encode_include include;    /* of a Table that answers a write */
     struct call_warnings *warnings; /* a copy of a call shares them; NULL: nobody hears */
     uint32_t retry_after_sec;       /* of a refusal; 0: not said */
+    struct audit_event *audit;      /* NULL: it is not audited */
 };
 
 /* Where what waits runs: with custom kinds whose objects a webhook converts among themselves, so

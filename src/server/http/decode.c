@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/json_fault.h"
 #include "base/yaml.h"
+#include "server/audit/audit_answer.h"
+#include "server/audit/audit_event.h"
 #include "server/custom/custom.h"
 #include "server/object/encode.h"
 #include "base/banned.h"
@@ -395,6 +397,38 @@ static int decode(struct decoder *d, enum decode_validation validation, struct v
     return type_tree(d, &tree, validation, ret);
 }
 
+/* Auditors see what was sent as its type reads it, with the defaults. */
+static void show_object(struct call *c, const struct kind_type *type, const struct value *obj)
+{
+    if (!c->audit)
+        return;
+    audit_event_metadata(c->audit, obj);
+    if (!audit_event_wants_object(c->audit))
+        return;
+    const struct format json = { .media = FORMAT_JSON };
+    struct value shown = value_clone(c->arena, obj);
+    autobuf text = { 0 };
+    defaults_apply(c->arena, type, &shown);
+    if (audit_event_omits_managers(c->audit))
+        audit_answer_drop_managers(c->arena, &shown);
+    encode_tree(&text, c->arena, &json, type, &shown);
+    audit_event_object(c->audit, str_trim(buf_str(&text)));
+}
+
+/* Upstream shows them in a version that has no name. */
+static void show_delete_options(struct call *c, const struct value *options)
+{
+    struct value shown = value_object();
+    if (!audit_event_wants_object(c->audit))
+        return;
+    value_put_new(c->arena, &shown, STR("kind"), value_string(STR("DeleteOptions")));
+    value_put_new(c->arena, &shown, STR("apiVersion"), value_string(STR("meta.k8s.io/__internal")));
+    value_each_field (f, options)
+        if (!str_eq(f->key, STR("kind")) && !str_eq(f->key, STR("apiVersion")))
+            value_put_new(c->arena, &shown, f->key, value_borrow(&f->val));
+    audit_event_patch(c->audit, &shown);
+}
+
 int decode_body(struct call *c, const struct kind_type *type, enum decode_validation validation,
                 struct value *ret, struct err *err)
 {
@@ -402,6 +436,8 @@ int decode_body(struct call *c, const struct kind_type *type, enum decode_valida
         .call = c, .arena = c->arena, .want = type, .body = c->http->body, .err = err
     };
     int r = decode(&d, validation, ret);
+    if (r == 0)
+        show_object(c, type, ret);
     if (!arena_spent(c->arena))
         return r;
     if (err)
@@ -419,5 +455,8 @@ int decode_delete_options(struct call *c, struct value *ret, struct err *err)
         .body = c->http->body,
         .err = err,
     };
-    return decode(&d, DECODE_IGNORE, ret);
+    int r = decode(&d, DECODE_IGNORE, ret);
+    if (r == 0)
+        show_delete_options(c, ret);
+    return r;
 }

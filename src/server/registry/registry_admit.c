@@ -3,6 +3,7 @@
 #include "admission/admission.h"
 #include "api/text_set.h"
 #include "base/json.h"
+#include "server/audit/audit_event.h"
 #include "server/custom/custom.h"
 #include "api/errors.h"
 #include "server/object/stored.h"
@@ -61,13 +62,23 @@ static bool ask_guard(void *arg, const struct access *q)
     return !c->api->guard || guard_decide(c->api->guard, c->arena, q, &reason);
 }
 
+static void annotate(void *arg, struct str key, struct str value)
+{
+    const struct call *c = arg;
+    audit_event_annotate(c->audit, key, value);
+}
+
 static struct admission_request request_of(struct call *c, enum admission_operation operation,
                                            struct str sub, struct str name,
                                            const struct value *old_obj)
 {
     static const struct admission_cluster cluster = { .read = read_one,
                                                       .each = read_each,
-                                                      .allows = ask_guard };
+                                                      .allows = ask_guard },
+                                          audited = { .read = read_one,
+                                                      .each = read_each,
+                                                      .allows = ask_guard,
+                                                      .annotate = annotate };
     return (struct admission_request){
         .arena = c->arena,
         .resource = c->req.resource,
@@ -78,7 +89,7 @@ static struct admission_request request_of(struct call *c, enum admission_operat
         .sub = sub,
         .user = c->user,
         .old_obj = old_obj,
-        .cluster = &cluster,
+        .cluster = c->audit ? &audited : &cluster,
         .arg = c,
         .choice = c->api->admission,
     };

@@ -1,4 +1,5 @@
 /* DELETE of one object. */
+#include "server/audit/audit_event.h"
 #include "server/registry/registry.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
@@ -7,7 +8,12 @@ static int delete_one(struct call *c, struct value *ret, bool *ret_gone, struct 
 {
     struct delete_options options;
     int r = options_read_delete(c, &options, err);
-    return r < 0 ? r : registry_delete(c, c->req.name, &options, ret, ret_gone, err);
+    if (r < 0)
+        return r;
+    if (options.ignore_read_error)
+        audit_event_annotate(c->audit, STR("apiserver.k8s.io/unsafe-delete-ignore-read-error"),
+                             STR(""));
+    return registry_delete(c, c->req.name, &options, ret, ret_gone, err);
 }
 
 void verb_delete(struct call *c)

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "api/errors.h"
 #include "api/words.h"
+#include "server/audit/audit_event.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
 #include "server/watch/watch.h"
@@ -172,6 +173,18 @@ static enum format_endpoint endpoint_of(const struct call *c, verb_fn *run)
     return c->verb == KIND_LIST_VERB ? FORMAT_OF_COLLECTION : FORMAT_OF_ONE;
 }
 
+/* The text names the version without it, if one is settled: "... unavailable in v1.16+ ...". */
+static void note_deprecated(struct call *c)
+{
+    struct str text = c->req.resource->deprecation, before = STR("unavailable in v");
+    const char *at = memmem(text.p, text.n, before.p, before.n);
+    audit_event_annotate(c->audit, STR("k8s.io/deprecated"), STR("true"));
+    if (!at)
+        return;
+    struct str release = str_skip(text, (size_t)(at - text.p) + before.n);
+    audit_event_annotate(c->audit, STR("k8s.io/removed-release"), str_cut(&release, '+'));
+}
+
 static void serve(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
@@ -196,8 +209,10 @@ static void serve(struct call *c)
         call_fail(c, &err);
         return;
     }
-    if (c->req.resource->deprecation.n)
+    if (c->req.resource->deprecation.n) {
         call_warn(c, c->req.resource->deprecation);
+        note_deprecated(c);
+    }
     if (c->req.no_sub) {
         (void)error_not_found(&err, c->req.resource, c->req.name);
         call_fail(c, &err);
@@ -236,7 +251,7 @@ static void refuse_method(struct call *c)
 }
 
 static void serve_found(struct api *api, struct http_exchange *x, const struct request *req,
-                        const struct user *user)
+                        const struct user *user, struct audit_event *audit)
 {
     struct call *c = arena_new(http_arena(x), struct call);
     *c = (struct call){
@@ -248,6 +263,7 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         .user = user,
         .stored = kind_stored(req->resource),
         .warnings = arena_new(http_arena(x), struct call_warnings),
+        .audit = audit,
     };
     /* One without verbs only lends its paths to what is stored: extensions/v1beta1 has the scale of
      * ReplicationControllers, but not these themselves. */
@@ -266,11 +282,11 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
 }
 
 bool dispatch_serve(struct api *api, struct http_exchange *x, enum request_place place,
-                    const struct request *req, const struct user *user)
+                    const struct request *req, const struct user *user, struct audit_event *audit)
 {
     switch (place) {
     case REQUEST_FOUND:
-        serve_found(api, x, req, user);
+        serve_found(api, x, req, user, audit);
         return true;
     case REQUEST_NO_RESOURCE:
         reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");

@@ -8,6 +8,6 @@
 #include "server/http/call.h"
 
 /* `place` and `req` as request_parse() has them. True if the path is one of objects; the exchange
- * is then answered, or will be. */
+ * is then answered, or will be. `audit` may be NULL. */
 bool dispatch_serve(struct api *api, struct http_exchange *x, enum request_place place,
-                    const struct request *req, const struct user *user);
+                    const struct request *req, const struct user *user, struct audit_event *audit);

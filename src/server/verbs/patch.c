@@ -14,6 +14,7 @@
 #include "merge/sorted.h"
 #include "merge/strategic.h"
 #include "merge/unstructured.h"
+#include "server/audit/audit_event.h"
 #include "server/object/encode.h"
 #include "api/errors.h"
 #include "server/registry/hub.h"
@@ -106,7 +107,10 @@ static int read_config(struct patch *p, struct err *err)
         .validation = p->options.validation,
         .force = p->options.force,
     };
-    return apply_read(&p->apply, err);
+    int r = apply_read(&p->apply, err);
+    if (r == 0 && !p->apply.unread.n)
+        audit_event_patch(p->call->audit, &p->apply.config);
+    return r;
 }
 
 int patch_read(struct call *c, struct patch *ret, struct err *err)
@@ -124,6 +128,7 @@ int patch_read(struct call *c, struct patch *ret, struct err *err)
         return read_config(ret, err);
     if (json_read(c->arena, c->http->body, NULL, &ret->body, NULL) < 0)
         return err_set(err, ERR_BAD_REQUEST, "invalid JSON patch");
+    audit_event_patch(c->audit, &ret->body);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "api/meta.h"
 #include "base/clock.h"
 #include "base/idiom.h"
+#include "server/audit/audit_event.h"
 #include "server/guard/identity.h"
 #include "server/registry/managers.h"
 #include "server/http/decode.h"
@@ -228,6 +229,8 @@ static int sign(struct call *c, const struct value *account, int64_t now_ns, str
     r = jwt_sign(c->arena, key, &claims, &token, err);
     if (r < 0)
         return r;
+    audit_event_annotate(c->audit, STR("authentication.kubernetes.io/issued-credential-id"),
+                         arena_printf(c->arena, "JTI=" STR_FMT, STR_ARG(g.jti)));
     char *until = arena_alloc(c->arena, CLOCK_TEXT_BYTES, 1);
     value_put(c->arena, &status, STR("token"), value_string(token));
     value_put(c->arena, &status, STR("expirationTimestamp"),
