@@ -40,11 +40,18 @@ struct send_gate {
     size_t posted;      /* worker only */
 };
 
+/* Whom to tell when it is over: in its arena. */
+struct exchange_over {
+    struct exchange_over *next;
+    void (*call)(void *arg, struct http_exchange *x, int status);
+    void *arg;
+};
+
 struct http_exchange {
     struct http_request req;
     struct arena arena;
     struct http_home *home;
-    void *note; /* the handler's own */
+    void *note;        /* the handler's own */
     struct conn *conn; /* NULL once the connection is no more */
     struct conn_peer *peer;
     TAILQ_ENTRY(http_exchange) link;
@@ -73,6 +80,7 @@ struct http_exchange {
     bool body_wanted;       /* http_body_start() was called, or it is collected */
     bool body_complete;     /* all of it has arrived */
     bool told_body_end;     /* on_body has had its last call */
+    bool paused;            /* HTTP_BODY_LATER: http_go_on() will come */
     bool handed_over;       /* on_request has been called */
     bool headers_too_big;   /* counted, no longer kept */
     int64_t content_length; /* -1: not said */
@@ -85,8 +93,9 @@ struct http_exchange {
 
     /* The reply. */
     int status; /* 0 until it has begun */
-    void (*over)(void *arg, struct http_exchange *x, int status);
-    void *over_arg;
+    struct exchange_over *over;
+    struct http_header own[HTTP_OWN_HEADERS]; /* http_add_header() */
+    size_t n_own;
     bool began, ended, whole, refused, close_after, room_wanted;
     struct segment *first, **end;
     struct segment one; /* most replies need no other */
@@ -140,6 +149,10 @@ void exchange_body_end(struct http_exchange *x);
 void exchange_drop_body(struct http_exchange *x);
 /* Answers with a status and its standard text, in place of the handler. */
 void exchange_refuse(struct http_exchange *x, int status);
+
+/* Begins the answer, with the headers that every answer of this exchange has. */
+void exchange_begin(struct http_exchange *x, struct arena *a, int status,
+                    const struct http_header *headers, size_t n, int64_t length);
 
 /* Such an answer, in upstream's form where it has one; in the arena. */
 struct exchange_refusal {

@@ -35,8 +35,8 @@ static void answer_late(struct http_exchange *x)
     exchange_queue(x, HTTP_BYTES(refusal.body));
     x->whole = x->began = true;
     x->status = 504;
-    x->conn->driver->begin(x, 504, refusal.headers, refusal.n_headers, (int64_t)refusal.body.n);
-    conn_wake(x->conn);
+    exchange_begin(x, &x->late_arena, 504, refusal.headers, refusal.n_headers,
+                   (int64_t)refusal.body.n);
     exchange_give_up(x);
 }
 
