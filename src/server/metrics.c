@@ -6,6 +6,7 @@
 
 #include "api/kind.h"
 #include "base/file.h"
+#include "server/flow/flow.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
 #include "server/http/tally.h"
@@ -129,6 +130,7 @@ static void scrape(struct http_exchange *x, void *arg)
     http_metrics(&text, &http);
     store_metrics(&text, &store);
     tally_write(&text, s->api->tally);
+    flow_write_metrics(s->api->flow, &text);
     object_metrics(&text, s->api->store);
 
     const struct http_header headers[] = {

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "net/tls.h"
 #include "server/core/service_ip.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ struct server_options {
     enum guard_mode authorization;
     bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
+    struct flow_options flow;
 };
 
 /* Serving when it returns 0. */
