@@ -276,6 +276,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .authorization = up->authorization,
             .leaves_roles = up->leaves_roles,
             .identity = identity,
+            .flow = up->flow,
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

@@ -3,6 +3,7 @@
 
 #include "api/kind.h"
 #include "base/log.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
 #include "store/store.h"
@@ -22,6 +23,7 @@ struct up_options {
     const char *proxy_ca, *proxy_allowed, *proxy_users, *proxy_uids, *proxy_groups, *proxy_extra;
     const char *account_keys[IDENTITY_NAMES_MAX], *issuers[IDENTITY_NAMES_MAX];
     size_t n_account_keys, n_issuers;
+    struct flow_options flow;
 };
 
 /* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */

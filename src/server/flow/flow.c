@@ -319,7 +319,8 @@ void flow_changed(struct flow *f, const struct kind_resource *stored)
 static struct flow_level *simple_level(struct str name, uint32_t seats)
 {
     struct flow_level *l = flow_level_new(name, flow__now());
-    flow_level_set(l, &(struct flow_level_spec){ .name = name }, seats, flow__now());
+    const struct flow_level_spec spec = { .name = name, .is_exempt = !seats };
+    flow_level_set(l, &spec, seats, flow__now());
     return l;
 }
 
