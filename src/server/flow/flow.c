@@ -333,6 +333,8 @@ struct flow *flow_new(struct store *store, const struct flow_options *opt)
         f->options.reads = FLOW_READS_DEFAULT;
         f->options.writes = FLOW_WRITES_DEFAULT;
     }
+    if (!opt->wait_ms)
+        f->options.wait_ms = FLOW_WAIT_MS;
     f->look.on_fire = on_look;
     pthread_mutex_init(&f->lock, NULL);
     for (size_t i = 0; i < API_LOOPS_MAX; i++) {

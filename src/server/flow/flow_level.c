@@ -78,6 +78,15 @@ bool flow_level_try(struct flow_level *l, uint32_t seats)
     return !atomic_load(&l->n_waiting) && take_seats(l, seats);
 }
 
+/* The queues share what is not taken by those who came without waiting. If that was all, the time
+ * in which nobody of the queues could be served counts for nobody. */
+static void set_queued_seats(struct flow_level *l, int64_t now_ns)
+{
+    size_t queued = flow_queues_seats_in_use(l->queues), used = atomic_load(&l->used),
+           outside = used > queued ? used - queued : 0, seats = atomic_load(&l->seats);
+    flow_queues_set_seats(l->queues, seats > outside ? seats - outside : 0, now_ns);
+}
+
 /* Takes out those who can go now. The lock is held; tell_all() follows without it. */
 static struct flow_waiter *let_go(struct flow_level *l, int64_t now_ns)
 {
@@ -94,6 +103,7 @@ static struct flow_waiter *let_go(struct flow_level *l, int64_t now_ns)
         *end = w;
         end = &w->next;
     }
+    set_queued_seats(l, now_ns);
     return first;
 }
 
@@ -215,7 +225,6 @@ void flow_level_set_seats(struct flow_level *l, uint32_t seats, int64_t now_ns)
 {
     pthread_mutex_lock(&l->lock);
     atomic_store(&l->seats, seats);
-    flow_queues_set_seats(l->queues, seats, now_ns);
     struct flow_waiter *gone = let_go(l, now_ns);
     pthread_mutex_unlock(&l->lock);
     tell_all(gone);

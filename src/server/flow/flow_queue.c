@@ -262,6 +262,11 @@ size_t flow_queues_seats_waiting(const struct flow_queues *q)
     return q->seats_waiting;
 }
 
+size_t flow_queues_seats_in_use(const struct flow_queues *q)
+{
+    return q->seats_in_use;
+}
+
 size_t flow_queues_active(const struct flow_queues *q)
 {
     return q->n_wanting;

@@ -7,8 +7,8 @@
  * divided by the queues that want some.
  *
  * As upstream, what a request will take is guessed, and its queue is corrected when it is over.
- * Unlike upstream, requests that found a free seat at once were in no queue and count in none
- * (flow_level.h).
+ * Unlike upstream, requests that found a free seat at once were in no queue and count in none; the
+ * queues share the other seats (flow_level.h).
  *
  * Rules only: no clock, no lock, no I/O. */
 #pragma once
@@ -50,7 +50,7 @@ struct flow_queues *flow_queues_new(int64_t now_ns);
 struct flow_queues *flow_queues_free(struct flow_queues *q);
 
 /* How many queues there are, how many of them a flow has, how many may wait in one, and how many
- * seats there are for all. Queues that are too many stay until they are empty. */
+ * seats there are for all of them. Queues that are too many stay until they are empty. */
 void flow_queues_set(struct flow_queues *q, size_t n, size_t hand_size, size_t length);
 void flow_queues_set_seats(struct flow_queues *q, size_t seats, int64_t now_ns);
 
@@ -70,7 +70,8 @@ void flow_queues_leave(struct flow_queues *q, struct flow_entry *e, int64_t now_
 
 size_t flow_queues_waiting(const struct flow_queues *q);
 size_t flow_queues_seats_waiting(const struct flow_queues *q);
-size_t flow_queues_active(const struct flow_queues *q); /* queues in which somebody waits */
+size_t flow_queues_seats_in_use(const struct flow_queues *q); /* of those who have left queues */
+size_t flow_queues_active(const struct flow_queues *q);       /* queues in which somebody waits */
 
 /* Where an entry stands: the number of its queue, and its place there or -1 if it has left. */
 void flow_queues_place(const struct flow_queues *q, const struct flow_entry *e, size_t *ret_queue,

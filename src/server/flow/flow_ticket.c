@@ -211,7 +211,8 @@ static enum flow_answer wait_for_seats(struct flow_ticket *t, uint64_t hash)
         break;
     case FLOW_WAITS:
         flow_count(&counts_of(t)->queued, 1);
-        loop_timer_set(seat->loop, &seat->timer, t->arrived_ns + FLOW_WAIT_MS * NS_PER_MS);
+        loop_timer_set(seat->loop, &seat->timer,
+                       t->arrived_ns + t->flow->options.wait_ms * NS_PER_MS);
         break;
     case FLOW_NO_SEAT:
     case FLOW_QUEUE_FULL:
