@@ -16,6 +16,7 @@
 #include "server/bootstrap_authentication.h"
 #include "server/bootstrap_flow.h"
 #include "server/bootstrap_policy.h"
+#include "server/census.h"
 #include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
 #include "server/expire.h"
@@ -45,6 +46,7 @@ struct server {
     struct http_server *http;
     struct expire *expire;
     struct advertise *advertise;
+    struct census *census;
     pthread_t threads[API_LOOPS_MAX];
     size_t n_threads;
     struct arena arena; /* address */
@@ -235,6 +237,7 @@ static int start_serving(struct server *s, const struct server_options *opt, str
     guard_serve(api->guard, api->loops, api->n_loops);
     flow_serve(api->flow, api->loops, api->n_loops);
     s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
+    s->census = census_new(api, api->loops[0]);
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_head = on_head, .on_request = on_request },
         .loops = api->loops,
@@ -320,6 +323,7 @@ struct server *server_stop(struct server *s)
     free_workers(&s->api);
     expire_free(s->expire);
     advertise_free(s->advertise);
+    census_free(s->census);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]); /* what was over in its last turn is still counted */
