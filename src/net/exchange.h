@@ -94,8 +94,8 @@ struct http_exchange {
     /* The reply. */
     int status; /* 0 until it has begun */
     struct exchange_over *over;
-    struct http_header own[HTTP_OWN_HEADERS]; /* http_add_header() */
-    size_t n_own;
+    struct http_header added[HTTP_ADDED_HEADERS];
+    size_t n_added;
     bool began, ended, whole, refused, close_after, room_wanted;
     struct segment *first, **end;
     struct segment one; /* most replies need no other */
@@ -150,10 +150,6 @@ void exchange_drop_body(struct http_exchange *x);
 /* Answers with a status and its standard text, in place of the handler. */
 void exchange_refuse(struct http_exchange *x, int status);
 
-/* Begins the answer, with the headers that every answer of this exchange has. */
-void exchange_begin(struct http_exchange *x, struct arena *a, int status,
-                    const struct http_header *headers, size_t n, int64_t length);
-
 /* Such an answer, in upstream's form where it has one; in the arena. */
 struct exchange_refusal {
     struct http_header headers[4];
@@ -163,6 +159,10 @@ struct exchange_refusal {
 struct exchange_refusal exchange_refusal(struct arena *a, const struct http_limits *l, int status);
 
 struct str exchange_status_words(int status);
+
+/* Gives the head of the reply to the driver, with the headers that were added. */
+void exchange_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                    size_t n, int64_t length);
 
 /* Adds bytes to the reply, or releases them if the client is gone. */
 void exchange_queue(struct http_exchange *x, struct http_bytes bytes);

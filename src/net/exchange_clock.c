@@ -35,8 +35,7 @@ static void answer_late(struct http_exchange *x)
     exchange_queue(x, HTTP_BYTES(refusal.body));
     x->whole = x->began = true;
     x->status = 504;
-    exchange_begin(x, &x->late_arena, 504, refusal.headers, refusal.n_headers,
-                   (int64_t)refusal.body.n);
+    exchange_begin(x, 504, refusal.headers, refusal.n_headers, (int64_t)refusal.body.n);
     exchange_give_up(x);
 }
 

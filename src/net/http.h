@@ -79,12 +79,6 @@ void http_go_on(struct http_exchange *x);
 
 /* ---- Replying on the loop ---- */
 
-/* Every answer to this request has this header, too, also one that comes from the HTTP server
- * itself. On the loop, before the answer begins. The value is copied, the name (in lower case) is
- * not. At most HTTP_OWN_HEADERS. */
-enum { HTTP_OWN_HEADERS = 6 };
-void http_add_header(struct http_exchange *x, struct str name, struct str value);
-
 /* Bytes to send. Without `release` they must live until the exchange ends (its arena, or static);
  * with it, until it is called, once, on the loop. */
 struct http_bytes {
@@ -138,6 +132,12 @@ void http_close_after(struct http_exchange *x);
  * the last one is called first. */
 void http_when_over(struct http_exchange *x,
                     void (*over)(void *arg, struct http_exchange *x, int status), void *arg);
+
+/* A header of whatever is answered, a refusal by the server included; name in lower case, both in
+ * the exchange's arena or static. On the loop, before the exchange is handed on; no more than
+ * HTTP_ADDED_HEADERS. */
+enum { HTTP_ADDED_HEADERS = 4 };
+void http_add_header(struct http_exchange *x, struct str name, struct str value);
 
 /* Streamed request bodies: pieces come after http_body_start(), and only as many as were
  * consumed, so that a slow handler slows its client down. */

@@ -48,6 +48,28 @@ static bool has_close(const struct http_header *headers, size_t n)
     return false;
 }
 
+void http_add_header(struct http_exchange *x, struct str name, struct str value)
+{
+    assert(x->n_added < HTTP_ADDED_HEADERS);
+    x->added[x->n_added++] = (struct http_header){ name, value };
+}
+
+void exchange_begin(struct http_exchange *x, int status, const struct http_header *headers,
+                    size_t n, int64_t length)
+{
+    if (x->n_added) {
+        struct http_header *all =
+            arena_array(exchange_reply_arena(x), struct http_header, n + x->n_added);
+        if (n)
+            memcpy(all, headers, n * sizeof(*all));
+        memcpy(all + n, x->added, x->n_added * sizeof(*all));
+        headers = all;
+        n += x->n_added;
+    }
+    x->conn->driver->begin(x, status, headers, n, length);
+    conn_wake(x->conn);
+}
+
 static void begin(struct http_exchange *x, int status, const struct http_header *headers, size_t n,
                   int64_t length)
 {
@@ -60,31 +82,7 @@ static void begin(struct http_exchange *x, int status, const struct http_header 
     if (http_is_gone(x))
         return;
     x->close_after |= has_close(headers, n);
-    exchange_begin(x, &x->arena, status, headers, n, length);
-}
-
-void exchange_begin(struct http_exchange *x, struct arena *a, int status,
-                    const struct http_header *headers, size_t n, int64_t length)
-{
-    struct http_header near[24], *all = near;
-    if (x->n_own) {
-        if (n + x->n_own > ARRAY_LEN(near))
-            all = arena_array(a, struct http_header, n + x->n_own);
-        memcpy(all, x->own, x->n_own * sizeof(*all));
-        if (n)
-            memcpy(all + x->n_own, headers, n * sizeof(*all));
-        headers = all;
-        n += x->n_own;
-    }
-    x->conn->driver->begin(x, status, headers, n, length);
-    conn_wake(x->conn);
-}
-
-void http_add_header(struct http_exchange *x, struct str name, struct str value)
-{
-    loop_assert_owner(x->home->loop);
-    assert(x->n_own < HTTP_OWN_HEADERS && !x->began);
-    x->own[x->n_own++] = (struct http_header){ name, arena_str(&x->arena, value) };
+    exchange_begin(x, status, headers, n, length);
 }
 
 void http_reply(struct http_exchange *x, int status, const struct http_header *headers,
@@ -327,7 +325,7 @@ void http_upgrade(struct http_exchange *x, const struct http_header *headers, si
         exchange_queue_turn(x);
         return;
     }
-    exchange_begin(x, &x->arena, 101, headers, n_headers, -1);
+    exchange_begin(x, 101, headers, n_headers, -1);
 }
 
 void http_tunnel_write(struct http_exchange *x, struct http_bytes bytes)

@@ -291,10 +291,12 @@ static enum flow_answer enter_level(struct flow_ticket *t, const struct flow_sch
     t->level = slot->level;
     t->series = schema->state;
     t->work = work_of(t->flow, t->question, peek(&slot->most_seats));
+    struct arena *a = http_arena(t->x);
     if (schema->level->uid.n)
-        http_add_header(t->x, STR("x-kubernetes-pf-prioritylevel-uid"), schema->level->uid);
+        http_add_header(t->x, STR("x-kubernetes-pf-prioritylevel-uid"),
+                        arena_str(a, schema->level->uid));
     if (schema->uid.n)
-        http_add_header(t->x, STR("x-kubernetes-pf-flowschema-uid"), schema->uid);
+        http_add_header(t->x, STR("x-kubernetes-pf-flowschema-uid"), arena_str(a, schema->uid));
     return take_seats(t, schema);
 }
 
