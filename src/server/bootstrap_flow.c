@@ -1,5 +1,6 @@
 #include "server/bootstrap_flow.h"
 
+#include "api/defaults/defaults.h"
 #include "api/keys.h"
 #include "base/idiom.h"
 #include "base/yaml.h"
@@ -16,6 +17,7 @@ struct maker {
     struct api *api;
     struct arena *arena;
     bool is_mandatory;
+    struct bootstrap_batch missing;
 };
 
 /* ---- Making the objects ---- */
@@ -25,6 +27,7 @@ static struct value object_of(struct maker *m, struct str name, struct value spe
     struct value obj = value_object(), meta = value_object(), annotations = value_object();
     value_put(m->arena, &annotations, STR(KEY_FLOW_AUTOUPDATE), value_string(STR("true")));
     value_put(m->arena, &meta, STR("name"), value_string(name));
+    value_put(m->arena, &meta, STR("generation"), value_int(1));
     value_put(m->arena, &meta, STR("annotations"), annotations);
     value_put(m->arena, &obj, STR("metadata"), meta);
     value_put(m->arena, &obj, STR("spec"), spec);
@@ -194,22 +197,34 @@ static struct value found(struct call *c, struct str level_name)
     return status;
 }
 
+static int add(struct maker *m, struct call *c, struct str name, struct value *obj,
+               struct str level_name, struct err *err)
+{
+    defaults_apply(m->arena, c->stored->type, obj);
+    if (level_name.n)
+        value_put(m->arena, obj, STR("status"), found(c, level_name));
+    return bootstrap_add(&m->missing, c, name, obj, err);
+}
+
 static int ensure(struct maker *m, struct str resource, struct str name, struct value *obj,
                   struct err *err)
 {
     struct call c = bootstrap_call(m->api, m->arena, STR(GROUP), resource, STR(""));
     struct registry_entry there;
-    const struct value *spec;
-    int r = bootstrap_object_make(&c, name, obj, &there, err);
+    int r = bootstrap_find(&c, name, obj, &there, err);
     if (r < 0)
         return r;
-    spec = value_get(obj, STR("spec"));
-    if (r > 0 && is_ours(m, &there.obj) && !value_eq(spec, value_get(&there.obj, STR("spec"))))
+    const struct value *spec = value_get(obj, STR("spec"));
+    struct str level_name = value_str(value_dig(spec, "priorityLevelConfiguration", "name"));
+    if (r == 0)
+        return add(m, &c, name, obj, level_name, err);
+    if (is_ours(m, &there.obj) && !value_eq(spec, value_get(&there.obj, STR("spec")))) {
         r = set_field(&c, name, STR("spec"), value_borrow(spec), STR(""), err);
-    struct str level_name = value_str(value_dig(obj, "spec", "priorityLevelConfiguration", "name"));
-    if (r < 0 || !level_name.n ||
-        (r > 0 && value_at(value_dig(&there.obj, "status", "conditions"), 0)))
-        return r < 0 ? r : 0;
+        if (r < 0)
+            return r;
+    }
+    if (!level_name.n || value_at(value_dig(&there.obj, "status", "conditions"), 0))
+        return 0;
     return set_field(&c, name, STR("status"), found(&c, level_name), STR("status"), err);
 }
 
@@ -254,15 +269,17 @@ static int ensure_sections(struct maker *m, struct err *err)
         if (r < 0)
             return r;
     }
-    return 0;
+    return bootstrap_write(&m->missing, m->api, err);
 }
 
 int bootstrap_flow(struct api *api, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    struct maker m = { .api = api, .arena = &a };
-    int r = ensure_sections(&m, err);
+    struct maker *m = arena_new(&a, struct maker);
+    m->api = api;
+    m->arena = &a;
+    int r = ensure_sections(m, err);
     arena_done(&a);
     return r;
 }

@@ -130,7 +130,8 @@ static void scrape(struct http_exchange *x, void *arg)
     http_metrics(&text, &http);
     store_metrics(&text, &store);
     tally_write(&text, s->api->tally);
-    flow_write_metrics(s->api->flow, &text);
+    if (s->api->flow)
+        flow_write_metrics(s->api->flow, &text);
     object_metrics(&text, s->api->store);
 
     const struct http_header headers[] = {
