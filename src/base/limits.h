@@ -124,3 +124,7 @@
 #define LIMIT_CEL_EVAL_BYTES  (64u << 20) /* of memory that one evaluation may take */
 #define LIMIT_CEL_EVAL_STEPS  (8u << 20)  /* items, fields and pieces of text that it looks at */
 #define LIMIT_CEL_VALUE_DEPTH 1000u       /* values inside values that are compared or printed */
+
+/* Priority and fairness */
+#define LIMIT_FLOW_QUEUES  8192u /* of one priority level; more that it asks for are not made */
+#define LIMIT_FLOW_SCHEMAS 256u  /* of one priority level that are counted each for itself */

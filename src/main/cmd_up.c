@@ -281,6 +281,7 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .identity = identity,
             .secrecy = { .file = up->encryption_config, .reloads = up->encryption_reloads },
             .audit = up->audit,
+            .flow = up->flow,
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);

@@ -75,6 +75,12 @@ static const char usage[] =
     "                      FILE is looked at every minute and on SIGHUP, and takes effect\n"
     "                      when it changes (default false)\n"
     "%s"
+    "  --enable-priority-and-fairness BOOL\n"
+    "                      false: requests do not wait for each other in fair queues; too many at\n"
+    "                      once are turned away (default true)\n"
+    "  --max-requests-inflight N, --max-mutating-requests-inflight N\n"
+    "                      how many reads and how many writes run at once (default 400 and 200);\n"
+    "                      with priority and fairness, their sum is shared by all requests\n"
     "  --detach            go to the background once it serves; log to DIR/sampan.log\n"
     "  --log-format FORMAT text (default) or json\n"
     "  --verbose           log details\n";
@@ -158,6 +164,18 @@ static bool read_controllers(const char *list, struct up_options *ret)
         fprintf(stderr, "sampan up: there is no controller '" STR_FMT "'\n", STR_ARG(name));
         return false;
     }
+    return true;
+}
+
+/* A number of requests. */
+static bool read_count(const char *flag, const char *given, uint32_t *ret)
+{
+    uint64_t n;
+    if (!str_to_u64(str_of(given), &n) || n > 1000000) {
+        fprintf(stderr, "sampan up: --%s must be a number up to 1000000, not '%s'\n", flag, given);
+        return false;
+    }
+    *ret = (uint32_t)n;
     return true;
 }
 
@@ -272,6 +290,16 @@ static int take_flag(int flag, struct up_options *ret)
     case 'N':
         good = read_controllers(optarg, ret);
         break;
+    case 'F':
+        good =
+            is_second("enable-priority-and-fairness", optarg, "true", "false", &ret->flow.is_off);
+        break;
+    case 'R':
+        good = read_count("max-requests-inflight", optarg, &ret->flow.reads);
+        break;
+    case 'W':
+        good = read_count("max-mutating-requests-inflight", optarg, &ret->flow.writes);
+        break;
     case 'f':
         good = is_second("log-format", optarg, "text", "json", &second);
         ret->log_format = second ? LOG_JSON : LOG_TEXT;
@@ -330,6 +358,9 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "encryption-provider-config", required_argument, NULL, '7' },
         { "encryption-provider-config-automatic-reload", optional_argument, NULL, '8' },
         UP_AUDIT_OPTIONS,
+        { "enable-priority-and-fairness", required_argument, NULL, 'F' },
+        { "max-requests-inflight", required_argument, NULL, 'R' },
+        { "max-mutating-requests-inflight", required_argument, NULL, 'W' },
         { "detach", no_argument, NULL, 'D' },
         { "log-format", required_argument, NULL, 'f' },
         { "verbose", no_argument, NULL, 'v' },
@@ -343,6 +374,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         .service_cidr = SERVICE_CIDRS_DEFAULT,
         .service_ports = SERVICE_PORTS_DEFAULT,
         .audit = audit_options_default(),
+        .flow = { .reads = FLOW_READS_DEFAULT, .writes = FLOW_WRITES_DEFAULT },
     };
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         int r = take_flag(c, ret);

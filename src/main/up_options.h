@@ -5,6 +5,7 @@
 #include "api/kind.h"
 #include "base/log.h"
 #include "server/audit/audit.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ struct up_options {
     const char *account_keys[IDENTITY_NAMES_MAX], *issuers[IDENTITY_NAMES_MAX];
     size_t n_account_keys, n_issuers;
     struct audit_options audit;
+    struct flow_options flow;
 };
 
 /* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */

@@ -83,6 +83,25 @@ static void values_are_taken(void **state)
     assert_int_equal(o.log_level, LOG_DEBUG);
 }
 
+static void requests_at_once_are_counted(void **state)
+{
+    (void)state;
+    struct up_options o;
+    assert_int_equal(parse((const char *const[]){ NULL }, &o), 0);
+    assert_int_equal(o.flow.reads, 400);
+    assert_int_equal(o.flow.writes, 200);
+    assert_false(o.flow.is_off);
+    assert_int_equal(PARSE(&o, "--enable-priority-and-fairness=false", "--max-requests-inflight=7",
+                           "--max-mutating-requests-inflight=0"),
+                     0);
+    assert_true(o.flow.is_off);
+    assert_int_equal(o.flow.reads, 7);
+    assert_int_equal(o.flow.writes, 0);
+    assert_int_equal(PARSE(&o, "--max-requests-inflight=-1"), MISUSED);
+    assert_int_equal(PARSE(&o, "--max-requests-inflight=1000001"), MISUSED);
+    assert_int_equal(PARSE(&o, "--enable-priority-and-fairness=no"), MISUSED);
+}
+
 static void times_have_a_unit(void **state)
 {
     (void)state;
@@ -160,6 +179,7 @@ int main(void)
         cmocka_unit_test(values_are_taken),
         cmocka_unit_test(authorizers_in_order),
         cmocka_unit_test(plugins_are_chosen),
+        cmocka_unit_test(requests_at_once_are_counted),
         cmocka_unit_test(times_have_a_unit),
         cmocka_unit_test(wrong_command_lines_are_refused),
         cmocka_unit_test(help_ends_well),

@@ -96,15 +96,16 @@ void exchange_drop_body(struct http_exchange *x)
 void http_when_over(struct http_exchange *x,
                     void (*over)(void *arg, struct http_exchange *x, int status), void *arg)
 {
-    x->over = over;
-    x->over_arg = arg;
+    struct exchange_over *o = arena_new(&x->arena, struct exchange_over);
+    *o = (struct exchange_over){ .next = x->over, .call = over, .arg = arg };
+    x->over = o;
 }
 
 static void exchange_free(struct http_exchange *x)
 {
     struct http_home *h = x->home;
-    if (x->over)
-        x->over(x->over_arg, x, x->status);
+    for (struct exchange_over *o = x->over; o; o = o->next)
+        o->call(o->arg, x, x->status);
     exchange_drop(x);
     exchange_clock_leave(x);
     leave_conn(x);
@@ -362,6 +363,24 @@ static int head_status(const struct http_exchange *x)
     return 0;
 }
 
+/* Takes the body, or hands over what has none. */
+static void go_on(struct http_exchange *x)
+{
+    const struct http_limits *l = x->home->limits;
+    bool too_long = x->content_length >= 0 && (uint64_t)x->content_length > l->body_bytes;
+    if (!x->body_streamed && !x->body_complete && too_long) {
+        exchange_refuse(x, 413);
+        return;
+    }
+    x->body_wanted = !x->body_streamed;
+    if (!x->body_streamed)
+        http_set_time(x, x->body_complete ? l->request_ms : l->body_ms);
+    if (x->body_complete || x->body_streamed)
+        exchange_hand_over(x);
+    else
+        x->conn->driver->want_body(x);
+}
+
 void exchange_head_done(struct http_exchange *x, bool has_body)
 {
     const struct http_handler *h = x->home->handler;
@@ -372,22 +391,30 @@ void exchange_head_done(struct http_exchange *x, bool has_body)
         exchange_refuse(x, status);
         return;
     }
-    x->body_streamed = h->on_head && h->on_head(h->arg, x) == HTTP_BODY_STREAM;
+    enum http_body_mode mode = h->on_head ? h->on_head(h->arg, x) : HTTP_BODY_COLLECT;
     if (x->ended)
         return;
-    bool too_long =
-        x->content_length >= 0 && (uint64_t)x->content_length > x->home->limits->body_bytes;
-    if (!x->body_streamed && has_body && too_long) {
-        exchange_refuse(x, 413);
-        return;
-    }
-    x->body_wanted = !x->body_streamed;
-    if (!x->body_streamed)
-        http_set_time(x, has_body ? x->home->limits->body_ms : x->home->limits->request_ms);
-    if (!has_body || x->body_streamed)
-        exchange_hand_over(x);
+    x->body_streamed = mode == HTTP_BODY_STREAM;
+    x->paused = mode == HTTP_BODY_LATER;
+    if (x->paused)
+        http_set_time(x, x->home->limits->request_ms);
     else
-        x->conn->driver->want_body(x);
+        go_on(x);
+}
+
+void http_go_on(struct http_exchange *x)
+{
+    loop_assert_owner(x->home->loop);
+    assert(x->paused);
+    x->paused = false;
+    if (x->ended || http_is_gone(x))
+        return;
+    size_t n = x->unconsumed;
+    x->unconsumed = 0;
+    if (n)
+        x->conn->driver->consumed(x, n);
+    x->req.body = buf_str(&x->body);
+    go_on(x);
 }
 
 /* Counts `n` more bytes, unless there is no room for them in the body, or in all bodies together;
@@ -412,7 +439,7 @@ bool exchange_body(struct http_exchange *x, struct str piece)
         return false;
     }
     buf_str_add(&x->body, piece);
-    if (!x->body_streamed)
+    if (!x->body_streamed && !x->paused)
         return true;
     x->unconsumed += piece.n;
     if (x->body_wanted)
@@ -423,7 +450,7 @@ bool exchange_body(struct http_exchange *x, struct str piece)
 void exchange_body_end(struct http_exchange *x)
 {
     x->body_complete = true;
-    if (x->ended || http_is_gone(x))
+    if (x->ended || x->paused || http_is_gone(x))
         return;
     if (x->body_streamed) {
         exchange_queue_turn(x);

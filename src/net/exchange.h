@@ -40,6 +40,13 @@ struct send_gate {
     size_t posted;      /* worker only */
 };
 
+/* Whom to tell when it is over: in its arena. */
+struct exchange_over {
+    struct exchange_over *next;
+    void (*call)(void *arg, struct http_exchange *x, int status);
+    void *arg;
+};
+
 struct http_exchange {
     struct http_request req;
     struct arena arena;
@@ -73,6 +80,7 @@ struct http_exchange {
     bool body_wanted;       /* http_body_start() was called, or it is collected */
     bool body_complete;     /* all of it has arrived */
     bool told_body_end;     /* on_body has had its last call */
+    bool paused;            /* HTTP_BODY_LATER: http_go_on() will come */
     bool handed_over;       /* on_request has been called */
     bool headers_too_big;   /* counted, no longer kept */
     int64_t content_length; /* -1: not said */
@@ -85,8 +93,7 @@ struct http_exchange {
 
     /* The reply. */
     int status; /* 0 until it has begun */
-    void (*over)(void *arg, struct http_exchange *x, int status);
-    void *over_arg;
+    struct exchange_over *over;
     struct http_observer observer;
     struct http_header added[HTTP_ADDED_HEADERS];
     size_t n_added;

@@ -60,6 +60,9 @@ void *http_note(const struct http_exchange *x);
 enum http_body_mode {
     HTTP_BODY_COLLECT, /* on_request is called with the whole body; past the limit: 413 */
     HTTP_BODY_STREAM,  /* on_request is called now; then http_body_start() */
+    /* Nothing of it is taken until http_go_on(), and then it is collected. Who has to wait holds no
+     * memory but his own. If the client goes meanwhile, the exchange just ends. */
+    HTTP_BODY_LATER,
 };
 
 struct http_handler {
@@ -69,6 +72,10 @@ struct http_handler {
     enum http_body_mode (*on_head)(void *arg, struct http_exchange *x);
     void (*on_request)(void *arg, struct http_exchange *x);
 };
+
+/* After HTTP_BODY_LATER, on the loop, once: the body is read, and on_request follows, perhaps
+ * within this call. Not after the request was answered; nothing happens if the client has gone. */
+void http_go_on(struct http_exchange *x);
 
 /* ---- Replying on the loop ---- */
 
@@ -121,7 +128,8 @@ void http_set_time(struct http_exchange *x, int64_t ms);
 void http_close_after(struct http_exchange *x);
 
 /* Called once, on the loop, when the exchange is over and nothing else will happen to it; its
- * arena still stands. `status` is what was answered, 0 if nothing was. For counting. */
+ * arena still stands. `status` is what was answered, 0 if nothing was. Several may be asked for:
+ * the last one is called first. */
 void http_when_over(struct http_exchange *x,
                     void (*over)(void *arg, struct http_exchange *x, int status), void *arg);
 

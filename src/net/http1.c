@@ -208,7 +208,8 @@ static bool must_wait(struct conn *c)
         return x && !x->ended && !x->late;
     case AT_LENGTH:
     case AT_CHUNKS:
-        return x->body_streamed && !x->ended && x->unconsumed >= c->home->limits->h2_window_bytes;
+        return !x->ended && (x->paused || (x->body_streamed &&
+                                           x->unconsumed >= c->home->limits->h2_window_bytes));
     case AT_TUNNEL:
         return x && x->tunnel_paused;
     case AT_THE_END:
@@ -297,8 +298,10 @@ static void http1_on_eof(struct conn *c)
     struct http_exchange *x = h->current;
     bool in_body = h->state == AT_LENGTH || h->state == AT_CHUNKS;
     /* A client may close its side and still wait for the reply. A streamed reply must end as soon
-     * as the client is gone, and the two cannot be told apart. */
-    if (in_body || h->state == AT_TUNNEL || (x && !x->ended && x->events.on_gone)) {
+     * as the client is gone, and a request that waits to be taken must not be taken then, and the
+     * two cannot be told apart. */
+    bool ends = x && !x->ended && (x->events.on_gone || x->paused);
+    if (in_body || h->state == AT_TUNNEL || ends) {
         conn_close(c);
         return;
     }

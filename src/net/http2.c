@@ -325,7 +325,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream_id, c
     struct http_exchange *x = exchange_of(session, stream_id);
     bool kept = x && exchange_body(x, (struct str){ (const char *)p, n });
     check_nomem(nghttp2_session_consume_connection(session, n));
-    if (!kept || !x->body_streamed)
+    if (!kept || !(x->body_streamed || x->paused))
         check_nomem(nghttp2_session_consume_stream(session, stream_id, n));
     if (x && !kept) {
         x->discarded += (int64_t)n;

@@ -1,15 +1,10 @@
 #include "server/bootstrap_policy.h"
 
 #include "api/keys.h"
-#include "api/meta.h"
-#include "api/typed.h"
 #include "base/idiom.h"
-#include "base/limits.h"
 #include "base/yaml.h"
-#include "server/object/stored.h"
+#include "server/bootstrap_object.h"
 #include "server/registry/aggregation.h"
-#include "server/registry/managers.h"
-#include "server/registry/registry.h"
 #include "base/banned.h"
 
 extern const char bootstrap_policy_yaml[];
@@ -22,8 +17,7 @@ struct policy {
     struct arena *arena;
     struct str resource; /* what is being made */
     struct str ns;
-    struct store_op new[LIMIT_STORE_TXN_OPS]; /* objects that are missing: written many at once */
-    size_t n_new;
+    struct bootstrap_batch missing;
 };
 
 /* ---- Making the objects ---- */
@@ -159,53 +153,15 @@ static bool lacks(struct arena *a, const struct value *there, const struct value
            add_missing(a, &copy, "subjects", value_get(wanted, STR("subjects")));
 }
 
-static int write_new(struct policy *p, struct err *err)
-{
-    struct store_txn txn = { .ops = p->new, .n_ops = p->n_new };
-    p->n_new = 0;
-    return txn.n_ops ? store_commit(p->api->store, &txn, err) : 0;
-}
-
-static int add_new(struct policy *p, struct call *c, struct str name, struct value *obj,
-                   struct err *err)
-{
-    struct value *meta = value_ensure(p->arena, obj, STR("metadata"));
-    value_put(p->arena, meta, STR("uid"), value_string(meta_new_uid(p->arena)));
-    value_put(p->arena, meta, STR("creationTimestamp"), value_string(registry_now(c)));
-    managers_update(c, managers_own_request(c, STR("")), NULL, obj);
-    int r = registry_settle(c, obj, err);
-    if (r < 0)
-        return r;
-    autobuf bytes = { 0 };
-    stored_write(&bytes, c->stored, obj);
-    if (p->n_new == LIMIT_STORE_TXN_OPS) {
-        r = write_new(p, err);
-        if (r < 0)
-            return r;
-    }
-    p->new[p->n_new++] = (struct store_op){ .type = STORE_PUT,
-                                            .key = stored_key(p->arena, c->stored, p->ns, name),
-                                            .value = arena_str(p->arena, buf_str(&bytes)),
-                                            .expect_rev = STORE_ABSENT };
-    return 0;
-}
-
 static int ensure(struct policy *p, struct str name, struct value *obj, struct err *err)
 {
-    struct call c = { .api = p->api, .arena = p->arena };
+    struct call c = bootstrap_call(p->api, p->arena, STR(GROUP), p->resource, p->ns);
     struct registry_entry there;
-    c.req.resource = c.stored = kind_stored_named(STR(GROUP), p->resource);
-    c.req.ns = p->ns;
-    struct value typed;
-    int r = typed_read(p->arena, c.stored->type, obj, NULL, &typed, err);
-    if (r < 0)
-        return r;
-    *obj = typed;
-    r = registry_find(&c, name, &there, err);
+    int r = bootstrap_find(&c, name, obj, &there, err);
     if (r < 0)
         return r;
     if (r == 0)
-        return add_new(p, &c, name, obj, err);
+        return bootstrap_add(&p->missing, &c, name, obj, err);
     if (is_kept(&there.obj) || !lacks(p->arena, &there.obj, obj))
         return 0;
     struct renewal n = { .arena = p->arena, .wanted = obj };
@@ -268,14 +224,13 @@ static int ensure_policy(struct policy *p, struct err *err)
         if (r < 0)
             return r;
     }
-    return write_new(p, err);
+    return bootstrap_write(&p->missing, p->api, err);
 }
 
 /* Once, when all parts are there. */
 static void aggregate(struct policy *p)
 {
-    struct call c = { .api = p->api, .arena = p->arena };
-    c.req.resource = c.stored = kind_stored_named(STR(GROUP), STR("clusterroles"));
+    struct call c = bootstrap_call(p->api, p->arena, STR(GROUP), STR("clusterroles"), STR(""));
     aggregation_follow(&c);
 }
 

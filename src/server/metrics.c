@@ -7,6 +7,7 @@
 #include "api/kind.h"
 #include "base/file.h"
 #include "server/audit/audit.h"
+#include "server/flow/flow.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
 #include "server/secrecy/secrecy.h"
@@ -132,6 +133,8 @@ static void scrape(struct http_exchange *x, void *arg)
     store_metrics(&text, &store);
     tally_write(&text, s->api->tally);
     audit_write_metrics(&text, s->api->audit);
+    if (s->api->flow)
+        flow_write_metrics(s->api->flow, &text);
     object_metrics(&text, s->api->store);
     secrecy_metrics(s->api->secrecy, &text);
 

@@ -14,10 +14,13 @@
 #include "server/backup.h"
 #include "server/bootstrap.h"
 #include "server/bootstrap_authentication.h"
+#include "server/bootstrap_flow.h"
 #include "server/bootstrap_policy.h"
+#include "server/census.h"
 #include "server/filter/filter.h"
 #include "server/discovery/discovery.h"
 #include "server/expire.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "server/health.h"
 #include "server/verbs/list_counts.h"
@@ -43,6 +46,7 @@ struct server {
     struct http_server *http;
     struct expire *expire;
     struct advertise *advertise;
+    struct census *census;
     pthread_t threads[API_LOOPS_MAX];
     size_t n_threads;
     struct arena arena; /* address */
@@ -116,6 +120,13 @@ static void serve_backup(struct server *s, struct http_exchange *x, struct str r
     backup_serve(&s->api, x);
 }
 
+static void serve_flow_dump(struct server *s, struct http_exchange *x, struct str rest)
+{
+    struct str name = str_skip(rest, rest.n ? 1 : 0);
+    if (!flow_serve_dump(s->api.flow, x, s->api.read_workers, name))
+        reply_text(x, 404, STR("404 page not found\n"));
+}
+
 static void serve_openid_keys(struct server *s, struct http_exchange *x, struct str rest)
 {
     (void)rest;
@@ -140,6 +151,7 @@ static const struct route {
     { { "/version", 8 }, false, true, serve_version },
     { { "/metrics", 8 }, false, false, serve_metrics },
     { { "/sampan/v1/backup", 17 }, false, false, serve_backup },
+    { { "/debug/api_priority_and_fairness", 32 }, true, false, serve_flow_dump },
     { { "/openid/v1/jwks", 15 }, false, false, serve_openid_keys },
     { { "/.well-known/openid-configuration", 33 }, false, false, serve_openid_configuration },
 };
@@ -184,6 +196,8 @@ static enum http_body_mode on_head(void *arg, struct http_exchange *x)
     struct str rest;
     const struct route *route = r ? find_route(r->http->path, &rest) : NULL;
     http_set_note(x, r);
+    if (r && r->waits)
+        return HTTP_BODY_LATER;
     if (route && route->at_once)
         serve_route(s, route, x, rest);
     return HTTP_BODY_COLLECT;
@@ -226,7 +240,9 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         api->hubs[api->n_loops] = watch_hub_new(api, loop);
     }
     guard_serve(api->guard, api->loops, api->n_loops);
+    flow_serve(api->flow, api->loops, api->n_loops);
     s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
+    s->census = census_new(api, api->loops[0]);
     s->http = http_server_new(&(struct http_server_options){
         .handler = { .arg = s, .on_head = on_head, .on_request = on_request },
         .loops = api->loops,
@@ -312,6 +328,7 @@ struct server *server_stop(struct server *s)
     free_workers(&s->api);
     expire_free(s->expire);
     advertise_free(s->advertise);
+    census_free(s->census);
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]); /* what was over in its last turn is still counted */
@@ -322,6 +339,7 @@ struct server *server_stop(struct server *s)
     list_sizes_free(s->api.list_sizes);
     custom_kinds_free(s->api.custom);
     turns_free(s->api.turns);
+    flow_free(s->api.flow);
     guard_free(s->api.guard);
     identity_free(s->api.identity);
     for (size_t i = 0; i < s->n_former; i++)
@@ -359,6 +377,12 @@ static int load_secrecy(struct api *api, const struct secrecy_options *opt, stru
         return r;
     store_set_codec(api->store, secrecy_codec(api->secrecy));
     return secrecy_start(api->secrecy, api->store, err);
+}
+
+static int load_flow(struct api *api, const struct flow_options *opt, struct err *err)
+{
+    api->flow = flow_new(api->store, opt);
+    return flow_load(api->flow, err);
 }
 
 static struct server *server_new(const struct server_options *opt)
@@ -417,6 +441,12 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     if (r < 0)
         return r;
     r = load_guard(&s->api, &opt->authorization, err);
+    if (r < 0)
+        return r;
+    r = bootstrap_flow(&s->api, err);
+    if (r < 0)
+        return r;
+    r = load_flow(&s->api, &opt->flow, err);
     if (r < 0)
         return r;
     r = load_definitions(&s->api, err);

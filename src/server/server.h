@@ -10,6 +10,7 @@
 #include "net/tls.h"
 #include "server/audit/audit.h"
 #include "server/core/service_ip.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
 #include "server/secrecy/secrecy.h"
@@ -33,7 +34,8 @@ struct server_options {
     bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
     struct identity_options identity;
     struct secrecy_options secrecy; /* what is encrypted at rest */
-    struct audit_options audit; /* all 0: nothing is audited */
+    struct audit_options audit;     /* all 0: nothing is audited */
+    struct flow_options flow;
 };
 
 /* Serving when it returns 0. */

@@ -361,6 +361,43 @@ static bool check_audit(struct run *run, const struct value *expect)
     return match_value(&run->match, want, &got, STR("audit"));
 }
 
+/* ---- Flows ---- */
+
+/* The name of the object with that uid, asked of the server; `<none>` without one. */
+static struct str name_of(struct run *run, const char *plural, struct str uid)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct fetch_reply reply;
+    struct value list;
+    const struct fetch_request req = {
+        .method = STR("GET"),
+        .url = arena_printf(&run->arena, STR_FMT "/apis/flowcontrol.apiserver.k8s.io/v1/%s",
+                            STR_ARG(run->r->server), plural),
+        .timeout_ms = STEP_TIMEOUT_MS,
+        .max_reply = REPLY_MAX,
+    };
+    if (!uid.p)
+        return STR("<none>");
+    if (fetch(run->r->fetcher, &req, &run->arena, &reply, &err) < 0 ||
+        json_read(&run->arena, reply.body, NULL, &list, &err) < 0)
+        return err.msg;
+    value_each_item (it, value_get(&list, STR("items")))
+        if (str_eq(value_str(value_dig(it, "metadata", "uid")), uid))
+            return value_str(value_dig(it, "metadata", "name"));
+    return arena_printf(&run->arena, "no object with the uid " STR_FMT, STR_ARG(uid));
+}
+
+static bool check_flow(struct run *run, const struct value *expect, const struct fetch_reply *reply)
+{
+    bool same = check_header(
+        run, expect, "flowSchema", STR("<none>"),
+        name_of(run, "flowschemas", header_of(reply, STR("x-kubernetes-pf-flowschema-uid"))));
+    same &= check_header(run, expect, "priorityLevel", STR("<none>"),
+                         name_of(run, "prioritylevelconfigurations",
+                                 header_of(reply, STR("x-kubernetes-pf-prioritylevel-uid"))));
+    return same;
+}
+
 static bool check_step(struct run *run, const struct value *step, const struct fetch_reply *reply)
 {
     const struct value *expect = value_get(step, STR("expect"));
@@ -374,6 +411,8 @@ static bool check_step(struct run *run, const struct value *step, const struct f
                              header_of(reply, STR("content-type")));
     same &= check_header(run, expect, "retryAfter", (struct str){ NULL, 0 },
                          header_of(reply, STR("retry-after")));
+    if (value_is_true(value_get(step, STR("flow"))))
+        same &= check_flow(run, expect, reply);
     if (body) {
         struct value want = *body;
         struct str got = reply->body;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/idiom.h"
 #include "base/mem.h"
 
 enum { PIECE = 16 << 10, WORKERS = 4, WORK_QUEUED = 64 };
@@ -314,7 +315,7 @@ static void on_request(void *arg, struct http_exchange *x)
     h->requests++;
     if (str_eq(path, STR("/")))
         reply_text(x, STR("hello"));
-    else if (str_eq(path, STR("/echo")))
+    else if (str_eq(path, STR("/echo")) || str_eq(path, STR("/later")))
         reply_text(x, req->body);
     else if (str_eq(path, STR("/headers")))
         handle_headers(x);
@@ -354,10 +355,59 @@ static void on_request(void *arg, struct http_exchange *x)
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("no such path")));
 }
 
+static void first_over(void *arg, struct http_exchange *x, int status)
+{
+    struct harness *h = arg;
+    (void)x;
+    (void)status;
+    h->over_order = h->over_order * 10 + 1;
+    h->later = NULL;
+}
+
+static void second_over(void *arg, struct http_exchange *x, int status)
+{
+    struct harness *h = arg;
+    (void)x;
+    (void)status;
+    h->over_order = h->over_order * 10 + 2;
+}
+
+static enum http_body_mode wait_for_later(struct harness *h, struct http_exchange *x)
+{
+    http_when_over(x, first_over, h);
+    http_when_over(x, second_over, h);
+    http_add_header(x, STR("x-own"), STR("mine"));
+    h->over_order = 0;
+    h->later = x;
+    h->n_later++;
+    return HTTP_BODY_LATER;
+}
+
+static void on_go_on(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct harness *h = container_of(m, struct harness, go_on);
+    if (h->later && h->later_status)
+        http_reply(h->later, h->later_status, NULL, 0, HTTP_BYTES(STR("no")));
+    else if (h->later)
+        http_go_on(h->later);
+    atomic_store(&h->later_done, true);
+}
+
+void harness_go_on(struct harness *h, int status)
+{
+    h->go_on.run = on_go_on;
+    h->later_status = status;
+    atomic_store(&h->later_done, false);
+    loop_post(h->loops[0], &h->go_on);
+    harness_wait(atomic_load(&h->later_done));
+}
+
 static enum http_body_mode on_head(void *arg, struct http_exchange *x)
 {
-    (void)arg;
     struct str path = http_request_of(x)->path;
+    if (str_eq(path, STR("/later")))
+        return wait_for_later(arg, x);
     if (str_eq(path, STR("/head")))
         http_reply(x, 403, NULL, 0, HTTP_BYTES(STR("not you")));
     bool stream =

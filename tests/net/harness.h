@@ -50,6 +50,13 @@ struct harness {
     atomic_bool let_go;      /* /deaf ends */
     struct http_exchange *stubborn[HARNESS_STUBBORN];
     _Atomic size_t n_stubborn;
+
+    struct http_exchange *later; /* the one that waits; of the first loop */
+    _Atomic size_t n_later;      /* that began to wait */
+    _Atomic int over_order;      /* 12 or 21: in which order two were told that it is over */
+    struct loop_msg go_on;
+    int later_status; /* what it is answered with; 0: it goes on */
+    atomic_bool later_done;
 };
 
 struct harness_options harness_defaults(void);
@@ -72,6 +79,7 @@ struct harness_options harness_defaults(void);
  *   /stuck        streams the body in and consumes nothing
  *   /early        streams the body in, answers 404 before it is read
  *   /head         403 at its head
+ *   /later        waits at its head for harness_go_on(), then as /echo, with the header x-own
  *   /close        asks for the connection to be closed
  *   /whoami       the peer's certificate
  *   /tunnel       upgrades and echoes
@@ -79,6 +87,8 @@ struct harness_options harness_defaults(void);
 void harness_start(struct harness *h, const struct harness_options *opt);
 void harness_stop(struct harness *h); /* drains, joins, frees */
 void harness_release(struct harness *h);
+/* Lets /later go on, or answers it with that status. Returns when that is done. */
+void harness_go_on(struct harness *h, int status);
 /* Starts the drain; harness_stop() waits for it. */
 void harness_drain(struct harness *h);
 struct http_stats harness_stats(struct harness *h);

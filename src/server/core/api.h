@@ -12,6 +12,7 @@
 
 struct audit;
 struct custom_kinds;
+struct flow;
 struct guard;
 struct identity;
 struct secrecy;
@@ -34,6 +35,7 @@ struct api {
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct guard *guard;
+    struct flow *flow;         /* NULL: everybody is served at once */
     struct identity *identity; /* atomic: api_identity() */
     struct secrecy *secrecy;   /* NULL: nothing is encrypted at rest */
     struct audit *audit;       /* NULL: nothing is audited */

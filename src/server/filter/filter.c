@@ -6,8 +6,19 @@
 static filter_fn *const filters[] = {
     filter_audit_id,     filter_request_info, filter_count, /* everybody's requests, also those that
                                                                are refused */
-    filter_authenticate, filter_audit,        filter_impersonate, filter_authorize,
+    filter_authenticate, filter_audit,        filter_impersonate, filter_flow, filter_authorize,
 };
+
+/* False: it is answered, or waits. */
+static bool pass(struct filter_request *r)
+{
+    while (r->n_passed < ARRAY_LEN(filters)) {
+        if (!filters[r->n_passed](r))
+            return false;
+        r->n_passed++;
+    }
+    return true;
+}
 
 struct filter_request *filter_pass(struct api *api, struct http_exchange *x)
 {
@@ -15,10 +26,15 @@ struct filter_request *filter_pass(struct api *api, struct http_exchange *x)
     r->api = api;
     r->x = x;
     r->http = http_request_of(x);
-    for (size_t i = 0; i < ARRAY_LEN(filters); i++)
-        if (!filters[i](r))
-            return NULL;
-    return r;
+    return pass(r) || r->waits ? r : NULL;
+}
+
+void filter_resume(struct filter_request *r)
+{
+    r->waits = false;
+    r->n_passed++;
+    if (pass(r))
+        http_go_on(r->x);
 }
 
 bool filter_request_info(struct filter_request *r)

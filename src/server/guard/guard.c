@@ -1,7 +1,6 @@
 #include "server/guard/guard.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "auth/node_rules.h"
@@ -10,21 +9,9 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "server/core/api.h"
+#include "server/core/retire.h"
 #include "server/object/stored.h"
 #include "base/banned.h"
-
-/* Blocks that readers on loops may still hold. */
-struct batch {
-    struct batch *next; /* guarded by the guard's lock */
-    void **blocks;
-    size_t n, cap;
-    atomic_size_t n_waiting; /* loops that have not come to rest since */
-    struct mark {
-        struct batch *of;
-        struct loop_msg msg;
-    } marks[API_LOOPS_MAX];
-};
 
 /* A written object that is to be read again; its bytes are `thing ns/name`. */
 struct note {
@@ -39,73 +26,16 @@ struct guard {
     bool allows_all;
     pthread_mutex_t lock; /* over writing the index of roles, and over what follows */
     struct rbac *rbac;
-    struct batch *filling; /* what the writer has retired; NULL: nothing */
-    struct batch *resting; /* waits for the loops */
-    struct loop *loops[API_LOOPS_MAX];
-    size_t n_loops;
+    struct retire retire;
     pthread_mutex_t graph_lock; /* over the graph and what was noted */
     struct node_graph *graph;   /* NULL: nodes are not asked for */
     struct map noted;
 };
 
-/* ---- What was replaced ---- */
-
-static struct batch *batch_free(struct batch *b)
-{
-    for (size_t i = 0; b && i < b->n; i++)
-        free(b->blocks[i]);
-    if (b)
-        free(b->blocks);
-    free(b);
-    return NULL;
-}
-
 static void keep_block(void *arg, void *block)
 {
     struct guard *g = arg;
-    if (!g->n_loops) { /* nobody reads yet */
-        free(block);
-        return;
-    }
-    if (!g->filling)
-        g->filling = mem_new(struct batch);
-    struct batch *b = g->filling;
-    if (b->n == b->cap) {
-        b->cap = b->cap ? 2 * b->cap : 16;
-        b->blocks = mem_resize(b->blocks, b->cap, sizeof(*b->blocks));
-    }
-    b->blocks[b->n++] = block;
-}
-
-static void loop_rests(struct loop *l, struct loop_msg *m) /* thread: a loop */
-{
-    (void)l;
-    atomic_fetch_sub(&container_of(m, struct mark, msg)->of->n_waiting, 1);
-}
-
-/* Frees what every loop has let go, and sends the loops what was retired now. The lock is held. */
-static void rest(struct guard *g)
-{
-    for (struct batch **at = &g->resting; *at;) {
-        struct batch *b = *at;
-        if (atomic_load(&b->n_waiting)) {
-            at = &b->next;
-            continue;
-        }
-        *at = b->next;
-        batch_free(b);
-    }
-    struct batch *b = take(&g->filling);
-    if (!b)
-        return;
-    b->next = g->resting;
-    g->resting = b;
-    atomic_store(&b->n_waiting, g->n_loops);
-    for (size_t i = 0; i < g->n_loops; i++) {
-        b->marks[i].of = b;
-        b->marks[i].msg.run = loop_rests;
-        loop_post(g->loops[i], &b->marks[i].msg);
-    }
+    retire_keep(&g->retire, block, free);
 }
 
 /* ---- Following the store ---- */
@@ -299,7 +229,7 @@ static void role_changed(struct guard *g, const struct followed *f, struct str n
     arena_init(&a);
     pthread_mutex_lock(&g->lock);
     read_again(g, &a, f, ns, name);
-    rest(g);
+    retire_rest(&g->retire);
     pthread_mutex_unlock(&g->lock);
     arena_done(&a);
 }
@@ -461,8 +391,7 @@ struct guard *guard_new(struct store *store, const struct guard_modes *modes)
 
 void guard_serve(struct guard *g, struct loop *const *loops, size_t n_loops)
 {
-    memcpy(g->loops, loops, n_loops * sizeof(*loops));
-    g->n_loops = n_loops;
+    retire_serve(&g->retire, loops, n_loops);
 }
 
 struct guard *guard_free(struct guard *g)
@@ -476,12 +405,7 @@ struct guard *guard_free(struct guard *g)
     for (size_t pos = 0; map_next(&g->noted, &pos, &key, &p);)
         free(p);
     map_done(&g->noted);
-    batch_free(g->filling);
-    while (g->resting) {
-        struct batch *next = g->resting->next;
-        batch_free(g->resting);
-        g->resting = next;
-    }
+    retire_done(&g->retire);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->graph_lock);
     free(g);

@@ -22,6 +22,7 @@
 #include "schema/schema_definition.h"
 #include "server/custom/custom.h"
 #include "server/custom/custom_definition.h"
+#include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "base/banned.h"
 
@@ -307,6 +308,7 @@ void registry__written(struct call *c, struct str name, bool gone)
     struct err err = ERR_INIT(c->arena);
     int r = 0;
     guard_changed(c->api->guard, c->stored, c->req.ns, name);
+    flow_changed(c->api->flow, c->stored);
     aggregation_follow(c);
     if (custom_definition_is(c->stored)) {
         r = custom_definition_finish(c->api, name, &err);

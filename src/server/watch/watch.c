@@ -15,6 +15,7 @@
 #include "base/idiom.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "server/filter/filter.h"
 #include "server/watch/watch_internal.h"
 #include "base/banned.h"
 
@@ -238,6 +239,7 @@ static void go_live(struct watcher *w, uint64_t rev)
 {
     struct err err = ERR_INIT(w->c->arena);
     w->phase = WATCHER_IS_LIVE;
+    filter_watch_began(w->c->x);
     if (!w->prefix.n)
         return; /* nothing can ever match */
     if (store_watch_start(w->hub->feed, &w->watch, w->prefix, rev, &err) == 0)
