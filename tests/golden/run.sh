@@ -73,8 +73,9 @@ if [ -n "$custom" ]; then
     replay "$@" $custom || failed=1
 fi
 if [ -n "$auth" ]; then
-    start auth --service-cidr 10.0.0.0/16 --token-auth-file "$vectors/golden/auth-tokens.csv"
-    replay "$@" "$auth" || failed=1
+    start auth --service-cidr 10.0.0.0/16 --token-auth-file "$vectors/golden/auth-tokens.csv" \
+        --audit-policy-file "$vectors/golden/auth-audit-policy.yaml" --audit-log-path "$dir/audit"
+    replay --audit-log "$dir/audit" "$@" "$auth" || failed=1
 fi
 if [ -n "$plugin" ]; then
     start plugin --service-cidr 10.0.0.0/16 --token-auth-file "$vectors/golden/auth-tokens.csv" \
