@@ -239,16 +239,23 @@ struct str credentials_text(struct arena *a, struct str user, struct str address
     return arena_str(a, buf_str(&text));
 }
 
+static int write_both(struct arena *a, const struct credentials *c, const char *dir,
+                      struct str address, const char *file, struct err *err)
+{
+    struct str text = credentials_text(a, STR("admin"), address, c->ca.cert_pem, &c->admin);
+    int r = file_write_atomic(arena_printf(a, "%s/pki/server.crt", dir).p, c->server.cert_pem, 0644,
+                              FILE_CHEAP, err);
+    if (r < 0)
+        return r;
+    return file_write_atomic(file, text, 0600, FILE_CHEAP, err);
+}
+
 int credentials_write(const struct credentials *c, const char *dir, struct str address,
                       const char *file, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    struct str text = credentials_text(&a, STR("admin"), address, c->ca.cert_pem, &c->admin);
-    int r = file_write_atomic(arena_printf(&a, "%s/pki/server.crt", dir).p, c->server.cert_pem,
-                              0644, FILE_CHEAP, err);
-    if (r == 0)
-        r = file_write_atomic(file, text, 0600, FILE_CHEAP, err);
+    int r = write_both(&a, c, dir, address, file, err);
     arena_done(&a);
     return r;
 }
