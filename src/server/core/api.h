@@ -32,7 +32,7 @@ struct api {
     struct list_sizes *list_sizes; /* NULL: none are remembered */
     struct custom_kinds *custom;
     struct guard *guard;
-    struct flow *flow; /* NULL: everybody is served at once */
+    struct flow *flow;         /* NULL: everybody is served at once */
     struct identity *identity; /* atomic: api_identity() */
     struct turns *turns;       /* of writers of one object; NULL: they take none */
     struct service_ranges services;

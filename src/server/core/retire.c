@@ -13,7 +13,7 @@ struct retire_batch {
     struct kept {
         void *block;
         void (*release)(void *block);
-    } *kept;
+    } * kept;
     size_t n, cap;
     atomic_size_t n_waiting; /* loops that have not come to rest since */
     struct mark {

@@ -28,8 +28,9 @@ struct flow_queue {
 struct flow_queues {
     struct flow_queue **all;
     size_t n_all, n_dealt, hand_size, length, seats;
-    TAILQ_HEAD(, flow_queue) wanting; /* somebody waits in them; the one longest not served first */
-    size_t n_wanting, n_active;       /* active: somebody waits or is served */
+    TAILQ_HEAD(flow_wanting, flow_queue)
+    wanting;                    /* somebody waits in them; the one longest not served first */
+    size_t n_wanting, n_active; /* active: somebody waits or is served */
     size_t n_waiting, seats_in_use, seats_waiting;
     size_t turn; /* with whom the search for the best queue of a hand begins */
     double now;  /* the imagined clock */
