@@ -79,18 +79,17 @@ static struct flow_slot *slot_named(struct flow *f, struct str name)
 /* The last one that fits is for all the others. */
 static struct flow_series *series_named(struct flow_slot *slot, struct str schema)
 {
-    struct flow_series **at = &slot->series;
-    while (*at && !str_eq(str_of((*at)->schema), schema))
-        at = &(*at)->next;
-    if (*at)
-        return *at;
+    for (struct flow_series *s = slot->series; s; s = s->next)
+        if (str_eq(str_of(s->schema), schema))
+            return s;
     if (slot->n_series == LIMIT_FLOW_SCHEMAS - 1 && !str_eq(schema, STR("other")))
         return series_named(slot, STR("other"));
     struct flow_series *s = mem_new(struct flow_series);
     s->schema = mem_zalloc(schema.n + 1);
     memcpy(s->schema, schema.p, schema.n);
     slot->n_series++;
-    *at = s;
+    s->next = slot->series;
+    slot->series = s;
     return s;
 }
 
