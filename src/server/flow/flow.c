@@ -332,7 +332,7 @@ struct flow *flow_new(struct store *store, const struct flow_options *opt)
         f->options.reads = FLOW_READS_DEFAULT;
         f->options.writes = FLOW_WRITES_DEFAULT;
     }
-    if (!opt->wait_ms)
+    if (!opt->wait_ms || opt->wait_ms > LIMIT_REQUEST_MS / 2) /* it must be over before that */
         f->options.wait_ms = FLOW_WAIT_MS;
     f->look.on_fire = on_look;
     pthread_mutex_init(&f->lock, NULL);
