@@ -186,7 +186,7 @@ static int noisy[NOISY_MOST + SEATS];
 /* How many of the noisy tenant's writes are begun before the quiet tenant's read is answered. */
 static size_t begun_before_quiet(const char *queues)
 {
-    start((struct flow_options){ .wait_ms = 60000 });
+    start((struct flow_options){ .wait_ms = 30000 });
     make_level(queues);
     for (size_t i = 0; i < SEATS; i++)
         noisy[i] = begin_write("noisy");
@@ -327,6 +327,33 @@ static void a_watch_takes_a_seat_only_to_begin(void **state)
     stop();
 }
 
+static bool is_seat_taken(void)
+{
+    return !has(h1_body(ask("admin", "GET", "/metrics", "")),
+                "apiserver_flowcontrol_current_executing_seats{priority_level=\"tight\"} 0\n");
+}
+
+/* What a write causes takes seats, too, for a while; all of them come back, or the server stops
+ * before that. */
+static void a_write_that_many_watch_keeps_its_seats_for_a_while(void **state)
+{
+    (void)state;
+    start((struct flow_options){ 0 });
+    make_level("{\"type\":\"Reject\"}");
+    int watches[25];
+    for (size_t i = 0; i < ARRAY_LEN(watches); i++) {
+        autobuf in = { 0 };
+        watches[i] = begin("admin", "GET", CONFIG_MAPS "?watch=1", "", "");
+        assert_true(peer_read(watches[i], &in, 12));
+    }
+    expect_status(ask("noisy", "POST", CONFIG_MAPS, "{\"metadata\":{\"name\":\"a\"}}"), 201);
+    harness_wait(!is_seat_taken());
+    expect_status(ask("noisy", "POST", CONFIG_MAPS, "{\"metadata\":{\"name\":\"b\"}}"), 201);
+    for (size_t i = 0; i < ARRAY_LEN(watches); i++)
+        close(watches[i]);
+    stop();
+}
+
 /* ---- Changes ---- */
 
 static struct str schema_uid(const char *who)
@@ -459,6 +486,7 @@ int main(void)
         cmocka_unit_test(who_waits_too_long_is_turned_away),
         cmocka_unit_test(who_waited_is_served_with_its_body),
         cmocka_unit_test(a_watch_takes_a_seat_only_to_begin),
+        cmocka_unit_test(a_write_that_many_watch_keeps_its_seats_for_a_while),
         cmocka_unit_test(a_change_counts_at_once),
         cmocka_unit_test(without_fairness_there_are_two_limits),
         cmocka_unit_test(a_thousand_clients_of_one_tenant_do_not_delay_another),

@@ -79,18 +79,17 @@ static struct flow_slot *slot_named(struct flow *f, struct str name)
 /* The last one that fits is for all the others. */
 static struct flow_series *series_named(struct flow_slot *slot, struct str schema)
 {
-    struct flow_series **at = &slot->series;
-    while (*at && !str_eq(str_of((*at)->schema), schema))
-        at = &(*at)->next;
-    if (*at)
-        return *at;
+    for (struct flow_series *s = slot->series; s; s = s->next)
+        if (str_eq(str_of(s->schema), schema))
+            return s;
     if (slot->n_series == LIMIT_FLOW_SCHEMAS - 1 && !str_eq(schema, STR("other")))
         return series_named(slot, STR("other"));
     struct flow_series *s = mem_new(struct flow_series);
     s->schema = mem_zalloc(schema.n + 1);
     memcpy(s->schema, schema.p, schema.n);
     slot->n_series++;
-    *at = s;
+    s->next = slot->series;
+    slot->series = s;
     return s;
 }
 
@@ -333,7 +332,7 @@ struct flow *flow_new(struct store *store, const struct flow_options *opt)
         f->options.reads = FLOW_READS_DEFAULT;
         f->options.writes = FLOW_WRITES_DEFAULT;
     }
-    if (!opt->wait_ms)
+    if (!opt->wait_ms || opt->wait_ms > LIMIT_REQUEST_MS / 2) /* it must be over before that */
         f->options.wait_ms = FLOW_WAIT_MS;
     f->look.on_fire = on_look;
     pthread_mutex_init(&f->lock, NULL);

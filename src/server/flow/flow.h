@@ -30,7 +30,7 @@ struct flow_options {
     bool is_off; /* no levels and queues: only so many reads and writes at once */
     /* At once, 0: no limit; together they are the seats. Both 0: the usual. */
     uint32_t reads, writes;
-    int64_t wait_ms; /* in a queue; 0: FLOW_WAIT_MS */
+    int64_t wait_ms; /* in a queue, up to half of a request's time; 0: FLOW_WAIT_MS */
 };
 
 struct flow *flow_new(struct store *store, const struct flow_options *opt);

@@ -204,9 +204,9 @@ static void on_stop(struct loop *l, struct loop_msg *m) /* thread: each loop in 
         go_home(tour);
         return;
     }
-    const struct flow_ticket *t;
-    TAILQ_FOREACH(t, &f->by_loop[tour->at].tickets, link)
-    print_ticket(tour, t);
+    for (const struct flow_ticket *t = TAILQ_FIRST(&f->by_loop[tour->at].tickets); t;
+         t = TAILQ_NEXT(t, link))
+        print_ticket(tour, t);
     tour->at++;
     loop_post(tour->at < f->n_loops ? f->loops[tour->at] : http_loop(tour->x), &tour->msg);
 }

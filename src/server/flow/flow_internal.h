@@ -50,8 +50,8 @@ struct flow_slot {
 
 /* What a loop has: only it looks there. */
 struct flow_loop {
-    TAILQ_HEAD(, flow_ticket) tickets; /* served or waiting */
-    TAILQ_HEAD(, flow_seat) lingering; /* over, but they keep their seats for a while */
+    TAILQ_HEAD(flow_tickets, flow_ticket) tickets; /* served or waiting */
+    TAILQ_HEAD(flow_seats, flow_seat) lingering;   /* over, but they keep their seats for a while */
     char apart[64];
 };
 

@@ -28,8 +28,9 @@ struct flow_queue {
 struct flow_queues {
     struct flow_queue **all;
     size_t n_all, n_dealt, hand_size, length, seats;
-    TAILQ_HEAD(, flow_queue) wanting; /* somebody waits in them; the one longest not served first */
-    size_t n_wanting, n_active;       /* active: somebody waits or is served */
+    TAILQ_HEAD(flow_wanting, flow_queue)
+    wanting;                    /* somebody waits in them; the one longest not served first */
+    size_t n_wanting, n_active; /* active: somebody waits or is served */
     size_t n_waiting, seats_in_use, seats_waiting;
     size_t turn; /* with whom the search for the best queue of a hand begins */
     double now;  /* the imagined clock */
@@ -200,9 +201,7 @@ struct flow_entry *flow_queues_next(struct flow_queues *q, int64_t now_ns)
     advance(q, now_ns);
     double earliest = INFINITY;
     struct flow_entry *best = NULL;
-    struct flow_queue *u;
-    TAILQ_FOREACH(u, &q->wanting, link)
-    {
+    for (struct flow_queue *u = TAILQ_FIRST(&q->wanting); u; u = TAILQ_NEXT(u, link)) {
         struct flow_entry *first = TAILQ_FIRST(&u->waiting);
         double end = u->next + first->seat_seconds;
         if (end >= earliest)
@@ -276,15 +275,12 @@ void flow_queues_place(const struct flow_queues *q, const struct flow_entry *e, 
                        int *ret_place)
 {
     (void)q;
-    const struct flow_entry *at;
     *ret_queue = e->queue->index;
-    *ret_place = e->waits ? 0 : -1;
-    TAILQ_FOREACH(at, &e->queue->waiting, link)
-    {
-        if (at == e)
-            return;
-        *ret_place += e->waits;
-    }
+    *ret_place = -1;
+    if (!e->waits)
+        return;
+    for (const struct flow_entry *at = e; at; at = TAILQ_PREV(at, flow_entries, link))
+        ++*ret_place;
 }
 
 void flow_queues_dump(const struct flow_queues *q, struct str level, struct buf *out)
