@@ -52,7 +52,7 @@ static void twenty_rounds(uint32_t x[static 16])
 static void set_key(struct salsa20 *s, const unsigned char *key)
 {
     static const unsigned char constant[] = "expand 32-byte k";
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         s->state[5 * i] = load(constant + 4 * i);
         s->state[KEY_LOW + i] = load(key + 4 * i);
         s->state[KEY_HIGH + i] = load(key + 16 + 4 * i);
@@ -66,7 +66,7 @@ static void derive_key(struct salsa20 *s, unsigned char ret[static SALSA20_KEY_B
     uint32_t x[16];
     memcpy(x, s->state, sizeof(x));
     twenty_rounds(x);
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         store(ret + 4 * i, x[5 * i]);
         store(ret + 16 + 4 * i, x[INPUT + i]);
     }
@@ -77,7 +77,7 @@ void xsalsa20_init(struct salsa20 *s, const unsigned char key[static SALSA20_KEY
 {
     unsigned char derived[SALSA20_KEY_BYTES];
     set_key(s, key);
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         s->state[INPUT + i] = load(nonce + 4 * i);
     derive_key(s, derived);
     set_key(s, derived);
@@ -92,7 +92,7 @@ void salsa20_block(struct salsa20 *s, unsigned char ret[static SALSA20_BLOCK_BYT
     uint32_t x[16];
     memcpy(x, s->state, sizeof(x));
     twenty_rounds(x);
-    for (int i = 0; i < 16; i++)
+    for (size_t i = 0; i < 16; i++)
         store(ret + 4 * i, x[i] + s->state[i]);
     if (++s->state[INPUT + 2] == 0)
         s->state[INPUT + 3]++;
