@@ -10,6 +10,7 @@ secrets=api/v1/namespaces/default/secrets
 config=$dir/encryption.yaml
 
 start_kms() {
+    : >"$dir/kms.said"
     "$fake" "$dir/kms.sock" >"$dir/kms.said" &
     kms=$!
     i=0
