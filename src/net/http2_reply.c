@@ -29,6 +29,12 @@ static bool is_hop_by_hop(struct str name)
            str_eq(name, STR("keep-alive")) || str_eq(name, STR("upgrade"));
 }
 
+/* Those whose value no other reply has: to remember it, as HPACK can, would only push others out. */
+static bool is_of_one_reply(struct str name)
+{
+    return str_eq(name, STR("audit-id"));
+}
+
 static size_t add_headers(nghttp2_nv *nv, const struct http_header *headers, size_t n,
                           bool skip_length)
 {
@@ -37,7 +43,10 @@ static size_t add_headers(nghttp2_nv *nv, const struct http_header *headers, siz
         if (is_hop_by_hop(headers[i].name) ||
             (skip_length && str_eq(headers[i].name, STR("content-length"))))
             continue;
-        nv[added++] = make_nv(headers[i].name, headers[i].value);
+        nv[added] = make_nv(headers[i].name, headers[i].value);
+        if (is_of_one_reply(headers[i].name))
+            nv[added].flags = NGHTTP2_NV_FLAG_NO_INDEX;
+        added++;
     }
     return added;
 }
