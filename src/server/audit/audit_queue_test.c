@@ -20,7 +20,8 @@ static struct back_end {
     pthread_mutex_t lock;
     pthread_cond_t moved;
     struct buf seen;
-    size_t n_waiting, n_events;
+    size_t n_waiting;
+    _Atomic size_t n_events;
     bool is_open;
     atomic_bool cancel;
 } end;
@@ -66,7 +67,8 @@ static struct audit_queue *start(size_t buffer, size_t most, int64_t wait_ns)
     pthread_mutex_init(&end.lock, NULL);
     pthread_cond_init(&end.moved, NULL);
     end.is_open = false;
-    end.n_events = end.n_waiting = 0;
+    end.n_waiting = 0;
+    atomic_store(&end.n_events, 0);
     atomic_store(&end.cancel, false);
     struct audit_queue *q = audit_queue_new(&(struct audit_queue_options){
         .buffer = buffer, .most = most, .wait_ns = wait_ns, .deliver = deliver });
@@ -110,7 +112,7 @@ static void they_wait_for_each_other(void **state)
     assert_true(audit_queue_add(q, STR("a")));
     assert_true(audit_queue_add(q, STR("b")));
     assert_true(audit_queue_add(q, STR("c"))); /* enough */
-    while (__atomic_load_n(&end.n_events, __ATOMIC_SEQ_CST) < 3)
+    while (atomic_load(&end.n_events) < 3)
         (void)sched_yield();
     assert_true(audit_queue_add(q, STR("d"))); /* delivered because it ends */
     stop(q, 60 * NS_PER_SEC);
