@@ -35,7 +35,7 @@ cp -p "$pki"/* "$dir/kept"
 rm "$pki/ca.crt"
 has "a lost certificate" "pki/ca.crt is missing" "$(refused)"
 has "and what to do" "Put it back from a backup, or start once with --new-ca" "$(refused)"
-check "no other was made" "" "$(ls "$pki" | grep crt)"
+check "no other was made" "" "$(ls "$pki" | grep ca.crt)"
 check "the key is as it was" "" "$(cmp "$dir/kept/ca.key" "$pki/ca.key" 2>&1)"
 cp -p "$dir/kept/ca.crt" "$pki"
 

@@ -46,9 +46,15 @@ static void streams_and_proxies(void **state)
 {
     (void)state;
     static const struct script_step steps[] = {
-        SCRIPT_POST(PODS "/two/exec?command=ls", NULL, 501,
+        SCRIPT_POST(PODS "/one/exec?command=ls", NULL, 400,
+                    "pod one does not have a host assigned"),
+        SCRIPT_POST(PODS "/two/exec?command=ls", NULL, 400,
+                    "a container name must be specified for pod two, choose one of: [c d]"),
+        SCRIPT_POST(PODS "/two/exec?command=ls&container=x", NULL, 400,
+                    "container x is not valid for pod two"),
+        SCRIPT_POST(PODS "/two/exec?command=ls&container=c", NULL, 501,
                     "pods/exec needs a node, and this control plane has none"),
-        SCRIPT_POST(PODS "/two/attach", NULL, 501,
+        SCRIPT_POST(PODS "/two/attach?container=d", NULL, 501,
                     "pods/attach needs a node, and this control plane has none"),
         SCRIPT_POST(PODS "/two/portforward", NULL, 501,
                     "pods/portforward needs a node, and this control plane has none"),
