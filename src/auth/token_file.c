@@ -46,7 +46,7 @@ static int read_quoted(struct reader *r, struct str *ret, struct err *err)
         out[n++] = c;
     }
     *ret = (struct str){ out, n };
-    bool ends = !r->rest.n || memchr(",\r\n", r->rest.p[0], 3);
+    bool ends = !r->rest.n || r->rest.p[0] == ',' || r->rest.p[0] == '\r' || r->rest.p[0] == '\n';
     return ends ? 0 : fail(r, "text follows a closing quote", err);
 }
 
@@ -57,7 +57,7 @@ static int read_field(struct reader *r, struct str *ret, struct err *err)
         return read_quoted(r, ret, err);
     }
     size_t n = 0;
-    while (n < r->rest.n && !memchr(",\n", r->rest.p[n], 2)) {
+    while (n < r->rest.n && r->rest.p[n] != ',' && r->rest.p[n] != '\n') {
         if (r->rest.p[n] == '"')
             return fail(r, "a quote within a field", err);
         n++;

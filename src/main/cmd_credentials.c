@@ -264,7 +264,7 @@ int cmd_kubeconfig(int argc, char **argv)
         { "output", required_argument, NULL, 'o' }, { "data-dir", required_argument, NULL, 'd' },
         { "help", no_argument, NULL, 'h' },         { 0 },
     };
-    struct colleague c = { .seconds = 30 * DAY_SECONDS };
+    struct colleague c = { .seconds = INT64_C(30) * DAY_SECONDS };
     for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         int end = take_flag(flag, &c);
         if (end)

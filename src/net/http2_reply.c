@@ -29,7 +29,8 @@ static bool is_hop_by_hop(struct str name)
            str_eq(name, STR("keep-alive")) || str_eq(name, STR("upgrade"));
 }
 
-/* Those whose value no other reply has: to remember it, as HPACK can, would only push others out. */
+/* Those whose value no other reply has: to remember it, as HPACK can, would only push others out.
+ */
 static bool is_of_one_reply(struct str name)
 {
     return str_eq(name, STR("audit-id"));

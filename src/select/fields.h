@@ -34,8 +34,9 @@ struct fields_selector {
     size_t n;
 };
 
-/* Without rules any field may be named. ERR_BAD_REQUEST with upstream's message: first what is wrong with the text, then which field the
- * resource does not have; also past LIMIT_SELECTOR_REQUIREMENTS terms. */
+/* Without rules any field may be named. ERR_BAD_REQUEST with upstream's message: first what is
+ * wrong with the text, then which field the resource does not have; also past
+ * LIMIT_SELECTOR_REQUIREMENTS terms. */
 int fields_parse(struct arena *a, struct str text, const struct fields_rules *rules,
                  struct fields_selector *ret, struct err *err);
 

@@ -59,7 +59,7 @@ static int by_key(const void *a, const void *b)
 /* Go writes maps by their keys. */
 static void extra(struct buf *out, const struct user *u)
 {
-    const struct user_extra *all[EXTRA_MAX];
+    const struct user_extra *all[EXTRA_MAX] = { NULL };
     size_t n = u->n_extra < EXTRA_MAX ? u->n_extra : EXTRA_MAX;
     for (size_t i = 0; i < n; i++)
         all[i] = &u->extra[i];

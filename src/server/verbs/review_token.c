@@ -21,8 +21,8 @@ static int judge(struct call *c, const struct value *spec, struct value *ret, st
     for (size_t i = 0; i < n; i++)
         audiences[i] = value_str(value_at(wanted, i));
     struct account_user found;
-    int r = identity_of_token(api_identity(c->api), c->arena, value_text(spec, "token"), audiences, n,
-                              &found, err);
+    int r = identity_of_token(api_identity(c->api), c->arena, value_text(spec, "token"), audiences,
+                              n, &found, err);
     *ret = value_object();
     if (r < 0 && err->code == ERR_UNAUTHORIZED) {
         value_put(c->arena, ret, STR("user"), value_object());
