@@ -588,7 +588,7 @@ static void note(struct trace *t, struct str id, bool passed, struct str diff)
 
 static bool has(struct str line, const char *text)
 {
-    return memmem(line.p, line.n, text, strlen(text));
+    return line.p && memmem(line.p, line.n, text, strlen(text));
 }
 
 /* Rounds come one after the other: what must see a fresh server, what may run side by side, what
