@@ -111,7 +111,8 @@ static bool table_has(const struct rbac_table *t, const struct access *q, struct
         resource = (struct str){ text, q->resource.n + 1 + q->sub.n };
         if (resource.n > sizeof(text))
             return false; /* no resource has such a name */
-        memcpy(text, q->resource.p, q->resource.n);
+        if (q->resource.n)
+            memcpy(text, q->resource.p, q->resource.n);
         text[q->resource.n] = '/';
         memcpy(text + q->resource.n + 1, q->sub.p, q->sub.n);
     }

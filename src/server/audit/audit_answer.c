@@ -60,7 +60,7 @@ static int read_tree(struct arena *a, enum format_media media, struct str body, 
 
 static bool has(struct str text, const char *word)
 {
-    return memmem(text.p, text.n, word, strlen(word));
+    return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
 /* Whether it is worth reading to find a Status: ours say what they are near the front. */

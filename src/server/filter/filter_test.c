@@ -190,6 +190,11 @@ static void others_are_refused_in_words(void **state)
     }
 }
 
+static bool has_line(const struct buf *counts, const char *line)
+{
+    return counts->n && memmem(counts->p, counts->n, line, strlen(line));
+}
+
 /* A refused request is in the numbers, under the resource that it was about. */
 static void what_is_refused_is_counted_as_what_it_is(void **state)
 {
@@ -202,12 +207,12 @@ static void what_is_refused_is_counted_as_what_it_is(void **state)
     (void)ask(false, "GET", "/api/v1/pods", 403);
     (void)ask(false, "GET", "/api/v1/pods", 403);
     /* It is counted when it is over, a moment after its answer has come. */
-    for (int i = 0; i < STEPS && !memmem(counts.p, counts.n, line, strlen(line)); i++) {
+    for (int i = 0; i < STEPS && !has_line(&counts, line); i++) {
         (void)usleep(10000);
         buf_reset(&counts);
         tally_write(&counts, api.tally);
     }
-    if (!memmem(counts.p, counts.n, line, strlen(line)))
+    if (!has_line(&counts, line))
         fail_msg(STR_FMT, STR_ARG(buf_str(&counts)));
 }
 

@@ -176,11 +176,13 @@ static struct note *note_new(const struct followed *f, struct str ns, struct str
     struct note *n = mem_alloc(sizeof(*n) + 2 + ns.n + name.n);
     char *p = n->key;
     *p++ = (char)('a' + f->thing);
-    memcpy(p, ns.p, ns.n);
+    if (ns.n)
+        memcpy(p, ns.p, ns.n);
     n->ns = (struct str){ p, ns.n };
     p += ns.n;
     *p++ = '/';
-    memcpy(p, name.p, name.n);
+    if (name.n)
+        memcpy(p, name.p, name.n);
     n->name = (struct str){ p, name.n };
     n->as = f;
     return n;
