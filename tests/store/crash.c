@@ -59,7 +59,8 @@ struct writer_state {
 };
 
 struct event_note {
-    uint64_t rev, prev_rev;
+    _Atomic uint64_t rev; /* a writer looks at it while the watcher goes back */
+    uint64_t prev_rev;
     uint32_t type;
     char key[KEY_BYTES];
 };
