@@ -1,10 +1,12 @@
 #include "main/up_options.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "api/ip.h"
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "main/command.h"
 #include "main/up_audit.h"
 #include "server/server.h"
@@ -179,32 +181,53 @@ static bool read_count(const char *flag, const char *given, uint32_t *ret)
     return true;
 }
 
+/* Flags whose value is taken as it is. */
+static const struct {
+    int flag;
+    size_t at;
+} texts[] = {
+    { 'd', offsetof(struct up_options, dir) },
+    { 'l', offsetof(struct up_options, listen) },
+    { 'k', offsetof(struct up_options, kubeconfig) },
+    { 'c', offsetof(struct up_options, service_cidr) },
+    { 'p', offsetof(struct up_options, service_ports) },
+    { 'T', offsetof(struct up_options, token_file) },
+    { 'S', offsetof(struct up_options, signing_key) },
+    { 'U', offsetof(struct up_options, audiences) },
+    { '7', offsetof(struct up_options, encryption_config) },
+    { 'C', offsetof(struct up_options, client_ca) },
+    { '1', offsetof(struct up_options, proxy_ca) },
+    { '2', offsetof(struct up_options, proxy_allowed) },
+    { '3', offsetof(struct up_options, proxy_users) },
+    { '4', offsetof(struct up_options, proxy_uids) },
+    { '5', offsetof(struct up_options, proxy_groups) },
+    { '6', offsetof(struct up_options, proxy_extra) },
+};
+
+static bool take_text(int flag, struct up_options *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (texts[i].flag != flag)
+            continue;
+        *(const char **)((char *)ret + texts[i].at) = optarg;
+        return true;
+    }
+    return false;
+}
+
 /* One flag with its value: 0, or an exit status + 1. */
 static int take_flag(int flag, struct up_options *ret)
 {
     bool second = false, good = true;
+    if (take_text(flag, ret))
+        return 0;
     switch (flag) {
-    case 'd':
-        ret->dir = optarg;
-        break;
-    case 'l':
-        ret->listen = optarg;
-        break;
     case 'i':
         ret->advertise = optarg;
         good = ip_parse(str_of(optarg), &(struct ip){ 0 });
         if (!good)
             fprintf(stderr, "sampan up: --advertise-address must be an IP address, not '%s'\n",
                     optarg);
-        break;
-    case 'k':
-        ret->kubeconfig = optarg;
-        break;
-    case 'c':
-        ret->service_cidr = optarg;
-        break;
-    case 'p':
-        ret->service_ports = optarg;
         break;
     case 'e':
         good = read_time("event-ttl", optarg, &ret->event_ttl_ns);
@@ -238,17 +261,11 @@ static int take_flag(int flag, struct up_options *ret)
     case 'X':
         good = choose_plugins("disable-admission-plugins", false, &ret->admission);
         break;
-    case 'T':
-        ret->token_file = optarg;
-        break;
     case 'A':
         good = is_second("anonymous-auth", optarg, "true", "false", &ret->no_anonymous);
         break;
     case 'B':
         ret->bootstrap_tokens = true;
-        break;
-    case 'S':
-        ret->signing_key = optarg;
         break;
     case 'K':
         good = add_name("service-account-key-file", ret->account_keys, &ret->n_account_keys);
@@ -256,36 +273,9 @@ static int take_flag(int flag, struct up_options *ret)
     case 'I':
         good = add_name("service-account-issuer", ret->issuers, &ret->n_issuers);
         break;
-    case 'U':
-        ret->audiences = optarg;
-        break;
-    case '7':
-        ret->encryption_config = optarg;
-        break;
     case '8':
         good = is_second("encryption-provider-config-automatic-reload", optarg ? optarg : "true",
                          "false", "true", &ret->encryption_reloads);
-        break;
-    case 'C':
-        ret->client_ca = optarg;
-        break;
-    case '1':
-        ret->proxy_ca = optarg;
-        break;
-    case '2':
-        ret->proxy_allowed = optarg;
-        break;
-    case '3':
-        ret->proxy_users = optarg;
-        break;
-    case '4':
-        ret->proxy_uids = optarg;
-        break;
-    case '5':
-        ret->proxy_groups = optarg;
-        break;
-    case '6':
-        ret->proxy_extra = optarg;
         break;
     case 'N':
         good = read_controllers(optarg, ret);
