@@ -3,22 +3,28 @@
 BUILD  ?= build
 DATA   ?= .sampan
 LISTEN ?= 127.0.0.1:6443
+NODES  ?= 3
 KILLS  ?= 1000
 FUZZ_SECONDS ?= 60
+PREFIX ?= /usr/local
 
 all: build
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
+# Only the program, without its tests.
+binary: $(BUILD)/build.ninja
+	ninja -C $(BUILD) sampan
+
 $(BUILD)/build.ninja:
 	tools/need build
-	meson setup $(BUILD)
+	meson setup $(BUILD) --prefix=$(PREFIX)
 
-up: build
-	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --api-versions all --detach
+up: binary
+	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --api-versions all --simulate-nodes $(NODES) --detach
 
-down: build
+down: binary
 	$(BUILD)/sampan down --data-dir $(DATA)
 
 test:
@@ -46,7 +52,8 @@ asan:
 	tools/sanitized meson test -C build-asan --print-errorlogs --num-processes 4 --timeout-multiplier 6 \
 		$(SUITES)
 
-tsan: SUITES ?= --suite net --suite store --suite server
+tsan: SUITES ?= --suite client --suite net --suite store --suite server --suite controllers \
+	--suite scheduler --suite node
 tsan:
 	tools/need build test
 	test -f build-tsan/build.ninja || meson setup build-tsan -Db_sanitize=thread
@@ -69,6 +76,12 @@ abuse: build
 golden: build
 	tests/golden/run.sh $(BUILD)/sampan $(BUILD)/tests/golden/replay . --diff
 
+# What the real controllers and the real scheduler did, played on ours. It waits a lot, as they do.
+reconcile:
+	tools/need build test
+	$(MAKE) build
+	tests/reconcile_test.sh $(BUILD)/sampan .
+
 bench:
 	tools/need build bench
 	test -f build-bench/build.ninja || meson setup build-bench --buildtype=release
@@ -80,10 +93,21 @@ docs:
 	tools/layers --dot >docs/map.dot
 	dot -Tsvg docs/map.dot | sed '/^<!-- Generated/,/^ -->/d' >docs/map.svg
 
-install: build
-	meson install -C $(BUILD)
+# PREFIX is for the first time that a folder is built in; DESTDIR is put in front of all paths.
+install: $(BUILD)/build.ninja
+	ninja -C $(BUILD) installed
+	meson install -C $(BUILD) --no-rebuild
+	test -n "$(DESTDIR)" || PATH=$$PATH:/sbin ldconfig 2>/dev/null || true # programs find libsampan.so from now on
+
+# What the last `make install` put there.
+uninstall:
+	ninja -C $(BUILD) uninstall
+
+# After a wanted change of what libsampan exports (docs/abi.md).
+abi:
+	tools/abi --write
 
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build up down test test-clients lint analyze asan tsan fuzz crash abuse golden bench docs install clean
+.PHONY: all build binary up down test test-clients lint analyze asan tsan fuzz crash abuse golden reconcile bench docs install uninstall abi clean

@@ -6,7 +6,7 @@
 #include "base/idiom.h"
 #include "base/json.h"
 #include "measure.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "plain_server.h"
 
 enum { WRITES = 3000, ROUNDS = 3, CONTAINERS = 4, VARIABLES = 8 };

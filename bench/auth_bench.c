@@ -6,6 +6,7 @@
 
 #include "auth/account_token.h"
 #include "auth/rbac.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "measure.h"
 
@@ -129,7 +130,7 @@ static void measure_decisions(void)
                                 .ns = STR("ns77"),
                                 .name = STR("p") };
     printf("%-26s %10s %10s %8s\n", "a user's bindings", "allowed", "refused", "ratio");
-    for (size_t i = 0; i < sizeof(clusters) / sizeof(*clusters); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(clusters); i++) {
         struct rbac *r = rbac_new(&(struct rbac_retire){ free_block, NULL });
         clusters[i].fill(r);
         asked = r;

@@ -14,7 +14,7 @@ status=0
 trap '"$sampan" down --data-dir "$work/data" >/dev/null 2>&1; rm -rf "$work"' EXIT
 config=$work/data/admin.kubeconfig
 up() {
-    "$sampan" up --data-dir "$work/data" --listen 127.0.0.1:0 --detach >/dev/null ||
+    "$sampan" up --api-only --data-dir "$work/data" --listen 127.0.0.1:0 --detach >/dev/null ||
         { echo "sampan does not start"; exit 1; }
 }
 row() { printf '  %-58s %-46s %s\n' "$1" "$2" "${3:-}"; }

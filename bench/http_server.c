@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "net/loop.h"
 
 enum { BODY_BYTES = 2048, MAX_LOOPS = 64, FILE_BYTES = 1 << 20 };

@@ -6,12 +6,12 @@
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "measure.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "plain_server.h"
 #include "server/registry/registry_internal.h"
 #include "server/object/stored.h"
 
-enum { PODS = 10000, ROUNDS = 7, AT_ONCE = 100 };
+enum { PODS = 10000, ROUNDS = 7 };
 
 static const char pod_text[] =
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"orders\",\"labels\":{"
@@ -33,39 +33,30 @@ static struct api *api;
 
 /* ---- Pods ---- */
 
-static bool count_piece(void *arg, int status, struct str piece)
-{
-    size_t *n = arg;
-    measure_must(status < 300, "a request");
-    *n += piece.n;
-    return true;
-}
-
 static size_t ask(const char *method, struct str body, const char *accept)
 {
     const struct http_header headers[] = { { STR("Content-Type"), STR("application/json") },
                                            { STR("Accept"), str_of(accept) },
                                            { STR("Accept-Encoding"), STR("identity") } };
-    size_t n = 0;
-    const struct fetch_request req = {
-        .method = str_of(method),
-        .url = base,
-        .headers = headers,
-        .n_headers = 3,
-        .body = body,
-        .on_piece = count_piece,
-        .arg = &n,
-    };
-    struct arena a;
-    struct fetch_reply reply;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    measure_must(fetch(fetcher, &req, &a, &reply, &err) == 0, "a request");
-    arena_done(&a);
-    return n;
+    return plain_server_ask(fetcher, (struct fetch_request){ .method = str_of(method),
+                                                             .url = base,
+                                                             .headers = headers,
+                                                             .n_headers = ARRAY_LEN(headers),
+                                                             .body = body });
 }
 
-/* One goes the way of all pods; the others are copies of it with names of their own. */
+/* The first one with a name of its own. */
+static struct str make_pod(void *arg, unsigned i, struct buf *out)
+{
+    struct value *pod = arg, *meta = value_ensure(&arena, pod, STR("metadata"));
+    struct str name = arena_printf(&arena, "orders-%05u", i);
+    value_put(&arena, meta, STR("name"), value_string(name));
+    value_put(&arena, meta, STR("uid"), value_string(meta_new_uid(&arena)));
+    stored_write(out, kind_stored_named(STR(""), STR("pods")), pod);
+    return name;
+}
+
+/* One goes the way of all pods; the others are copies of it. */
 static void fill(void)
 {
     const struct kind_resource *pods = kind_stored_named(STR(""), STR("pods"));
@@ -80,25 +71,7 @@ static void fill(void)
                      stored_read(&arena, pods->type, &e, &pod, &err) == 0,
                  "reading the first pod");
     store_snap_end(snap);
-    for (unsigned i = 1; i < PODS;) {
-        struct store_op ops[AT_ONCE];
-        struct buf bytes[AT_ONCE] = { { 0 } };
-        struct store_txn txn = { .ops = ops };
-        for (; txn.n_ops < AT_ONCE && i < PODS; i++) {
-            struct str name = arena_printf(&arena, "orders-%05u", i);
-            struct value *meta = value_ensure(&arena, &pod, STR("metadata"));
-            value_put(&arena, meta, STR("name"), value_string(name));
-            value_put(&arena, meta, STR("uid"), value_string(meta_new_uid(&arena)));
-            stored_write(&bytes[txn.n_ops], pods, &pod);
-            ops[txn.n_ops] =
-                (struct store_op){ STORE_PUT, stored_key(&arena, pods, STR("default"), name),
-                                   buf_str(&bytes[txn.n_ops]), STORE_ABSENT };
-            txn.n_ops++;
-        }
-        measure_must(store_commit(api->store, &txn, &err) == 0, "filling the store");
-        for (size_t k = 0; k < txn.n_ops; k++)
-            buf_done(&bytes[k]);
-    }
+    plain_server_fill(&arena, pods, 1, PODS, make_pod, &pod);
 }
 
 /* ---- Measuring ---- */

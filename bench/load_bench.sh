@@ -19,7 +19,7 @@ trap '[ -z "$peer" ] || kill "$peer" 2>/dev/null
 rm -rf "$work"' EXIT
 PATH=$PATH:/usr/sbin
 
-up() { "$sampan" up --data-dir "$work/data" --listen 127.0.0.1:0 --detach >/dev/null; }
+up() { "$sampan" up --api-only --data-dir "$work/data" --listen 127.0.0.1:0 --detach >/dev/null; }
 rss_kb() { sed -n "s/^$1:[[:space:]]*\([0-9]*\).*/\1/p" "/proc/$(head -n 1 "$work/data/sampan.pid")/status"; }
 mb() { awk -v kb="$1" 'BEGIN { printf "%.1f MB", kb / 1024 }'; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }

@@ -7,6 +7,7 @@
 #include "server/bootstrap.h"
 #include "server/core/turns.h"
 #include "server/http/request.h"
+#include "server/object/stored.h"
 #include "server/verbs/dispatch.h"
 #include "server/verbs/list_counts.h"
 #include "server/verbs/list_sizes.h"
@@ -61,4 +62,46 @@ struct api *plain_server_start(struct arena *a, unsigned workers, struct str *re
                  "listening");
     *ret_url = arena_printf(a, "http://" STR_FMT, STR_ARG(address));
     return &api;
+}
+
+static bool count_piece(void *arg, int status, struct str piece)
+{
+    size_t *n = arg;
+    measure_must(status < 300, "a request");
+    *n += piece.n;
+    return true;
+}
+
+size_t plain_server_ask(struct fetcher *f, struct fetch_request req)
+{
+    struct arena a;
+    struct fetch_reply reply;
+    size_t n = 0;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    req.on_piece = count_piece;
+    req.arg = &n;
+    measure_must(fetch(f, &req, &a, &reply, &err) == 0, "a request");
+    arena_done(&a);
+    return n;
+}
+
+void plain_server_fill(struct arena *a, const struct kind_resource *r, unsigned from, unsigned to,
+                       plain_server_make *make, void *arg)
+{
+    enum { AT_ONCE = 100 };
+    struct err err = ERR_INIT(a);
+    while (from < to) {
+        struct store_op ops[AT_ONCE];
+        struct buf bytes[AT_ONCE] = { { 0 } };
+        struct store_txn txn = { .ops = ops };
+        for (; txn.n_ops < AT_ONCE && from < to; from++, txn.n_ops++) {
+            struct str name = make(arg, from, &bytes[txn.n_ops]);
+            ops[txn.n_ops] = (struct store_op){ STORE_PUT, stored_key(a, r, STR("default"), name),
+                                                buf_str(&bytes[txn.n_ops]), STORE_ANY };
+        }
+        measure_must(store_commit(api.store, &txn, &err) == 0, "filling the store");
+        for (size_t i = 0; i < txn.n_ops; i++)
+            buf_done(&bytes[i]);
+    }
 }

@@ -11,53 +11,42 @@
 #include "base/idiom.h"
 #include "base/mem.h"
 #include "measure.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "plain_server.h"
 #include "server/object/stored.h"
 #include "server/secrecy/secrecy.h"
 
-enum { OBJECTS = 5000, GETS = 1000, ROUNDS = 9, AT_ONCE = 100, TEXT_BYTES = 1000 };
+enum { OBJECTS = 5000, GETS = 1000, ROUNDS = 9, TEXT_BYTES = 1000 };
 
 static struct arena arena;
 static struct fetcher *fetcher;
 static struct str base;
 static struct api *api;
 
-static bool count_piece(void *arg, int status, struct str piece)
-{
-    size_t *n = arg;
-    measure_must(status < 300, "a request");
-    *n += piece.n;
-    return true;
-}
-
 static void get(struct str path)
 {
-    size_t n = 0;
+    static const struct http_header header = { STR("Accept-Encoding"), STR("identity") };
     struct arena a;
     arena_init(&a);
-    const struct http_header headers[] = { { STR("Accept-Encoding"), STR("identity") } };
-    const struct fetch_request req = {
-        .method = STR("GET"),
-        .url = arena_printf(&a, STR_FMT "/api/v1/namespaces/default/" STR_FMT, STR_ARG(base),
-                            STR_ARG(path)),
-        .headers = headers,
-        .n_headers = 1,
-        .on_piece = count_piece,
-        .arg = &n,
-    };
-    struct fetch_reply reply;
-    struct err err = ERR_INIT(&a);
-    measure_must(fetch(fetcher, &req, &a, &reply, &err) == 0 && n > TEXT_BYTES, "a request");
+    size_t n = plain_server_ask(
+        fetcher, (struct fetch_request){
+                     .method = STR("GET"),
+                     .url = arena_printf(&a, STR_FMT "/api/v1/namespaces/default/" STR_FMT,
+                                         STR_ARG(base), STR_ARG(path)),
+                     .headers = &header,
+                     .n_headers = 1,
+                 });
+    measure_must(n > TEXT_BYTES, "a request");
     arena_done(&a);
 }
 
 /* ---- Objects ---- */
 
-static void write_object(struct buf *out, const struct kind_resource *r, struct str name)
+static struct str make_object(void *arg, unsigned i, struct buf *out)
 {
     char text[TEXT_BYTES + 1];
     memset(text, 'A', TEXT_BYTES);
+    struct str name = arena_printf(&arena, "object-%05u", i);
     struct value obj = value_object(), meta = value_object(), data = value_object();
     value_put_new(&arena, &meta, STR("name"), value_string(name));
     value_put_new(&arena, &meta, STR("namespace"), value_string(STR("default")));
@@ -67,29 +56,15 @@ static void write_object(struct buf *out, const struct kind_resource *r, struct 
     value_put_new(&arena, &data, STR("k"), value_string((struct str){ text, TEXT_BYTES }));
     value_put_new(&arena, &obj, STR("metadata"), meta);
     value_put_new(&arena, &obj, STR("data"), data);
-    stored_write(out, r, &obj);
+    stored_write(out, arg, &obj);
+    return name;
 }
 
 /* All of a resource, sealed as the codec does it now. */
 static void fill(const char *plural)
 {
     const struct kind_resource *r = kind_stored_named(STR(""), str_of(plural));
-    struct err err = ERR_INIT(&arena);
-    for (unsigned i = 0; i < OBJECTS;) {
-        struct store_op ops[AT_ONCE];
-        struct buf bytes[AT_ONCE] = { { 0 } };
-        struct store_txn txn = { .ops = ops };
-        for (; txn.n_ops < AT_ONCE; i++, txn.n_ops++) {
-            struct str name = arena_printf(&arena, "object-%05u", i);
-            write_object(&bytes[txn.n_ops], r, name);
-            ops[txn.n_ops] =
-                (struct store_op){ STORE_PUT, stored_key(&arena, r, STR("default"), name),
-                                   buf_str(&bytes[txn.n_ops]), STORE_ANY, false };
-        }
-        measure_must(store_commit(api->store, &txn, &err) == 0, "filling the store");
-        for (size_t k = 0; k < txn.n_ops; k++)
-            buf_done(&bytes[k]);
-    }
+    plain_server_fill(&arena, r, 0, OBJECTS, make_object, (void *)(uintptr_t)r);
 }
 
 /* ---- Ways ---- */

@@ -1,5 +1,5 @@
 /* Accept headers: bounded lists in the promised order, texts that lie inside the header. */
-#include "net/accept.h"
+#include "net/http/accept.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* gRPC message framing: whatever the pieces, the same messages come out, framing them again gives
  * the same bytes, and the texts around them survive. The first byte is the size of the pieces. */
-#include "net/grpc_wire.h"
+#include "net/grpc/grpc_wire.h"
 
 #include <assert.h>
 

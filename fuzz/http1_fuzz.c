@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "net/http1_parse.h"
+#include "net/http/http1_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

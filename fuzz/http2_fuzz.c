@@ -5,7 +5,7 @@
 
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "net/conn.h"
+#include "net/http/conn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/idiom.h"
+#include "base/wire.h"
 #include "server/secrecy/secrecy_set.h"
 #include "server/secrecy/secrecy_wire.h"
 
@@ -67,7 +68,7 @@ static void check_envelope(struct str text)
     if (secrecy_envelope_read(text, &e, &joined))
         return;
     must(!secrecy_envelope_fault(&e));
-    secrecy_wire_bytes(&again, 1, e.value);
+    wire_bytes(&again, 1, e.value);
     secrecy_envelope_write_head(&again, &e);
     must(!secrecy_envelope_read(buf_str(&again), &f, &joined_again));
     must(str_eq(e.value, f.value) && str_eq(e.key_id, f.key_id) && str_eq(e.source, f.source) &&

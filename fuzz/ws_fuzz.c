@@ -1,6 +1,6 @@
 /* The WebSocket frame reader: whatever the pieces, it hears the same and stays within its bound.
  * The first byte of the input is the size of the pieces. */
-#include "net/ws_frame.h"
+#include "net/ws/ws_frame.h"
 
 #include <assert.h>
 

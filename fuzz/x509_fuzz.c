@@ -1,8 +1,12 @@
 /* The names of a certificate: what gets through holds no control byte, is UTF-8 where it is a name
- * of ours, and lies in the arena. The input is the certificate in DER. */
+ * of ours, and lies in the arena. And what certificates, requests and keys say to the rules of
+ * kinds. The input is one of them in DER. */
 #include <stdlib.h>
 
 #include "net/tls_internal.h"
+#include "net/crypto/x509.h"
+
+#include <openssl/err.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -20,6 +24,23 @@ static bool is_text(struct str s)
     return true;
 }
 
+static bool is_whole(const struct x509_key *key)
+{
+    return key->der.n && (key->type != X509_KEY_EC || key->curve.n);
+}
+
+/* Nothing is left for a TLS connection to stumble over. */
+static void read_all(struct arena *a, struct str der)
+{
+    struct x509_certificate cert;
+    struct x509_request request;
+    struct x509_key key;
+    must(!x509_read_certificate(a, der, &cert) || is_whole(&cert.key));
+    must(!x509_read_request(a, der, &request) || is_whole(&request.key));
+    must(!x509_read_key(a, der, &key) || is_whole(&key));
+    must(ERR_peek_error() == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     const unsigned char *p = bytes;
@@ -34,6 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
             must(is_text(peer.organizations[i]));
     }
     X509_free(cert);
+    ERR_clear_error();
+    read_all(&a, (struct str){ (const char *)bytes, n });
     arena_done(&a);
     return 0;
 }

@@ -18,7 +18,7 @@ is() {
     has "$1" "$2" "$(asked "$3")"
 }
 started() {
-    up "$@" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+    up "$@" >/dev/null || give_up
     connect
     port=${server##*:}
 }
@@ -58,7 +58,7 @@ has "in a slice of that" '"addressType":"IPv6"' "$(asked "$(slice)")"
 "$sampan" down --data-dir "$dir/a" >/dev/null
 has "what is no address" "must be an IP address" "$(up --advertise-address here 2>&1)"
 
-"$sampan" up --data-dir "$dir/b" --listen 0.0.0.0:0 --store memory --service-cidr 10.9.0.0/24 \
+"$sampan" up --api-only --data-dir "$dir/b" --listen 0.0.0.0:0 --store memory --service-cidr 10.9.0.0/24 \
     --detach >/dev/null
 server=$(sed -n 's/^ *server: //p' "$dir/b/admin.kubeconfig")
 has "the first service address is in the certificate" 10.9.0.1 "$(openssl s_client \

@@ -4,30 +4,20 @@
 set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
-for tool in python3 jq kubectl; do
-    command -v $tool >/dev/null || { skip "there is no $tool"; exit 77; }
-done
+needs python3 jq kubectl
+. "$(dirname "$0")/hook.sh"
 
-hook=$dir/hook
-mkdir "$hook"
-stop_hook() { [ -z "${hook_pid:-}" ] || kill "$hook_pid" 2>/dev/null; }
-trap 'stop_hook; "$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
-
-# waits COMMAND... - until it succeeds; the time only guards against hanging.
-waits() {
-    for _ in $(seq 400); do
-        "$@" && return
-        sleep 0.05
-    done
-    echo "FAILED: waited in vain for: $*"
-    failed=$((failed + 1))
-    return 1
-}
 log=$dir/logs/deep/audit.log
 ask() { admin -A test "$@"; } # to whom curl is known, answers are for people
 send() { ask -H "Content-Type: application/${3:-json}" -X "$1" "$2" -d @-; }
+# The log is written a moment later, in order: what was before this request is then in it.
+settle() {
+    now=settle$(date +%s%N)
+    ask -o /dev/null -H "Audit-ID: $now" "$server/api/v1/nodes"
+    waits grep -qs "$now" "$(dirname "$log")" -r
+}
 # events ID [FILTER] - of the request with that Audit-ID.
-events() { jq -c "select(.auditID == \"$1\") | ${2:-.}" "$log"; }
+events() { settle >&2; jq -c "select(.auditID == \"$1\") | ${2:-.}" "$log"; }
 happened() { [ "$(events "$1" | jq -s length)" -ge "$2" ]; }
 metric() { ask "$server/metrics" | sed -n "s/^apiserver_audit_$1 //p"; }
 mode() { echo "$1" >"$hook/mode.new" && mv "$hook/mode.new" "$hook/mode"; }
@@ -72,9 +62,7 @@ rules:
 EOF
 echo 'top-secret-token,robot,u1,"system:masters"' >"$dir/tokens.csv"
 mode good
-python3 "$(dirname "$0")/webhooks/audit.py" "$hook" &
-hook_pid=$!
-waits test -e "$hook/port"
+run_hook audit.py
 cat >"$dir/hook.kubeconfig" <<EOF
 apiVersion: v1
 kind: Config
@@ -107,13 +95,16 @@ check 'which has one event' 'ResponseStarted 401 Unauthorized' \
     "$(events badly '.stage + " " + (.responseStatus.code | tostring) + " " + .responseStatus.message' | jq -r .)"
 
 kubectl create secret generic s --from-literal=word=swordfish-raw >/dev/null
+settle
 check 'a secret is not shown' '["ResponseComplete",null,null,201]' \
     "$(jq -c 'select(.objectRef.resource == "secrets" and .stage == "ResponseComplete" and .verb == "create") | [.stage, .requestObject, .responseObject, .responseStatus.code]' "$log")"
 token=$(kubectl create token default 2>/dev/null || { kubectl create serviceaccount default >/dev/null; kubectl create token default; })
+settle
 has 'its id is' 'JTI=' "$(jq -r 'select(.objectRef.subresource == "token") | .annotations["authentication.kubernetes.io/issued-credential-id"]' "$log")"
 check 'somebody with a token' 200 "$(code anonymous -H 'Audit-ID: robot' -H 'Authorization: Bearer top-secret-token' "$maps")"
 check 'is known by name' '"robot"' "$(events robot .user.username | sort -u)"
 anonymous -H "Authorization: Bearer $token" "$maps" >/dev/null
+settle
 for word in swordfish-raw "$(printf swordfish-raw | base64)" top-secret-token wrong-token "$token" hook-token; do
     check "nowhere is $(echo "$word" | cut -c1-12)" 0 "$(cat "$log" "$dir/a/sampan.log" | grep -cF -e "$word")"
 done
@@ -140,6 +131,7 @@ echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"k":
         "$maps/c?fieldManager=t&force=true" -d @- >/dev/null
 check 'what is applied' '"w"' "$(events apply2 'select(.requestObject) | .requestObject.data.k')"
 kubectl create deployment d --image=i >/dev/null
+settle
 check 'requests have their defaults, answers are not shown' '["Always",null]' \
     "$(jq -c 'select(.objectRef.resource == "deployments" and .verb == "create" and .stage == "ResponseComplete") | [.requestObject.spec.template.spec.restartPolicy, .responseObject]' "$log")"
 ask -o /dev/null -H 'Audit-ID: nodes' "$server/api/v1/nodes"
@@ -168,7 +160,7 @@ check 'who is who' '["admin","zoe","impersonate:user-info","forbid"]' \
 
 # ---- A webhook ----
 
-told() { jq -e "[.items[].auditID] | index(\"$1\")" "$hook/lists" >/dev/null 2>&1; }
+told() { jq -se "[.[].items[].auditID] | index(\"$1\")" "$hook/lists" >/dev/null 2>&1; }
 waits told as
 check 'it gets lists' '["EventList","audit.k8s.io/v1",null]' "$(jq -c '[.kind, .apiVersion, .items[0].kind]' "$hook/lists" | sort -u)"
 check 'at the path of its file' '/audit?all=1' "$(sort -u "$hook/calls")"
@@ -186,6 +178,7 @@ done | while read -r body; do
 done | sed '$d' | curl -sS --max-time 60 -K - >"$dir/codes"
 check 'writes do not wait for it' '150 201' "$(sort "$dir/codes" | uniq -c | sed 's/^ *//')"
 waits is_more 'error_total{plugin="buffered"}' 0
+settle
 check 'the log has all of them' 150 "$(cat "$(dirname "$log")"/* | jq -c 'select(.verb == "create" and .stage == "ResponseComplete" and (.objectRef.name // "" | test("^n[0-9]+$")))' | wc -l)"
 has 'what is lost is told' 'audit events were lost' "$(cat "$dir/a/sampan.log")"
 mode refuses
@@ -229,6 +222,22 @@ ask -o /dev/null -H 'Audit-ID: words' "$server/api/v1/nodes"
 tells() { grep -q -e "$1" "$dir/a/sampan.log"; }
 waits tells 'AUDIT: id="words" stage="ResponseComplete" ip="127.0.0.1" method="list" user="admin"'
 "$sampan" down --data-dir "$dir/a" >/dev/null
+
+# ---- What is too large ----
+
+up --store memory --audit-policy-file "$dir/policy.yaml" --audit-log-path "$dir/short/audit.log" \
+    --audit-log-truncate-enabled --audit-log-truncate-max-event-size 2000 >/dev/null || exit 1
+connect
+log=$dir/short/audit.log maps=$server/api/v1/namespaces/default/configmaps
+printf '{"metadata":{"name":"b"},"data":{"k":"%s"}}' "$(head -c 3000 /dev/zero | tr '\0' x)" |
+    ask -H 'Audit-ID: cut' -H 'Content-Type: application/json' -d @- -o /dev/null "$maps"
+check 'an event is shortened' '["b",null,null,"true"]' \
+    "$(events cut 'select(.stage == "ResponseComplete") | [.objectRef.name, .requestObject, .responseObject, .annotations["audit.k8s.io/truncated"]]')"
+ask -o /dev/null -H 'Audit-ID: lost' "$maps?x=$(head -c 3000 /dev/zero | tr '\0' x)"
+check 'one without objects is lost' '' "$(events lost)"
+check 'which is counted' 2 "$(metric 'error_total{plugin="truncate"}')"
+"$sampan" down --data-dir "$dir/a" >/dev/null
+has 'a rate that is none' 'log-batch-throttle-qps must be a positive number' "$(up --audit-log-batch-throttle-qps 0 2>&1)"
 
 # A log that takes nothing refuses nobody, unless it is strict.
 up --store memory --audit-policy-file "$dir/policy.yaml" --audit-log-path /dev/full >/dev/null || exit 1

@@ -17,8 +17,7 @@ there() {
     sed -n 's/^ *client-key-data: //p' "$dir/b/admin.kubeconfig" | base64 -d >"$dir/admin.key"
 }
 
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 check "an object is created" 201 "$(put one)"
 check "anonymous has no backup" 403 "$(code anonymous "$server/sampan/v1/backup")"
 check "a running one is backed up" 0 "$("$sampan" backup --data-dir "$dir/a" "$dir/hot"; echo $?)"
@@ -33,7 +32,7 @@ check "a stopped one too" 0 "$("$sampan" backup --data-dir "$dir/a" "$dir/cold";
 
 check "restored" 0 "$("$sampan" restore --data-dir "$dir/b" "$dir/hot"; echo $?)"
 check "not over objects" 1 "$("$sampan" restore --data-dir "$dir/b" "$dir/hot" 2>/dev/null; echo $?)"
-"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
+"$sampan" up --api-only --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
 there
 check "what was there then" "$one" "$(get one)"
 has "what came later is not" '"reason":"NotFound"' "$(get two)"
@@ -59,7 +58,7 @@ has "and an old list" '"reason":"Expired"' \
 
 rm -rf "$dir/b"
 check "the later one" 0 "$("$sampan" restore --data-dir "$dir/b" "$dir/cold"; echo $?)"
-"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
+"$sampan" up --api-only --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
 there
 check "has both" "$one$two" "$(get one)$(get two)"
 "$sampan" down --data-dir "$dir/b" >/dev/null
@@ -76,7 +75,7 @@ check "a damaged one is refused" 1 "$("$sampan" restore --data-dir "$dir/b" "$di
 has "and says what is damaged" "configmaps/default/two" "$(cat "$dir/said")"
 check "unless that may be left out" 0 "$("$sampan" restore --skip-damaged --data-dir "$dir/b" "$dir/cold" 2>"$dir/said"; echo $?)"
 has "which is named" "left out /registry/configmaps/default/two" "$(cat "$dir/said")"
-"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
+"$sampan" up --api-only --data-dir "$dir/b" --listen 127.0.0.1:0 --detach >/dev/null
 there
 check "and the rest is there" "$one" "$(get one)"
 

@@ -5,8 +5,7 @@ set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
 
-up --verbose >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve --verbose
 pid=$(head -n 1 "$dir/a/sampan.pid")
 peak() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status"; }
 "$2" --server "$server" --ca "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key"

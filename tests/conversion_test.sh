@@ -4,27 +4,11 @@
 set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
-for tool in python3 openssl jq; do
-    command -v $tool >/dev/null || { skip "there is no $tool"; exit 77; }
-done
-
-hook=$dir/hook
-mkdir "$hook"
-stop_hook() { [ -z "${hook_pid:-}" ] || kill "$hook_pid" 2>/dev/null; }
-trap 'stop_hook; "$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
+needs python3 openssl jq
+. "$(dirname "$0")/hook.sh"
 
 # ---- Tools ----
 
-# waits COMMAND... - until it succeeds; the time only guards against hanging.
-waits() {
-    for _ in $(seq 400); do
-        "$@" && return
-        sleep 0.05
-    done
-    echo "FAILED: waited in vain for: $*"
-    failed=$((failed + 1))
-    return 1
-}
 # The webhook reads the mode at any time: it must never see a file that is still empty.
 mode() { echo "$1" >"$hook/mode.new" && mv "$hook/mode.new" "$hook/mode"; }
 calls() { cat "$hook/calls" 2>/dev/null; }
@@ -63,21 +47,9 @@ watch() {
 }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-make_certificates() {
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
-        -subj /CN=hook-ca -keyout "$hook/ca.key" -out "$hook/ca.crt" 2>/dev/null
-    openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=hook \
-        -keyout "$hook/hook.key" -out "$hook/hook.csr" 2>/dev/null
-    echo 'subjectAltName=IP:127.0.0.1,DNS:hook.default.svc' >"$hook/names"
-    openssl x509 -req -in "$hook/hook.csr" -CA "$hook/ca.crt" -CAkey "$hook/ca.key" -days 2 \
-        -CAcreateserial -extfile "$hook/names" -out "$hook/hook.crt" 2>/dev/null
-}
-
 start_hook() {
     make_certificates
-    python3 "$(dirname "$0")/webhooks/convert.py" "$hook" &
-    hook_pid=$!
-    waits test -s "$hook/port"
+    run_hook convert.py
     port=$(cat "$hook/port")
     ca=$(base64 -w0 <"$hook/ca.crt")
 }
@@ -281,12 +253,15 @@ stuck_ends() {
 # A webhook that fails: what it does, and what is said of it.
 says() {
     mode "$1"
-    has "$1" "$2" "$(get v2 one | field '"\(.code) \(.message)"')"
+    said=$(get v2 one | field '"\(.code) \(.message)"')
+    has "$1, as upstream says it" "500 Internal error occurred: StorageError: corrupt object, Code: 7, \
+Key: /$group/gauges/default/one, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=" "$said"
+    has "$1" ": $2" "$said"
     mode ''
 }
 failures() {
     define v1 "$(by_url /failing)"
-    f="500 conversion webhook for $group/v1, Kind=Gauge"
+    f="conversion webhook for $group/v1, Kind=Gauge"
     says status-500 "$f failed: an error on the server (\"out of \\\"order\\\"\") has prevented the request from succeeding"
     says status-404 "$f failed: the server could not find the requested resource"
     says status-object "$f failed: go away"
@@ -298,11 +273,11 @@ failures() {
     says refuses-silently "$f failed: response.result.status was 'Failure', not 'Success'"
     says no-response "$f failed: no response provided"
     says other-request "$f failed: expected response.uid=\""
-    says other-review "$f failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=AdmissionReview"
+    says other-review "$f failed: no kind \"AdmissionReview\" is registered for version \"apiextensions.k8s.io/v1\" in scheme \"k8s.io/apiserver/pkg/util/webhook/client.go:74\""
     says fewer "$f returned 0 objects, expected 1"
     says wrong-kind "$f returned invalid object at index 0: invalid kind (expected Gauge, received Other)"
     says wrong-version "$f returned invalid object at index 0: invalid groupVersion (expected $group/v2, received x.test/v9)"
-    says no-kind "500 Object 'Kind' is missing in '{"
+    says no-kind "Object 'Kind' is missing in '{"
     says renamed "$f returned invalid object: must have the same name: one != other"
     says other-uid "$f returned invalid object: must have the same UID: "
     says no-metadata "$f returned invalid object: must have the same name: one != "
@@ -417,7 +392,7 @@ by_service() {
     send POST "$services" '{"metadata":{"name":"hook"},"spec":{"clusterIP":"None","ports":[{"name":"other","port":443},{"name":"tls","port":444}]}}' >/dev/null
     has "no such port" "${where}no service port 8443 found for service \"hook\"" "$(get v2 one | field .message)"
     send PATCH "$services/hook" '{"spec":{"ports":[{"name":"tls","port":8443}]}}' merge-patch+json >/dev/null
-    has "no endpoints" "${where}no endpoints available for service \"hook\"" "$(get v2 one | field .message)"
+    has "no endpoints" "${where}cannot route to service with ClusterIP \"None\"" "$(get v2 one | field .message)"
     [ -n "$address" ] || { skip "endpoints: the machine has no address of its own"; return; }
     send POST "$server/api/v1/namespaces/default/endpoints" \
         "{\"metadata\":{\"name\":\"hook\"},\"subsets\":[{\"addresses\":[{\"ip\":\"$address\"}],\"ports\":[{\"name\":\"tls\",\"port\":1}]}]}" >/dev/null

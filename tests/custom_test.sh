@@ -6,17 +6,8 @@ set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
 
-k() { "$kubectl" --kubeconfig "$dir/a/admin.kubeconfig" --cache-dir "$dir/cache" "$@" 2>&1; }
 # Tables without what differs from run to run: ages, and the width of columns.
 table() { k "$@" | sed -E 's/ +/ /g; s/ ([0-9]+[smh])+( |$)/ AGE\2/g; s/ +$//'; }
-# waits COMMAND... - until it succeeds; the time only guards against hanging.
-waits() {
-    for _ in $(seq 100); do
-        "$@" && return
-        sleep 0.1
-    done
-    return 1
-}
 # tells FILE TEXT - whether it is there
 tells() { grep -q -e "$2" "$1"; }
 # sets NAME JSON - of a fleet's status, as its controller would
@@ -339,7 +330,7 @@ suite() {
     kubectl=$1
     minor=$("$kubectl" version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p' | head -n 1)
     v="1.$minor"
-    up --store memory --api-versions all >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+    up --store memory --api-versions all >/dev/null || give_up
     connect
     classic
     created
@@ -349,20 +340,9 @@ suite() {
     watched
     deleted
     explained
-    "$sampan" down --data-dir "$dir/a" >/dev/null
-    check "$v no sanitizer complains" "" "$(grep -A 20 Sanitizer: "$dir/a/sampan.log")"
-    rm -rf "$dir/a" "$dir/cache"
-    echo "kubectl 1.$minor: done"
+    end_suite
 }
 
 write_files
 shift
-[ $# -gt 0 ] || set -- kubectl ${SAMPAN_KUBECTL:+"$SAMPAN_KUBECTL"}
-found=0
-for candidate; do
-    command -v "$candidate" >/dev/null 2>&1 || { skip "there is no $candidate"; continue; }
-    found=1
-    suite "$candidate"
-done
-[ $found = 1 ] || exit 77
-finish
+each_kubectl "$@"

@@ -22,8 +22,7 @@ flip() {
 metric() { admin "$server/metrics" | sed -n 's/^sampan_store_damaged_objects //p'; }
 check_data() { "$sampan" check --data-dir "$dir/a" "$@" >"$dir/said" 2>&1; echo $?; }
 
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 for name in one two three; do check "$name is made" 201 "$(put $name)"; done
 has "a running one is not checked" "stop it first" "$(check_data; cat "$dir/said")"
 down
@@ -64,7 +63,8 @@ has "what cannot is" '"status":"Success","details":{"name":"two","kind":"ConfigM
 wait $watch
 check "a watch of it ends" 0 $?
 has "with an error" '"type":"ERROR"' "$(tail -n 1 "$dir/watch")"
-check "and does not pass over it" "" "$(grep DELETED "$dir/watch")"
+has "that says why" '"message":"saw a DELETED event, but object data is corrupt' "$(tail -n 1 "$dir/watch")"
+check "and does not pass over it" "" "$(grep '"type":"DELETED"' "$dir/watch")"
 has "it is gone" '"reason":"NotFound"' "$(get two)"
 check "lists work again" 200 "$(code admin "$server/$maps")"
 check "the name is free" 201 "$(put two)"

@@ -5,7 +5,7 @@ set -u
 sampan=$1
 fake=$2
 . "$(dirname "$0")/common.sh"
-trap 'kill $kms 2>/dev/null; "$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
+at_end='kill $kms 2>/dev/null'
 secrets=api/v1/namespaces/default/secrets
 config=$dir/encryption.yaml
 
@@ -16,7 +16,7 @@ start_kms() {
     i=0
     while ! grep -q ready "$dir/kms.said" && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done
 }
-up_with() { up --encryption-provider-config "$config" "$@" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }; connect; }
+up_with() { up --encryption-provider-config "$config" "$@" >/dev/null || give_up; connect; }
 down() { "$sampan" down --data-dir "$dir/a" >/dev/null; }
 put_secret() {
     code admin -X POST -H 'Content-Type: application/json' "$server/$secrets" \
@@ -47,8 +47,7 @@ resources:
   - kms: {apiVersion: v2, name: fake, endpoint: "unix://$dir/kms.sock", timeout: 2s}
   - identity: {}
 END
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 check "without a configuration there is no check" 404 "$(health)"
 check "a secret before" 201 "$(put_secret before)"
 down

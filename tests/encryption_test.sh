@@ -21,7 +21,7 @@ configure() {
     mv "$config.new" "$config"
 }
 with_key() { printf '%s: {keys: [{name: %s, secret: %s}]}' "$1" "$2" "$3"; }
-up_with() { up --encryption-provider-config "$config" "$@" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }; connect; }
+up_with() { up --encryption-provider-config "$config" "$@" >/dev/null || give_up; connect; }
 down() { "$sampan" down --data-dir "$dir/a" >/dev/null; }
 post() { code admin -X POST -H 'Content-Type: application/json' "$server/$1" -d "$2"; }
 put_secret() { post "$secrets" "{\"metadata\":{\"name\":\"$1\"},\"stringData\":{\"k\":\"plain-$1\"}}"; }
@@ -56,8 +56,7 @@ has "nor with a short key" 'resources[0].providers[0].aesgcm.keys[0].secret: Inv
     "$(up --encryption-provider-config "$config" 2>&1; cat "$dir/a/sampan.log")"
 
 # Before.
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 check "a secret before" 201 "$(put_secret before)"
 check "a configmap" 201 "$(post api/v1/namespaces/default/configmaps '{"metadata":{"name":"one"},"data":{"k":"plain-map"}}')"
 down
@@ -109,7 +108,7 @@ check "and cannot be found" 0 "$(files_with plain-widget)"
 check "a backup has sealed ones only" 0 "$(grep -ca "$(base64_of plain-before)" "$dir/backup")"
 down
 "$sampan" restore --data-dir "$dir/b" "$dir/backup" >/dev/null
-"$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach --encryption-provider-config "$config" >/dev/null
+"$sampan" up --api-only --data-dir "$dir/b" --listen 127.0.0.1:0 --detach --encryption-provider-config "$config" >/dev/null
 restored() { # its own authority and address
     of=$dir/b/admin.kubeconfig
     for part in certificate-authority client-certificate client-key; do
@@ -174,6 +173,7 @@ configure '[secrets, widgets.example.com, roles.rbac.authorization.k8s.io]' \
     "$(with_key aescbc one "$key_one")" 'identity: {}'
 up_with
 check "one more" 201 "$(put_secret lost)"
+lost=$(rv lost)
 down
 configure '[secrets, widgets.example.com, roles.rbac.authorization.k8s.io]' \
     "$(with_key aesgcm three "$key_one")" "$(with_key secretbox two "$key_two")" \
@@ -188,7 +188,12 @@ check "new ones are made" 201 "$(put_secret fourth)"
 check "another kind is listed" 200 "$(code admin "$server/api/v1/namespaces/default/configmaps")"
 check "an update fails" 500 "$(code admin -X PUT -H 'Content-Type: application/json' "$server/$secrets/lost" -d '{"metadata":{"name":"lost"}}')"
 check "it is no damage" 0 "$(admin "$server/metrics" | sed -n 's/^sampan_store_damaged_objects //p')"
+watched() { admin "$server/$secrets?watch=1&resourceVersion=$1" | tail -n 1 | jq -c '[.type, .object.code, .object.reason, .object.message]'; }
+fault='data from the storage is not transformable revision=0: cipher: message authentication failed'
+check "a watch ends at it" "[\"ERROR\",500,\"InternalError\",\"Internal error occurred: $fault\"]" "$(watched $((lost - 1)))"
+fourth=$(rv fourth)
 check "it can be deleted unread" 200 "$(code admin -X DELETE "$server/$secrets/lost?ignoreStoreReadErrorWithClusterBreakingPotential=true")"
+check "a watch ends at that, too" "[\"ERROR\",500,\"StoreReadError\",\"saw a DELETED event, but object data is corrupt - $fault\"]" "$(watched "$fourth")"
 check "then a list works" 200 "$(code admin "$server/$secrets")"
 down
 check "check needs no key" 0 "$("$sampan" check --data-dir "$dir/a" >"$dir/said" 2>&1; echo $?)"

@@ -3,32 +3,10 @@
 # folder, own port.
 set -u
 sampan=$1
-command -v kubectl >/dev/null 2>&1 || { echo "skipped: kubectl is not installed"; exit 77; }
-dir=$(mktemp -d "${TMPDIR:-/tmp}/sampan-explain.XXXXXX")
-trap '"$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
-passed=0
-failed=0
-
-# has NAME WANTED TEXT
-has() {
-    case $3 in
-    *"$2"*) passed=$((passed + 1)) ;;
-    *) failed=$((failed + 1)); printf 'FAILED %s\n  no "%s" in: %s\n' "$1" "$2" "$3" ;;
-    esac
-}
+. "$(dirname "$0")/common.sh"
+needs kubectl
 tab=$(printf '\t')
-k() { kubectl --kubeconfig "$dir/a/admin.kubeconfig" --cache-dir "$dir/cache" "$@" 2>&1; }
-from_kubeconfig() { sed -n "s/^ *$1: //p" "$dir/a/admin.kubeconfig"; }
-admin() {
-    curl -sS --max-time 10 --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" "$@"
-}
-
-"$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --detach >/dev/null ||
-    { cat "$dir/a/sampan.log"; exit 1; }
-server=$(from_kubeconfig server)
-from_kubeconfig certificate-authority-data | base64 -d >"$dir/ca.crt"
-from_kubeconfig client-certificate-data | base64 -d >"$dir/admin.crt"
-from_kubeconfig client-key-data | base64 -d >"$dir/admin.key"
+serve
 
 # Before 1.27 kubectl read the second version of OpenAPI only, and named no types.
 if kubectl explain --help | grep -q plaintext-openapiv2; then
@@ -77,5 +55,4 @@ if command -v curl >/dev/null 2>&1; then
         "$(admin -o /dev/null -w '%{http_code}' "$server/openapi/v3/apis/apps/v9")"
     has "a wrong method" 405 "$(admin -o /dev/null -w '%{http_code}' -X POST "$server/openapi/v2")"
 fi
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -6,16 +6,8 @@ set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
 
-k() { "$kubectl" --kubeconfig "$dir/a/admin.kubeconfig" --cache-dir "$dir/cache" "$@" 2>&1; }
 # Tables without what differs from run to run: ages, and the width of columns.
 table() { k "$@" | sed -E 's/ +/ /g; s/ ([0-9]+[smh])+( |$)/ AGE\2/g; s/ +$//'; }
-# waits COMMAND... - until it succeeds; the time only guards against hanging.
-waits() {
-    for _ in $(seq 100); do
-        "$@" && return
-        sleep 0.1
-    done
-}
 
 write_files() {
     cat >"$dir/shop.yaml" <<'EOF'
@@ -452,19 +444,8 @@ suite() {
     patches
     deletes
     check "$v the server is still there" 0 "$("$sampan" status --data-dir "$dir/a" >/dev/null; echo $?)"
-    "$sampan" down --data-dir "$dir/a" >/dev/null
-    check "$v no sanitizer complains" "" "$(grep -A 20 Sanitizer: "$dir/a/sampan.log")"
-    rm -rf "$dir/a" "$dir/cache"
-    echo "kubectl 1.$minor: done"
+    end_suite
 }
 
 shift
-[ $# -gt 0 ] || set -- kubectl ${SAMPAN_KUBECTL:+"$SAMPAN_KUBECTL"}
-found=0
-for candidate; do
-    command -v "$candidate" >/dev/null 2>&1 || { skip "there is no $candidate"; continue; }
-    found=1
-    suite "$candidate"
-done
-[ $found = 1 ] || exit 77
-finish
+each_kubectl "$@"

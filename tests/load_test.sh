@@ -5,34 +5,10 @@
 set -u
 sampan=$1
 load=$2
-dir=$(mktemp -d "${TMPDIR:-/tmp}/sampan-load.XXXXXX")
-trap '"$sampan" down --data-dir "$dir/a" >/dev/null 2>&1; rm -rf "$dir"' EXIT
-passed=0
-failed=0
-
-# check NAME EXPECTED ACTUAL
-check() {
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %s\n  expected: %s\n  got:      %s\n' "$1" "$2" "$3"
-        cat "$dir/out" "$dir/err" 2>/dev/null
-    fi
-}
-
-"$sampan" up --data-dir "$dir/a" --listen 127.0.0.1:0 --detach >/dev/null ||
-    { echo "it does not start"; cat "$dir/a/sampan.log"; exit 1; }
+. "$(dirname "$0")/common.sh"
+serve
 config=$dir/a/admin.kubeconfig
-from_kubeconfig() { sed -n "s/^ *$1: //p" "$config"; }
-server=$(from_kubeconfig server)
-from_kubeconfig certificate-authority-data | base64 -d >"$dir/ca.crt"
-from_kubeconfig client-certificate-data | base64 -d >"$dir/admin.crt"
-from_kubeconfig client-key-data | base64 -d >"$dir/admin.key"
-api() {
-    curl -sS --max-time 20 --cacert "$dir/ca.crt" --cert "$dir/admin.crt" --key "$dir/admin.key" \
-        "$server$1"
-}
+api() { admin "$server$1"; }
 status() { api "$1" | sed -n 's/.*"code": *\([0-9]*\).*/\1/p'; }
 names() { api "$1" | grep -o '"name": *"[a-z]-[^"]*"' | sort -u | wc -l; }
 
@@ -105,5 +81,4 @@ check "a server that is not on loopback: why" 1 "$(grep -c 'not on loopback' "$d
 "$load" nothing 2>/dev/null
 check "an unknown scenario" 2 $?
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -32,8 +32,7 @@ addresses() {
 }
 doubled() { "$1" | uniq -d | wc -l; }
 
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 check "the API has the first address" '"clusterIP":"10.0.0.1"' "$(ips)"
 check "two hundred at once" "200 201" "$(many s 200 | sort | uniq -c | sed 's/^ *//')"
 check "all of them are there" 201 "$(ips | wc -l)"
@@ -50,8 +49,7 @@ kill -9 "$(head -1 "$dir/a/sampan.pid")"
 wait
 acknowledged=$(grep -c 201 "$dir/codes")
 has "some were made before it was killed" 201 "$(cat "$dir/codes")"
-up >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
-connect
+serve
 check "nothing that was acknowledged is lost" 1 "$(($(ips | wc -l) >= 201 + acknowledged))"
 check "addresses after a crash" 0 "$(doubled ips)"
 check "node ports after a crash" 0 "$(doubled ports)"

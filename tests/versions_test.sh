@@ -276,8 +276,7 @@ older='application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList
 
 # with KUBECTL: what people see of all that.
 with() {
-    k() { "$kubectl" --kubeconfig "$dir/a/admin.kubeconfig" --cache-dir "$dir/cache" "$@" 2>&1; }
-    kubectl=$1
+        kubectl=$1
     v="$1:"
     cat >"$dir/old.yaml" <<'END'
 apiVersion: extensions/v1beta1
@@ -319,7 +318,7 @@ END
 }
 
 start() {
-    up --store memory "$@" >/dev/null || { cat "$dir/a/sampan.log"; exit 1; }
+    up --store memory "$@" >/dev/null || give_up
     connect
 }
 

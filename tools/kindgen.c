@@ -19,15 +19,12 @@
 
 #include "base/banned.h"
 
-struct kinds kinds;
-
 int main(int argc, char **argv)
 {
     if (argc < 3) {
         fputs("Usage: kindgen OUT FILE...\n", stderr);
         return 2;
     }
-    arena_init(&kinds.arena);
     kinds_read(argc - 2, argv + 2);
 
     FILE *out = fopen(argv[1], "we");
@@ -37,7 +34,6 @@ int main(int argc, char **argv)
     }
     kinds_write(out);
     int bad = ferror(out) | fclose(out);
-    map_done(&kinds.types_by_key);
-    arena_done(&kinds.arena);
+    kinds_done();
     return bad ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static FILE *out;
@@ -54,7 +55,7 @@ static struct str c_array(const char *type, struct str rows)
     return *name;
 }
 
-static struct str c_words(struct words w)
+static struct str c_words(struct kinds_words w)
 {
     autobuf rows = { 0 };
     for (size_t i = 0; i < w.n; i++)
@@ -103,7 +104,7 @@ static struct str c_value(const struct value *v)
     }
 }
 
-static struct str c_default(const struct field *f)
+static struct str c_default(const struct kinds_field *f)
 {
     if (!f->has_default)
         return STR("0");
@@ -111,25 +112,25 @@ static struct str c_default(const struct field *f)
                                                 STR_ARG(c_value(&f->default_value))));
 }
 
-static bool is_filled(const struct field *f)
+static bool is_filled(const struct kinds_field *f)
 {
     return f->is_filled;
 }
 
-static bool is_below(const struct field *f)
+static bool is_below(const struct kinds_field *f)
 {
-    const struct type *inner =
+    const struct kinds_type *inner =
         f->scalar == KIND_STRUCT ? map_get(&kinds.types_by_key, f->ref) : NULL;
     return f->flags & KIND_MILLI || (inner && inner->has_defaults);
 }
 
-static struct str c_chosen(const struct type *t, bool (*is_chosen)(const struct field *),
-                           size_t *ret_n)
+static struct str c_chosen(const struct kinds_type *t,
+                           bool (*is_chosen)(const struct kinds_field *), size_t *ret_n)
 {
     autobuf rows = { 0 };
     size_t i = 0;
     *ret_n = 0;
-    for (const struct field *f = t->fields; f; f = f->next, i++)
+    for (const struct kinds_field *f = t->fields; f; f = f->next, i++)
         if (is_chosen(f)) {
             buf_printf(&rows, "    %zu,\n", i);
             ++*ret_n;
@@ -137,7 +138,7 @@ static struct str c_chosen(const struct type *t, bool (*is_chosen)(const struct 
     return c_array("uint16_t", copy(&rows));
 }
 
-static struct str c_defaults(const struct type *t)
+static struct str c_defaults(const struct kinds_type *t)
 {
     if (!t->has_defaults)
         return STR("0");
@@ -155,14 +156,14 @@ static struct str c_defaults(const struct type *t)
 
 static struct str c_type(struct str key)
 {
-    const struct type *t = map_get(&kinds.types_by_key, key);
+    const struct kinds_type *t = map_get(&kinds.types_by_key, key);
     assert(t); /* the reader has looked */
     return arena_printf(&kinds.arena, "&kind_types[%zu]", t->id);
 }
 
 /* ---- Types ---- */
 
-static void add_field(struct buf *rows, const struct field *f)
+static void add_field(struct buf *rows, const struct kinds_field *f)
 {
     buf_printf(rows, "    { " STR_FMT ", %d, %d, %d, %d, %u, %zu, %zu, ", STR_ARG(c_str(f->name)),
                (int)f->number, (int)f->scalar, (int)f->shape, (int)f->merge, f->flags,
@@ -176,28 +177,28 @@ static void add_field(struct buf *rows, const struct field *f)
         c_str_or_none(f->gate),
         c_str_or_none(f->go_type),
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
     buf_str_add(rows, STR("},\n"));
 }
 
-static struct str c_fields(const struct type *t)
+static struct str c_fields(const struct kinds_type *t)
 {
     autobuf rows = { 0 };
-    for (const struct field *f = t->fields; f; f = f->next)
+    for (const struct kinds_field *f = t->fields; f; f = f->next)
         add_field(&rows, f);
     return c_array("struct kind_field", copy(&rows));
 }
 
-static struct field *field_at(const struct type *t, size_t i)
+static struct kinds_field *field_at(const struct kinds_type *t, size_t i)
 {
-    struct field *f = t->fields;
+    struct kinds_field *f = t->fields;
     while (i--)
         f = f->next;
     return f;
 }
 
-static const struct type *sorting;
+static const struct kinds_type *sorting;
 
 static int by_name(const void *a, const void *b)
 {
@@ -212,7 +213,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static struct str c_order(const struct type *t, bool numbered,
+static struct str c_order(const struct kinds_type *t, bool numbered,
                           int (*cmp)(const void *, const void *))
 {
     uint16_t *order = arena_array(&kinds.arena, uint16_t, t->n_fields + 1);
@@ -228,10 +229,10 @@ static struct str c_order(const struct type *t, bool numbered,
     return c_array("uint16_t", copy(&rows));
 }
 
-static struct str c_unions(const struct type *t)
+static struct str c_unions(const struct kinds_type *t)
 {
     autobuf rows = { 0 };
-    for (const struct union_row *u = t->unions; u; u = u->next)
+    for (const struct kinds_union *u = t->unions; u; u = u->next)
         buf_printf(&rows, "    { " STR_FMT ", " STR_FMT ", %zu },\n",
                    STR_ARG(c_str(u->discriminator)), STR_ARG(c_words(u->members)),
                    u->members.n / 2);
@@ -244,10 +245,10 @@ static struct str api_group(struct str group)
     return str_eq(group, STR("core")) ? STR("") : group;
 }
 
-static void add_type(struct buf *rows, const struct type *t)
+static void add_type(struct buf *rows, const struct kinds_type *t)
 {
     size_t numbers = 0;
-    for (const struct field *f = t->fields; f; f = f->next)
+    for (const struct kinds_field *f = t->fields; f; f = f->next)
         numbers += f->number != 0;
     struct str parts[] = {
         c_str(t->name),
@@ -260,7 +261,7 @@ static void add_type(struct buf *rows, const struct type *t)
         c_defaults(t),
     };
     buf_str_add(rows, STR("    { "));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
     buf_printf(rows, "%zu, %zu, %zu, %u, %d },\n", t->n_fields, numbers, t->n_unions, t->flags,
                (int)t->form);
@@ -268,7 +269,8 @@ static void add_type(struct buf *rows, const struct type *t)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct type *x = *(struct type *const *)a, *y = *(struct type *const *)b;
+    const struct kinds_type *x = *(struct kinds_type *const *)a,
+                            *y = *(struct kinds_type *const *)b;
     int c = str_cmp(api_group(x->group), api_group(y->group));
     if (!c)
         c = str_cmp(x->version, y->version);
@@ -277,9 +279,9 @@ static int by_key(const void *a, const void *b)
 
 static void put_types(void)
 {
-    struct type **sorted = arena_array(&kinds.arena, struct type *, kinds.n_types);
+    struct kinds_type **sorted = arena_array(&kinds.arena, struct kinds_type *, kinds.n_types);
     size_t n = 0;
-    for (struct type *t = kinds.types; t; t = t->next)
+    for (struct kinds_type *t = kinds.types; t; t = t->next)
         sorted[n++] = t;
     qsort(sorted, n, sizeof(*sorted), by_key);
     for (size_t i = 0; i < n; i++)
@@ -311,7 +313,7 @@ static void add_column(struct buf *rows, struct str text, bool wide)
                alone || wide);
 }
 
-static struct str c_columns(const struct resource *r, size_t *ret_n)
+static struct str c_columns(const struct kinds_resource *r, size_t *ret_n)
 {
     autobuf rows = { 0 };
     bool wide = false;
@@ -327,16 +329,16 @@ static struct str c_columns(const struct resource *r, size_t *ret_n)
     return c_array("struct kind_column", copy(&rows));
 }
 
-static struct str c_subs(const struct resource *r)
+static struct str c_subs(const struct kinds_resource *r)
 {
     autobuf rows = { 0 };
-    for (const struct sub *s = r->subs; s; s = s->next)
+    for (const struct kinds_sub *s = r->subs; s; s = s->next)
         buf_printf(&rows, "    { " STR_FMT ", " STR_FMT ", %u },\n", STR_ARG(c_str(s->name)),
                    STR_ARG(c_type(s->ref)), s->verbs);
     return c_array("struct kind_subresource", copy(&rows));
 }
 
-static void add_resource(struct buf *rows, const struct resource *r)
+static void add_resource(struct buf *rows, const struct kinds_resource *r)
 {
     size_t n_columns;
     struct str list = arena_printf(&kinds.arena, STR_FMT "List", STR_ARG(r->ref));
@@ -362,12 +364,12 @@ static void add_resource(struct buf *rows, const struct resource *r)
         c_str_or_none(r->deprecation),
     };
     buf_str_add(rows, STR("    { "));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         buf_printf(rows, STR_FMT ", ", STR_ARG(names[i]));
     buf_printf(rows, "%d, %u, %zu, %zu, %zu, %zu, %zu, %zu, ", r->namespaced, r->verbs,
                r->short_names.n, r->categories.n, n_columns, r->n_subs, r->selectors.n,
                r->aliases.n / 2);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         buf_printf(rows, STR_FMT ", ", STR_ARG(parts[i]));
     buf_str_add(rows, STR("},\n"));
 }
@@ -376,9 +378,9 @@ static void put_resources(void)
 {
     autobuf rows = { 0 };
     size_t n = 0;
-    for (struct resource *r = kinds.resources; r; r = r->next)
+    for (struct kinds_resource *r = kinds.resources; r; r = r->next)
         r->id = n++;
-    for (const struct resource *r = kinds.resources; r; r = r->next)
+    for (const struct kinds_resource *r = kinds.resources; r; r = r->next)
         add_resource(&rows, r);
     fprintf(out, "static const struct kind_resource all_resources[] = {\n" STR_FMT "};\n\n",
             STR_ARG(buf_str(&rows)));
@@ -389,8 +391,8 @@ static void put_versions(void)
 {
     size_t first = 0, n_versions = 0;
     fputs("const struct kind_version kind_versions[] = {\n", out);
-    for (const struct resource *r = kinds.resources; r; n_versions++) {
-        const struct resource *end = r;
+    for (const struct kinds_resource *r = kinds.resources; r; n_versions++) {
+        const struct kinds_resource *end = r;
         size_t n = 0;
         for (; end && str_eq(end->group, r->group) && str_eq(end->version, r->version); n++)
             end = end->next;

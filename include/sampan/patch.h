@@ -18,18 +18,11 @@
  * Where there is no memory left the process ends. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <sampan/base.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Text that is lent: a pointer and a length. */
-struct spn_text {
-    const char *p;
-    size_t n;
-};
 
 /* What functions return on failure. */
 enum spn_patch_error {
@@ -47,23 +40,24 @@ enum spn_patch_type {
 };
 
 /* The document with the patch applied. */
-int spn_patch_apply(enum spn_patch_type type, struct spn_text doc, struct spn_text patch,
-                    char **ret, char **ret_why);
+SPN_API int spn_patch_apply(enum spn_patch_type type, struct spn_text doc, struct spn_text patch,
+                            char **ret, char **ret_why);
 
 /* The merge patch that turns `from` into `to`; `{}` if they are equal. */
-int spn_patch_merge(struct spn_text from, struct spn_text to, char **ret, char **ret_why);
+SPN_API int spn_patch_merge(struct spn_text from, struct spn_text to, char **ret, char **ret_why);
 
 /* The strategic merge patch that turns `original` into `modified`; `{}` if there is nothing to
  * do. */
-int spn_patch_two_way(struct spn_text original, struct spn_text modified, char **ret,
-                      char **ret_why);
+SPN_API int spn_patch_two_way(struct spn_text original, struct spn_text modified, char **ret,
+                              char **ret_why);
 
 /* The strategic merge patch that brings `current` to `modified`, deleting only what `original` had
  * and `modified` has not: what `kubectl apply` sends, `original` being the configuration that was
  * applied last. Without `overwrite` a field that somebody else has changed meanwhile is
  * SPN_PATCH_CONFLICT. */
-int spn_patch_three_way(struct spn_text original, struct spn_text modified, struct spn_text current,
-                        bool overwrite, char **ret, char **ret_why);
+SPN_API int spn_patch_three_way(struct spn_text original, struct spn_text modified,
+                                struct spn_text current, bool overwrite, char **ret,
+                                char **ret_why);
 
 /* Server-side apply, as the server does it. */
 struct spn_apply {
@@ -76,8 +70,8 @@ struct spn_apply {
 /* The object that `config` makes of `live` (a NULL pointer: there is none yet), with
  * metadata.managedFields and without defaults. SPN_PATCH_CONFLICT names the fields that others
  * own. */
-int spn_patch_apply_config(const struct spn_apply *how, struct spn_text live,
-                           struct spn_text config, char **ret, char **ret_why);
+SPN_API int spn_patch_apply_config(const struct spn_apply *how, struct spn_text live,
+                                   struct spn_text config, char **ret, char **ret_why);
 
 #ifdef __cplusplus
 }

@@ -57,12 +57,26 @@ static void pods(void **state)
           "{'spec':{'runtimeClassName':'kata','priorityClassName':'usual','priority':7," PATIENCE
           ",'overhead':{'cpu':'250m'},'nodeSelector':{'kata':'yes'}}}",
           NULL },
+        { "", "pods", "{'metadata':{'name':'p'},'spec':{'runtimeClassName':''}}", NULL, NULL,
+          "resource name may not be empty" },
         { "", "pods", "{'metadata':{'name':'p'},'spec':{'runtimeClassName':'none'}}", NULL, NULL,
           FORBIDDEN("pods \"p\"") "pod rejected: RuntimeClass \"none\" not found" },
-        { "", "pods", "{'metadata':{},'spec':{'nodeName':'n1'," PATIENCE "}}", "{'spec':{}}",
-          "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}},'spec':{'nodeName':"
-          "'n1'," PATIENCE "}}",
+        /* The labels of a node come with the node, and may be changed later. */
+        { "", "pods", "{'metadata':{},'spec':{'nodeName':'n1','priorityClassName':'high'}}", NULL,
+          "{'metadata':{'labels':{'topology.kubernetes.io/zone':'z'}},'spec':{'nodeName':'n1',"
+          "'priorityClassName':'high','priority':1000,'preemptionPolicy':'Never'," PATIENCE "}}",
           NULL },
+        { "", "pods", "{'metadata':{},'spec':{'nodeName':'n1'," PATIENCE "}}", "{'spec':{}}", NULL,
+          NULL },
+        /* The overhead is that of the class, or none. */
+        { "", "pods",
+          "{'metadata':{'name':'p'},'spec':{'runtimeClassName':'kata','overhead':{'cpu':'1'}}}",
+          NULL, NULL,
+          FORBIDDEN("pods \"p\"") "pod rejected: Pod's Overhead doesn't match RuntimeClass's "
+                                  "defined Overhead" },
+        { "", "pods", "{'metadata':{'name':'p'},'spec':{'overhead':{'cpu':'1'}}}", NULL, NULL,
+          FORBIDDEN("pods \"p\"") "pod rejected: Pod Overhead set without corresponding "
+                                  "RuntimeClass defined Overhead" },
     };
     SUITE_CHECK(&cluster, rows);
 }
@@ -123,6 +137,12 @@ static void claims_grow(void **state)
           FORBIDDEN("persistentvolumeclaims \"c\"") "only dynamically provisioned pvc can be "
                                                     "resized and the storageclass that provisions "
                                                     "the pvc must support resize" },
+        /* A claim that changes its class at the same time does not grow. */
+        { "", "persistentvolumeclaims", CLAIM("grows", "2Gi", "Bound"), CLAIM("", "1Gi", "Bound"),
+          NULL,
+          FORBIDDEN("persistentvolumeclaims \"c\"") "only dynamically provisioned pvc can be "
+                                                    "resized and the storageclass that provisions "
+                                                    "the pvc must support resize" },
         { "", "persistentvolumeclaims", CLAIM("grows", "2Gi", "Pending"),
           CLAIM("grows", "1Gi", "Pending"), NULL,
           FORBIDDEN("persistentvolumeclaims \"c\"") "Only bound persistent volume claims can be "
@@ -165,7 +185,7 @@ static void choice(void **state)
     assert_int_equal(admission_choose(&some.choice, STR("RuntimeClass,None"), true, &err),
                      -ERR_INVALID);
     assert_true(str_starts(err.msg, STR("there is no admission plugin 'None'; there are "
-                                        "ServiceAccount, NodeRestriction, ")));
+                                        "AlwaysAdmit, NamespaceAutoProvision, ")));
     err_clear(&err);
     assert_int_equal(admission_choose(&some.choice, STR("Priority"), true, &err), -ERR_INVALID);
     assert_true(str_eq(err.msg, STR("the admission plugin Priority is both enabled and disabled")));

@@ -1,6 +1,7 @@
 /* CertificateApproval, CertificateSigning and ClusterTrustBundleAttest: who approves, signs or
  * vouches in the name of a signer must be allowed to, for that signer or for all of its domain. */
 #include "admission/plugins.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static bool may(struct admission_request *req, struct str verb, struct str signer)
@@ -64,7 +65,7 @@ static bool is_untouched(struct admission_request *req, const struct value *obj)
     struct value a = value_borrow(obj), b = value_borrow(req->old_obj);
     struct value *meta_a = value_ensure(req->arena, &a, STR("metadata")),
                  *meta_b = value_ensure(req->arena, &b, STR("metadata"));
-    for (size_t i = 0; i < sizeof(free_fields) / sizeof(*free_fields); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(free_fields); i++) {
         value_drop(req->arena, meta_a, free_fields[i]);
         value_drop(req->arena, meta_b, free_fields[i]);
     }

@@ -1,7 +1,8 @@
 /* CertificateSubjectRestriction: nobody becomes an administrator by a certificate that the cluster
  * has signed. */
-#include "api/certificate.h"
+#include "api/pem.h"
 #include "base/base64.h"
+#include "net/crypto/x509.h"
 #include "admission/plugins.h"
 #include "base/banned.h"
 
@@ -9,14 +10,15 @@ static int validate(struct admission_request *req, const struct value *obj, stru
 {
     autobuf text = { 0 };
     autopem block = { 0 };
-    struct certificate request;
+    struct x509_request request;
     struct str signer = value_str(value_dig(obj, "spec", "signerName"));
     if (!str_eq(signer, STR("kubernetes.io/kube-apiserver-client")) ||
         !base64_decode(&text, value_str(value_dig(obj, "spec", "request"))))
         return 0;
     struct str pem = buf_str(&text);
-    if (!pem_next(&pem, &block) || !certificate_request_read(buf_str(&block.bytes), &request) ||
-        !certificate_is_of(request.subject, STR("system:masters")))
+    if (!pem_next(&pem, &block) ||
+        !x509_read_request(req->arena, buf_str(&block.bytes), &request) ||
+        !x509_is_of(&request, STR("system:masters")))
         return 0;
     return admission_forbid(req, obj,
                             arena_printf(req->arena,

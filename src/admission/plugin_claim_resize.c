@@ -11,24 +11,35 @@ static struct str storage_request(const struct value *claim)
     return size.n ? size : STR("0");
 }
 
+/* The annotation is older than the field, and comes first. */
+static struct str class_of(const struct value *claim)
+{
+    const struct value *legacy =
+        value_get(value_dig(claim, "metadata", "annotations"), STR(KEY_BETA_STORAGE_CLASS));
+    return value_str(legacy ? legacy : value_dig(claim, "spec", "storageClassName"));
+}
+
+/* 1: the class of the claim says so; 0: nobody does. */
+static int may_grow(struct admission_request *req, const struct value *claim, struct err *err)
+{
+    struct str name = class_of(claim);
+    struct value class;
+    if (!name.n || !str_eq(name, class_of(req->old_obj)))
+        return 0;
+    int r = admission_read(req, STR("storage.k8s.io"), STR("storageclasses"), STR(""), name, &class,
+                           err);
+    return r == 1 ? value_is_true(value_get(&class, STR("allowVolumeExpansion"))) : r;
+}
+
 static int validate(struct admission_request *req, const struct value *obj, struct err *err)
 {
-    struct value class;
     if (quantity_cmp(storage_request(obj), storage_request(req->old_obj)) <= 0)
         return 0;
     if (!str_eq(value_str(value_dig(req->old_obj, "status", "phase")), STR("Bound")))
         return admission_forbid(req, obj,
                                 STR("Only bound persistent volume claims can be expanded"), err);
-    struct str name = value_str(value_dig(obj, "spec", "storageClassName"));
-    struct str legacy = value_str(
-        value_get(value_dig(obj, "metadata", "annotations"), STR(KEY_BETA_STORAGE_CLASS)));
-    if (legacy.n)
-        name = legacy;
-    int r = name.n ? admission_read(req, STR("storage.k8s.io"), STR("storageclasses"), STR(""),
-                                    name, &class, err)
-                   : 0;
-    const struct value *allows = r == 1 ? value_get(&class, STR("allowVolumeExpansion")) : NULL;
-    if (r < 0 || (value_is(allows, VALUE_BOOL) && allows->b))
+    int r = may_grow(req, obj, err);
+    if (r != 0)
         return r < 0 ? r : 0;
     return admission_forbid(
         req, obj,

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 
 #include "admission/node_restriction_internal.h"
-#include "api/certificate.h"
+#include "api/inner.h"
+#include "api/pem.h"
 #include "api/errors.h"
 #include "api/words.h"
 #include "auth/node_rules.h"
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/idiom.h"
+#include "net/crypto/x509.h"
 #include "base/banned.h"
 
 /* ---- What the parts share ---- */
@@ -217,7 +219,7 @@ static int check_signing_request(const struct restricted *r)
                                           STR("kubernetes.io/kube-apiserver-client-kubelet") };
     autobuf text = { 0 };
     autopem block = { 0 };
-    struct certificate request;
+    struct x509_request request;
     if (!words_have(value_str(value_dig(r->obj, "spec", "signerName")), WORDS(signers)))
         return 0;
     (void)base64_decode(&text, value_str(value_dig(r->obj, "spec", "request")));
@@ -225,10 +227,10 @@ static int check_signing_request(const struct restricted *r)
     if (!pem_next(&pem, &block) || !str_eq(block.type, STR("CERTIFICATE REQUEST")))
         return restricted__forbid(r, "unable to parse csr: PEM block type must be CERTIFICATE "
                                      "REQUEST");
-    if (!certificate_request_read(buf_str(&block.bytes), &request))
+    if (!x509_read_request(r->req->arena, buf_str(&block.bytes), &request))
         return restricted__forbid(r, "unable to parse csr: asn1: structure error");
     struct str name = arena_printf(r->req->arena, "system:node:" STR_FMT, STR_ARG(r->node));
-    if (!str_eq(certificate_name(request.subject), name))
+    if (!str_eq(request.name, name))
         return restricted__forbid(r, "can only create a node CSR with CN=" STR_FMT, STR_ARG(name));
     return 0;
 }
@@ -260,10 +262,12 @@ static int check_claim(const struct restricted *r)
     drop_free_fields(r->req->arena, &was);
     if (value_eq(&now, &was))
         return 0;
+    struct field_errors e = FIELD_ERRORS_INIT(r->req->arena);
+    struct str diff = inner_diff(&e, STR("v1"), STR("PersistentVolumeClaim"), &was, &now);
     return restricted__forbid(r,
                               "node %s is not allowed to update fields other than status.quantity "
-                              "and status.conditions",
-                              restricted__quoted(r, r->node));
+                              "and status.conditions: " STR_FMT,
+                              restricted__quoted(r, r->node), STR_ARG(diff));
 }
 
 /* ---- The table ---- */

@@ -152,9 +152,13 @@ static void pods(void **state)
 }
 
 #define CLAIM(meta, status) "{'metadata':{'name':'c'" meta "},'status':{" status "}}"
-#define SLICE_REFUSED       FORBIDDEN("resourceslices.resource.k8s.io \"s\"")
-#define OF_OTHER_NODE       " ResourceSlice with the same NodeName as the requesting node"
-#define SLICE(node)         "{'metadata':{'name':'s'},'spec':{'nodeName':'" node "'}}"
+#define CLAIM_REFUSED                                                             \
+    FORBIDDEN("persistentvolumeclaims \"c\"")                                     \
+    "node \"n1\" is not allowed to update fields other than status.quantity and " \
+    "status.conditions: "
+#define SLICE_REFUSED FORBIDDEN("resourceslices.resource.k8s.io \"s\"")
+#define OF_OTHER_NODE " ResourceSlice with the same NodeName as the requesting node"
+#define SLICE(node)   "{'metadata':{'name':'s'},'spec':{'nodeName':'" node "'}}"
 
 static void names_and_claims(void **state)
 {
@@ -176,9 +180,15 @@ static void names_and_claims(void **state)
         { "", "persistentvolumeclaims", CLAIM("", "'capacity':{}"), CLAIM("", ""), NULL, NULL,
           "status" },
         { "", "persistentvolumeclaims", CLAIM("", "'phase':'Bound'"), CLAIM("", ""), NULL,
-          FORBIDDEN("persistentvolumeclaims \"c\"") "node \"n1\" is not allowed to update fields "
-                                                    "other than status.quantity and "
-                                                    "status.conditions",
+          CLAIM_REFUSED "@@ -15,7 +15,7 @@\n   \"VolumeAttributesClassName\": null\n  },\n"
+                        "  \"Status\": {\n-  \"Phase\": \"\",\n+  \"Phase\": \"Bound\",\n"
+                        "   \"AccessModes\": null,\n   \"Capacity\": null,\n"
+                        "   \"Conditions\": null,\n",
+          "status" },
+        { "", "persistentvolumeclaims", CLAIM(",'labels':{'a':'b'}", ""), CLAIM("", ""), NULL,
+          CLAIM_REFUSED "@@ -1,5 +1,8 @@\n {\n  \"name\": \"c\",\n+ \"labels\": {\n"
+                        "+  \"a\": \"b\"\n+ },\n  \"Spec\": {\n   \"AccessModes\": null,\n"
+                        "   \"Selector\": null,\n",
           "status" },
         { "", "persistentvolumeclaims", CLAIM("", ""), CLAIM("", ""), NULL,
           FORBIDDEN("persistentvolumeclaims \"c\"") "may only update PVC status" },

@@ -1,7 +1,9 @@
 /* ServiceAccount: every pod runs as an account of its namespace, which must be there. Its token
  * comes with a volume that each container mounts. Pods that mirror what a node runs by itself have
  * none. */
+#include <stdatomic.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "admission/plugins.h"
 #include "api/names.h"
@@ -21,11 +23,42 @@ static struct str account_name(const struct value *pod)
     return value_str(value_dig(pod, "spec", "serviceAccountName"));
 }
 
+/* A controller makes "default" a moment after the namespace, so this one is waited for. Not by too
+ * many at once: what they wait for needs a worker, too. */
+enum { WAITERS_MAX = 16, WAIT_STEP_MS = 20, WAIT_MS = 1500 };
+static atomic_int waiters;
+
+static int await_account(struct admission_request *req, struct str name, struct value *ret,
+                         struct err *err)
+{
+    const struct timespec step = { .tv_nsec = WAIT_STEP_MS * NS_PER_MS };
+    for (int ms = 0; ms < WAIT_MS; ms += WAIT_STEP_MS) {
+        (void)nanosleep(&step, NULL);
+        int r = admission_read(req, STR(""), STR("serviceaccounts"), req->ns, name, ret, err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static int read_account(struct admission_request *req, struct str name, struct value *ret,
+                        struct err *err)
+{
+    bool may_come = str_eq(name, STR("default")) && req->ns_is == ADMISSION_NAMESPACE_THERE;
+    int r = admission_read(req, STR(""), STR("serviceaccounts"), req->ns, name, ret, err);
+    if (r != 0 || !may_come)
+        return r;
+    if (atomic_fetch_add(&waiters, 1) < WAITERS_MAX)
+        r = await_account(req, name, ret, err);
+    atomic_fetch_sub(&waiters, 1);
+    return r;
+}
+
 static int find_account(struct admission_request *req, const struct value *pod, struct value *ret,
                         struct err *err)
 {
     struct str name = account_name(pod);
-    int r = admission_read(req, STR(""), STR("serviceaccounts"), req->ns, name, ret, err);
+    int r = read_account(req, name, ret, err);
     if (r != 0)
         return r < 0 ? r : 0;
     return admission_forbid_as(req, pod, err,
@@ -265,7 +298,7 @@ static int check_mirror(struct admission_request *req, const struct value *pod, 
 }
 
 static const struct admission_target targets[] = {
-    { STR(""), STR("pods"), ADMISSION_CREATE, STR("") },
+    { STR(""), STR("pods"), ADMISSION_CREATE | ADMISSION_UPDATE, STR("") },
     { STR(""), STR("pods"), ADMISSION_UPDATE, STR("ephemeralcontainers") },
     { .operations = 0 },
 };
@@ -274,6 +307,8 @@ static int validate(struct admission_request *req, const struct value *pod, stru
 {
     struct value account;
     bool is_new = req->target == &targets[0];
+    if (is_new && !admission_is_in_the_making(req))
+        return 0;
     if (is_new && node_refs_is_mirror(pod))
         return check_mirror(req, pod, err);
     if (!account_name(pod).n)
@@ -306,8 +341,10 @@ static void set_pull_secrets(struct arena *a, struct value *pod, const struct va
 static int mutate(struct admission_request *req, struct value *pod, struct err *err)
 {
     struct value account;
-    if (req->target != &targets[0] || node_refs_is_mirror(pod))
-        return req->target == &targets[0] ? validate(req, pod, err) : 0;
+    if (req->target != &targets[0] || !admission_is_in_the_making(req))
+        return 0;
+    if (node_refs_is_mirror(pod))
+        return validate(req, pod, err);
     if (!account_name(pod).n) {
         struct value *spec = value_ensure(req->arena, pod, STR("spec"));
         value_put(req->arena, spec, STR("serviceAccountName"), value_string(STR("default")));

@@ -56,8 +56,11 @@ static void accounts(void **state)
           NULL },
         { "", "pods", POD(ACCOUNT("none")), NULL, NULL,
           REFUSED "error looking up service account ns/none: serviceaccount \"none\" not found" },
-        /* What is there stays as it is. */
+        /* What is there stays as it is, unless initializers are still at work on it. */
         { "", "pods", POD(""), POD(""), NULL, NULL },
+        { "", "pods", POD(ACCOUNT("none")),
+          "{'metadata':{'name':'p','initializers':{'pending':[{'name':'a.b.c'}]}},'spec':{}}", NULL,
+          REFUSED "error looking up service account ns/none: serviceaccount \"none\" not found" },
     };
     (void)state;
     check(rows, ARRAY_LEN(rows));

@@ -23,7 +23,7 @@ static int copy_topology(struct admission_request *req, struct str node, struct 
 }
 
 static const struct admission_target targets[] = {
-    { STR(""), STR("pods"), ADMISSION_CREATE | ADMISSION_UPDATE, STR("") },
+    { STR(""), STR("pods"), ADMISSION_CREATE, STR("") },
     { STR(""), STR("pods"), ADMISSION_CREATE, STR("binding") },
     { STR(""), STR("bindings"), ADMISSION_CREATE, STR("") },
     { .operations = 0 },

@@ -6,6 +6,7 @@
 #define KEY_ALPHA_METRICS           "autoscaling.alpha.kubernetes.io/metrics"
 #define KEY_ALPHA_SECCOMP_CONTAINER "container.seccomp.security.alpha.kubernetes.io/" /* NAME */
 #define KEY_ALPHA_SECCOMP_POD       "seccomp.security.alpha.kubernetes.io/pod"
+#define KEY_AUTOMANAGED             "kube-aggregator.kubernetes.io/automanaged"
 #define KEY_AUTOUPDATE              "rbac.authorization.kubernetes.io/autoupdate"
 #define KEY_FLOW_AUTOUPDATE         "apf.kubernetes.io/autoupdate-spec"
 #define KEY_BETA_APPARMOR_CONTAINER "container.apparmor.security.beta.kubernetes.io/" /* NAME */

@@ -1,6 +1,6 @@
 #include "api/kind.h"
 
-#include "api/words.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 static const struct kind_field *find_own(const struct kind_type *t, struct str name)
@@ -122,25 +122,30 @@ const struct kind_resource *kind_stored(const struct kind_resource *r)
 
 bool kind_shows_deleted(const struct kind_resource *r)
 {
-    static const struct str shown[] = {
-        STR("csidrivers"),
-        STR("csinodes"),
-        STR("deviceclasses"),
-        STR("persistentvolumeclaims"),
-        STR("persistentvolumes"),
-        STR("pods"),
-        STR("podtemplates"),
-        STR("resourceclaims"),
-        STR("resourceclaimtemplates"),
-        STR("resourcequotas"),
-        STR("resourceslices"),
-        STR("serviceaccounts"),
-        STR("services"),
-        STR("storageclasses"),
-        STR("volumeattachments"),
-        STR("volumeattributesclasses"),
+    static const struct {
+        struct str group, plural;
+    } shown[] = {
+        { STR(""), STR("persistentvolumeclaims") },
+        { STR(""), STR("persistentvolumes") },
+        { STR(""), STR("pods") },
+        { STR(""), STR("podtemplates") },
+        { STR(""), STR("resourcequotas") },
+        { STR(""), STR("serviceaccounts") },
+        { STR(""), STR("services") },
+        { STR("resource.k8s.io"), STR("deviceclasses") },
+        { STR("resource.k8s.io"), STR("resourceclaims") },
+        { STR("resource.k8s.io"), STR("resourceclaimtemplates") },
+        { STR("resource.k8s.io"), STR("resourceslices") },
+        { STR("storage.k8s.io"), STR("csidrivers") },
+        { STR("storage.k8s.io"), STR("csinodes") },
+        { STR("storage.k8s.io"), STR("storageclasses") },
+        { STR("storage.k8s.io"), STR("volumeattachments") },
+        { STR("storage.k8s.io"), STR("volumeattributesclasses") },
     };
-    return words_have(r->plural, WORDS(shown));
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++)
+        if (str_eq(shown[i].group, r->group) && str_eq(shown[i].plural, r->plural))
+            return true;
+    return false;
 }
 
 const struct kind_resource *kind_resource_find(const struct kind_version *v, struct str plural)

@@ -51,6 +51,7 @@ enum kind_field_flags {
     KIND_DEFAULT_TOLD = 1 << 9,  /* OpenAPI tells the default; else it is merely applied */
     KIND_MILLI = 1 << 10,        /* quantities that are rounded up to whole millis */
     KIND_EMPTY_TOLD = 1 << 11,   /* an empty list is told from none until it is stored */
+    KIND_OLD = 1 << 12,          /* upstream has dropped it: nobody is told that it is there */
 };
 
 struct arena;

@@ -219,9 +219,32 @@ static void deprecations_are_told_in_upstreams_words(void **state)
                 assert_true(kind_versions[v].resources[i].deprecation.n);
 }
 
+/* A custom kind may be named as one of ours. */
+static void only_ours_show_what_was_deleted(void **state)
+{
+    static const struct {
+        const char *group, *plural;
+        bool shown;
+    } cases[] = {
+        { "", "pods", true },
+        { "example.com", "pods", false },
+        { "example.com", "services", false },
+        { "", "configmaps", false },
+        { "storage.k8s.io", "csinodes", true },
+        { "", "csinodes", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct kind_resource r = { .group = str_of(cases[i].group),
+                                         .plural = str_of(cases[i].plural) };
+        assert_int_equal(kind_shows_deleted(&r), cases[i].shown);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_ours_show_what_was_deleted),
         cmocka_unit_test(fields_are_found_by_name_and_number),
         cmocka_unit_test(merge_keys_are_there),
         cmocka_unit_test(resources_have_what_discovery_says),

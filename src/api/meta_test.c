@@ -5,10 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 #define NAME_PART                                                                             \
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and " \
@@ -96,7 +95,7 @@ static void names_and_namespaces(void **state)
           "{\"metadata\":{\"name\":\"a/b\",\"generation\":-1}}", /* what comes last is left out */
           "metadata.generation: Invalid value: -1: must be greater than or equal to 0\n" },
     };
-    check_create(rows, COUNT(rows));
+    check_create(rows, ARRAY_LEN(rows));
 }
 
 static void names_that_follow_from_the_spec(void **state)
@@ -126,7 +125,7 @@ static void names_that_follow_from_the_spec(void **state)
           "metadata.name: Invalid value: \"X\": " SUBDOMAIN
           "\nmetadata.name: Invalid value: \"X\": must be spec.names.plural+\".\"+spec.group\n" },
     };
-    check_create(rows, COUNT(rows));
+    check_create(rows, ARRAY_LEN(rows));
 }
 
 #define META(fields) "{\"metadata\":{\"name\":\"a\"," fields "}}"
@@ -144,7 +143,7 @@ static void labels_and_annotations(void **state)
         { &cluster, META("\"annotations\":{\"A b\":\"\"}"),
           "metadata.annotations: Invalid value: \"A b\": " NAME_PART "\n" },
     };
-    check_create(rows, COUNT(rows));
+    check_create(rows, ARRAY_LEN(rows));
 }
 
 static void annotations_have_a_total_size(void **state)
@@ -202,7 +201,7 @@ static void owners(void **state)
           ": Only one reference can have Controller set to true. Found \"true\" in references for "
           "A/o and C/o\n" },
     };
-    check_create(rows, COUNT(rows));
+    check_create(rows, ARRAY_LEN(rows));
 }
 
 static void finalizers_and_managers(void **state)
@@ -235,7 +234,7 @@ static void finalizers_and_managers(void **state)
           "\"Apply\", \"Update\"\n"
           "metadata.managedFields[1].fieldsType: Invalid value: \"Y\": must be `FieldsV1`\n" },
     };
-    check_create(rows, COUNT(rows));
+    check_create(rows, ARRAY_LEN(rows));
 }
 
 static void built_in_resources_have_their_rules(void **state)
@@ -318,7 +317,7 @@ static void updates_keep_what_never_changes(void **state)
     static const struct meta_rules strict = { NAME_SUBDOMAIN, false, true };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct field_errors e = FIELD_ERRORS_INIT(&a);
         struct value new_obj = parse(&a, rows[i].new_obj), old_obj = parse(&a, rows[i].old_obj);
         meta_validate_update(&e, &strict, &new_obj, &old_obj);

@@ -6,8 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#include "base/idiom.h"
 
 #define A10  "aaaaaaaaaa"
 #define A63  A10 A10 A10 A10 A10 A10 "aaa"
@@ -118,7 +117,7 @@ static void names_follow_their_rule(void **state)
         { NAME_LABEL_VALUE, STR(""), "" },
         { NAME_LABEL_VALUE, STR(A63 "a"), "must be no more than 63 bytes" },
     };
-    check_rows(rows, COUNT(rows), name_check);
+    check_rows(rows, ARRAY_LEN(rows), name_check);
 }
 
 static void addresses_have_one_text(void **state)
@@ -151,7 +150,7 @@ static void addresses_have_one_text(void **state)
         { NAME_IP, STR("::1\0"), NO_ADDRESS },
         { NAME_IP, STR(A63), NO_ADDRESS },
     };
-    check_rows(rows, COUNT(rows), name_check);
+    check_rows(rows, ARRAY_LEN(rows), name_check);
 #undef NO_ADDRESS
 }
 
@@ -173,7 +172,7 @@ static void a_prefix_may_end_in_a_dash(void **state)
         { NAME_LONG, STR("_"), "" },
         { NAME_PATH_SEGMENT, STR("a/-"), "may not contain '/'" },
     };
-    check_rows(rows, COUNT(rows), name_check_prefix);
+    check_rows(rows, ARRAY_LEN(rows), name_check_prefix);
 }
 
 static void resources_have_their_rule(void **state)
@@ -191,7 +190,7 @@ static void resources_have_their_rule(void **state)
         { STR("rbac.authorization.k8s.io"), STR("roles"), NAME_PATH_SEGMENT },
         { STR("networking.k8s.io"), STR("ipaddresses"), NAME_IP },
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(name_rule_of(rows[i].group, rows[i].resource), rows[i].rule);
 }
 

@@ -435,6 +435,21 @@ struct str quantity_add(struct arena *a, struct str text, struct str more)
     return write_amount(a, &x);
 }
 
+struct str quantity_subtract(struct arena *a, struct str text, struct str less)
+{
+    struct amount x, y;
+    read_promised(text, &x);
+    read_promised(less, &y);
+    if (y.negative || !y.n)
+        return text;
+    nanos has = x.negative ? 0 : capped_nanos(&x), gone = capped_nanos(&y);
+    if (has <= gone)
+        return STR("0");
+    set_nanos(&x, has - gone);
+    drop_trailing_zeros(&x);
+    return write_amount(a, &x);
+}
+
 int quantity_sign(struct str text)
 {
     struct amount m;

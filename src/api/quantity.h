@@ -28,6 +28,9 @@ int quantity_cmp(struct str a, struct str b);
  * that is not zero; at most 2^63-1. A negative one counts as nothing. In the arena, or one of the
  * texts. */
 struct str quantity_add(struct arena *a, struct str text, struct str more);
+/* What is left of a text when the other is taken away, both not below zero: zero if that is more.
+ * In the arena, or the text. */
+struct str quantity_subtract(struct arena *a, struct str text, struct str less);
 /* -1, 0 or 1: the sign of a text that is a quantity. */
 int quantity_sign(struct str text);
 /* The number of ones or, with `milli`, of thousandths that a text which is a quantity stands for,

@@ -401,6 +401,23 @@ static void sums_keep_the_first_family(void **state)
     arena_done(&a);
 }
 
+static void quantities_are_taken_away(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        { "2", "500m", "1500m" }, { "2Gi", "1Gi", "1Gi" }, { "1Gi", "1M", "1072741824" },
+        { "1", "1", "0" },        { "1", "2", "0" },       { "0", "1", "0" },
+        { "1", "0", "1" },        { "1", "-1", "1" },      { "-1", "1", "0" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(
+            str_cstr(&a, quantity_subtract(&a, str_of(rows[i][0]), str_of(rows[i][1]))),
+            rows[i][2]);
+    arena_done(&a);
+}
+
 static void quantities_count_units(void **state)
 {
     (void)state;
@@ -440,6 +457,7 @@ int main(void)
         cmocka_unit_test(canonical_texts_stay_and_mean_the_same),
         cmocka_unit_test(finer_than_a_milli_is_rounded_up),
         cmocka_unit_test(sums_keep_the_first_family),
+        cmocka_unit_test(quantities_are_taken_away),
         cmocka_unit_test(quantities_count_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

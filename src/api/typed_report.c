@@ -1,6 +1,7 @@
 /* What a reading has to say, in the words of Go's decoder. Nothing here runs for a good object. */
 #include "api/typed_reader.h"
 
+#include "api/go_type.h"
 #include "base/buf.h"
 #include "base/banned.h"
 
@@ -144,41 +145,28 @@ int typed__fatal_mismatch(struct typed_reader *r, const struct value *in, struct
     return err_set(r->err, ERR_BAD_REQUEST, STR_FMT, STR_ARG(buf_str(&msg)));
 }
 
+static struct str taken(struct arena *a, struct buf *text)
+{
+    return arena_str(a, buf_str(text));
+}
+
 struct str typed__go_struct(struct arena *a, const struct kind_type *t)
 {
-    return arena_printf(a, STR_FMT "." STR_FMT, STR_ARG(t->version), STR_ARG(t->name));
+    autobuf text = { 0 };
+    go_type_struct(&text, t);
+    return taken(a, &text);
 }
 
 struct str typed__go_element(struct arena *a, const struct kind_field *f)
 {
-    static const char *const names[] = {
-        [KIND_STRING] = "string",
-        [KIND_INT32] = "int32",
-        [KIND_INT64] = "int64",
-        [KIND_BOOL] = "bool",
-        [KIND_BYTES] = "[]uint8",
-        [KIND_DOUBLE] = "float64",
-        [KIND_TIME] = "v1.Time",
-        [KIND_MICRO_TIME] = "v1.MicroTime",
-        [KIND_DURATION] = "v1.Duration",
-        [KIND_QUANTITY] = "resource.Quantity",
-        [KIND_INT_OR_STRING] = "intstr.IntOrString",
-        [KIND_RAW] = "runtime.RawExtension",
-        [KIND_FIELDS_V1] = "v1.FieldsV1",
-        [KIND_ANY] = "interface {}",
-    };
-    if (f->go_type.n)
-        return f->go_type;
-    return f->scalar == KIND_STRUCT ? typed__go_struct(a, f->type) : str_of(names[f->scalar]);
+    autobuf text = { 0 };
+    go_type_element(&text, f);
+    return taken(a, &text);
 }
 
 struct str typed__go_type(struct arena *a, const struct kind_field *f)
 {
-    if (f->shape == KIND_MAP && f->scalar == KIND_QUANTITY)
-        return STR("v1.ResourceList"); /* the one map type that has a name of its own */
-    static const char *const prefixes[] = { [KIND_LIST] = "[]", [KIND_MAP] = "map[string]" };
-    struct str element = typed__go_element(a, f);
-    if (f->shape == KIND_SINGLE)
-        return element;
-    return arena_printf(a, "%s" STR_FMT, prefixes[f->shape], STR_ARG(element));
+    autobuf text = { 0 };
+    go_type_field(&text, f);
+    return taken(a, &text);
 }

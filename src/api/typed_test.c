@@ -58,7 +58,7 @@ static void check_rows(const struct row *rows, size_t n, reader *read)
     }
     arena_done(&a);
 }
-#define CHECK_ROWS_WITH(rows, read) check_rows(rows, sizeof(rows) / sizeof((rows)[0]), read)
+#define CHECK_ROWS_WITH(rows, read) check_rows(rows, ARRAY_LEN(rows), read)
 #define CHECK_ROWS(rows)            CHECK_ROWS_WITH(rows, typed_read)
 
 static void order_and_zero_values_are_gos(void **state)

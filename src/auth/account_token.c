@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 enum { LEEWAY_SEC = 60 };
@@ -27,6 +28,40 @@ static bool has_key(const struct account_rules *rules, const struct jwt *t)
     return false;
 }
 
+static bool is_audience(const struct value *aud)
+{
+    if (!value_is(aud, VALUE_ARRAY))
+        return value_is(aud, VALUE_STRING);
+    value_each_item (it, aud)
+        if (!value_is(it, VALUE_STRING))
+            return false;
+    return true;
+}
+
+static bool is_time_or_absent(const struct value *claim)
+{
+    int64_t t;
+    return !claim || claim->type == VALUE_NULL || jwt_time(claim, &t);
+}
+
+/* A claim of another type is no claim that can be passed over. */
+static int check_types(const struct value *claims, struct err *err)
+{
+    const struct value *aud = value_get(claims, STR("aud")),
+                       *own = value_get(claims, STR("kubernetes.io"));
+    if (aud && !is_audience(aud))
+        return err_set(err, ERR_UNAUTHORIZED,
+                       "go-jose/go-jose/jwt: expected string or array value to unmarshal to "
+                       "Audience");
+    if (!is_time_or_absent(value_get(claims, STR("exp"))) ||
+        !is_time_or_absent(value_get(claims, STR("nbf"))) ||
+        !is_time_or_absent(value_get(claims, STR("iat"))) ||
+        !is_time_or_absent(value_get(own, STR("warnafter"))))
+        return err_set(err, ERR_UNAUTHORIZED,
+                       "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate");
+    return 0;
+}
+
 int account_token_open(const struct account_rules *rules, struct arena *a, struct str token,
                        struct account_claims *ret, struct err *err)
 {
@@ -42,7 +77,8 @@ int account_token_open(const struct account_rules *rules, struct arena *a, struc
         return err_set(err, ERR_UNAUTHORIZED, "invalid signature, no keys found");
     if (!jwt_verify(&ret->jwt, rules->keys, rules->n_keys))
         return err_set(err, ERR_UNAUTHORIZED, "go-jose/go-jose: error in cryptographic primitive");
-    return 1;
+    int r = check_types(&ret->jwt.claims, err);
+    return r < 0 ? r : 1;
 }
 
 /* ---- Audiences and times ---- */
@@ -89,6 +125,8 @@ static int check_audiences(const struct account_rules *rules, struct arena *a,
 {
     const struct str *own;
     size_t n = audiences_of(rules, a, value_get(&claims->jwt.claims, STR("aud")), &own);
+    ret->use.subject = arena_str(a, value_text(&claims->jwt.claims, "sub"));
+    ret->use.has_no_audience = own == rules->audiences;
     struct str *both = arena_array(a, struct str, n);
     for (size_t i = 0; i < n; i++)
         if (is_among(wanted, n_wanted, own[i]))
@@ -124,12 +162,15 @@ struct check {
     const struct account_objects *objects;
     int64_t now_sec;
     struct str ns;
+    struct account_use *use;
     struct err *err;
 };
 
 static int read_named(const struct check *c, const char *plural, struct str ns, struct str name,
                       struct value *ret)
 {
+    if (!name.n)
+        return err_set(c->err, ERR_UNAUTHORIZED, "resource name may not be empty");
     return c->objects->read(c->objects->arg, c->arena, plural, ns, name, ret, c->err);
 }
 
@@ -187,7 +228,9 @@ static int check_bound(const struct check *c, const char *kind, const char *plur
     return 0;
 }
 
-/* ---- Whom it makes ---- */
+/* ---- Whom it makes ----
+ *
+ * The claims may be gone before the user is: everything is copied. */
 
 struct extras {
     struct arena *arena;
@@ -200,7 +243,7 @@ static void add_extra(struct extras *e, const char *key, struct str value)
     if (!value.n)
         return;
     struct str *kept = arena_new(e->arena, struct str);
-    *kept = value;
+    *kept = arena_str(e->arena, value);
     e->items[e->n++] =
         (struct user_extra){ arena_printf(e->arena, "authentication.kubernetes.io/%s", key), kept,
                              1 };
@@ -216,12 +259,22 @@ static void set_user(struct arena *a, struct str ns, struct str name, struct str
     all[n] = USER_AUTHENTICATED;
     *ret = (struct user){
         .name = user_service_account_name(a, ns, name),
-        .uid = uid,
+        .uid = arena_str(a, uid),
         .groups = all,
         .n_groups = n + 1,
         .extra = arena_dup(a, extras->items, extras->n * sizeof(*extras->items)),
         .n_extra = extras->n,
     };
+}
+
+/* It lives longer than it should, for those who do not exchange it yet. */
+static void note_staleness(const struct check *c, const struct value *own)
+{
+    int64_t warn_after;
+    if (!jwt_time(value_get(own, STR("warnafter")), &warn_after) || !warn_after)
+        return;
+    c->use->is_stale = c->now_sec > warn_after;
+    c->use->stale_sec = c->now_sec - warn_after;
 }
 
 static int bound_user(const struct check *c, const struct value *claims, struct user *ret)
@@ -241,6 +294,7 @@ static int bound_user(const struct check *c, const struct value *claims, struct 
         return r;
     if (node && !pod && (r = check_bound(c, "node", "nodes", STR(""), node)) < 0)
         return r;
+    note_staleness(c, own);
     struct extras extras = { .arena = c->arena };
     if (jti.n)
         add_extra(&extras, "credential-id", arena_printf(c->arena, "JTI=" STR_FMT, STR_ARG(jti)));
@@ -253,19 +307,79 @@ static int bound_user(const struct check *c, const struct value *claims, struct 
 }
 
 /* The Secret that holds a legacy token must still hold it. */
-static int check_secret(const struct check *c, struct str name, struct str token)
+static int check_secret(const struct check *c, struct str name, struct str token, struct value *ret)
 {
-    struct value secret;
-    int r = read_named(c, "secrets", c->ns, name, &secret);
+    int r = read_named(c, "secrets", c->ns, name, ret);
     if (r < 0)
         return r;
-    if (r == 0 || value_dig(&secret, "metadata", "deletionTimestamp"))
+    if (r == 0 || value_dig(ret, "metadata", "deletionTimestamp"))
         return err_set(c->err, ERR_UNAUTHORIZED, "Token has been invalidated");
     autobuf kept = { 0 };
-    (void)base64_decode(&kept, value_str(value_dig(&secret, "data", "token")));
+    (void)base64_decode(&kept, value_str(value_dig(ret, "data", "token")));
     if (!str_eq(buf_str(&kept), token))
         return err_set(c->err, ERR_UNAUTHORIZED, "Token does not match server's copy");
     return 0;
+}
+
+/* As check_account(), in the words of legacy tokens, whose account has no minute of grace. */
+static int check_legacy_account(const struct check *c, struct str name, struct str uid,
+                                struct value *ret)
+{
+    int r = read_named(c, "serviceaccounts", c->ns, name, ret);
+    if (r < 0)
+        return r;
+    if (r == 0)
+        return err_set(c->err, ERR_UNAUTHORIZED, "serviceaccounts \"" STR_FMT "\" not found",
+                       STR_ARG(name));
+    if (value_dig(ret, "metadata", "deletionTimestamp"))
+        return err_set(c->err, ERR_UNAUTHORIZED,
+                       "ServiceAccount " STR_FMT "/" STR_FMT " has been deleted", STR_ARG(c->ns),
+                       STR_ARG(name));
+    if (!str_eq(uid_of(ret), uid))
+        return err_set(c->err, ERR_UNAUTHORIZED,
+                       "ServiceAccount UID (" STR_FMT ") does not match claim (" STR_FMT ")",
+                       STR_ARG(uid_of(ret)), STR_ARG(uid));
+    return 0;
+}
+
+static bool lists_secret(const struct value *account, struct str name)
+{
+    value_each_item (ref, value_get(account, STR("secrets")))
+        if (str_eq(value_text(ref, "name"), name))
+            return true;
+    return false;
+}
+
+static int check_validity(const struct check *c, struct str account, const struct value *labels)
+{
+    if (!value_str(value_get(labels, ACCOUNT_INVALID_SINCE_LABEL)).n)
+        return 0;
+    return err_set(c->err, ERR_UNAUTHORIZED,
+                   "the token in secret " STR_FMT "/" STR_FMT " for service account " STR_FMT
+                   "/" STR_FMT " has been marked invalid. Use tokens from the TokenRequest API or "
+                   "manually created secret-based tokens, or remove the '" STR_FMT
+                   "' label from the secret to temporarily allow use of this token",
+                   STR_ARG(c->ns), STR_ARG(c->use->secret), STR_ARG(c->ns), STR_ARG(account),
+                   STR_ARG(ACCOUNT_INVALID_SINCE_LABEL));
+}
+
+static int check_legacy(const struct check *c, struct str secret_name, struct str token,
+                        struct str name, struct str uid)
+{
+    struct value secret, account;
+    int r = check_secret(c, secret_name, token, &secret);
+    if (r < 0)
+        return r;
+    r = check_legacy_account(c, name, uid, &account);
+    if (r < 0)
+        return r;
+    const struct value *labels = value_dig(&secret, "metadata", "labels");
+    c->use->secret_ns = arena_str(c->arena, c->ns);
+    c->use->secret = arena_str(c->arena, secret_name);
+    c->use->secret_uid = uid_of(&secret);
+    c->use->last_used = value_str(value_get(labels, ACCOUNT_LAST_USED_LABEL));
+    c->use->is_automatic = lists_secret(&account, secret_name);
+    return check_validity(c, name, labels);
 }
 
 static int legacy_user(const struct check *c, const struct value *claims, struct str token,
@@ -292,15 +406,28 @@ static int legacy_user(const struct check *c, const struct value *claims, struct
     if (!user_service_account(has[SUB], &ns, &name) || !str_eq(ns, has[NS]) ||
         !str_eq(name, has[NAME]))
         return err_set(c->err, ERR_UNAUTHORIZED, "sub claim is invalid");
-    int r = check_secret(c, has[SECRET], token);
-    if (r < 0)
-        return r;
-    r = check_account(c, has[NAME], has[UID]);
+    int r = check_legacy(c, has[SECRET], token, has[NAME], has[UID]);
     if (r < 0)
         return r;
     struct extras none = { .arena = c->arena };
     set_user(c->arena, ns, name, has[UID], &none, ret);
     return 0;
+}
+
+/* Tomorrow is for clocks that differ. */
+struct str account_use_day(const struct account_use *use, int64_t now_sec, char *ret)
+{
+    enum { DAY_SEC = 24 * 3600 };
+    char today[CLOCK_TEXT_BYTES], tomorrow[CLOCK_TEXT_BYTES];
+    struct str days[] = { clock_format(now_sec * NS_PER_SEC, false, today),
+                          clock_format((now_sec + DAY_SEC) * NS_PER_SEC, false, tomorrow) };
+    if (!use->secret.n)
+        return STR("");
+    for (size_t i = 0; i < ARRAY_LEN(days); i++)
+        if (str_eq(str_take(days[i], ACCOUNT_DAY_BYTES), use->last_used))
+            return STR("");
+    memcpy(ret, today, ACCOUNT_DAY_BYTES);
+    return (struct str){ ret, ACCOUNT_DAY_BYTES };
 }
 
 int account_token_user(const struct account_rules *rules, struct arena *a, struct str token,
@@ -309,7 +436,9 @@ int account_token_user(const struct account_rules *rules, struct arena *a, struc
                        struct account_user *ret, struct err *err)
 {
     const struct value *all = &claims->jwt.claims;
-    struct check c = { .arena = a, .objects = objects, .now_sec = now_sec, .err = err };
+    struct check c = {
+        .arena = a, .objects = objects, .now_sec = now_sec, .use = &ret->use, .err = err
+    };
     *ret = (struct account_user){ 0 };
     int r = check_audiences(rules, a, claims, wanted, n_wanted, ret, err);
     if (r < 0)

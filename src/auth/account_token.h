@@ -10,7 +10,8 @@
 
 #define ACCOUNT_LEGACY_ISSUER STR("kubernetes/serviceaccount")
 
-/* How the objects that a token names are read: 1 and the object, 0 if it is not there. */
+/* How the objects that a token names are read: 1 and the object, 0 if it is not there. Of those
+ * that are not Secrets or service accounts the metadata is enough. */
 struct account_objects {
     int (*read)(void *arg, struct arena *a, const char *plural, struct str ns, struct str name,
                 struct value *ret, struct err *err);
@@ -24,6 +25,10 @@ struct account_rules {
     size_t n_keys;
     const struct str *audiences; /* of this server */
     size_t n_audiences;
+    /* New ones. */
+    int64_t max_sec;     /* how long they last at most; 0: as is asked for */
+    bool no_extension;   /* those of pods do not last longer than that */
+    struct str keys_uri; /* where others find the keys; empty: at this server */
 };
 
 /* A token whose signature is good. It can be kept: the claims do not change. */
@@ -37,8 +42,29 @@ struct account_claims {
 int account_token_open(const struct account_rules *rules, struct arena *a, struct str token,
                        struct account_claims *ret, struct err *err);
 
+/* What is worth noting when a token is used that its owner should give up. It is known, too, of a
+ * token that is refused. Texts are in the arena. */
+struct account_use {
+    struct str subject;
+    bool has_no_audience; /* a legacy token, by its form */
+    bool is_stale;        /* its successor is there since `stale_sec` */
+    int64_t stale_sec;
+    struct str secret_ns, secret, secret_uid; /* what holds it; empty: none */
+    struct str last_used;                     /* a day, as that Secret's label has it */
+    bool is_automatic;                        /* the Secret was not made by hand */
+};
+
+#define ACCOUNT_LAST_USED_LABEL     STR("kubernetes.io/legacy-token-last-used")
+#define ACCOUNT_INVALID_SINCE_LABEL STR("kubernetes.io/legacy-token-invalid-since")
+
+/* The day, 2026-11-16, that the Secret is to be labelled with; empty if it need not be. `ret` has
+ * room for that. */
+enum { ACCOUNT_DAY_BYTES = 10 };
+struct str account_use_day(const struct account_use *use, int64_t now_sec, char *ret);
+
 struct account_user {
     struct user user;
+    struct account_use use;
     const struct str *audiences; /* those of the token that were asked for */
     size_t n_audiences;
 };

@@ -21,7 +21,9 @@ struct plane {
     struct signature_key *key, *other;
     const struct signature_key *keys[1];
     struct account_rules rules;
-    struct str legacy; /* what the Secret `old` holds */
+    struct str legacy;         /* what the Secret `old` holds */
+    const char *legacy_labels; /* and its labels; NULL: none */
+    const char *sa;            /* the account; NULL: the one below */
 };
 
 static const struct str issuers[] = { STR("https://issuer"), STR("https://older") };
@@ -85,8 +87,15 @@ static int read_object(void *arg, struct arena *a, const char *plural, struct st
         struct value data = value_object();
         base64_encode(&text, p->legacy);
         value_put(a, &data, STR("token"), value_string(arena_str(a, buf_str(&text))));
-        *ret = value_object();
+        *ret = suite_tree(a, "{'metadata':{'uid':'u6'}}");
+        if (p->legacy_labels)
+            value_put(a, value_ensure(a, ret, STR("metadata")), STR("labels"),
+                      suite_tree(a, p->legacy_labels));
         value_put(a, ret, STR("data"), data);
+        return 1;
+    }
+    if (p->sa && strcmp(plural, "serviceaccounts") == 0) {
+        *ret = suite_tree(a, p->sa);
         return 1;
     }
     for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
@@ -164,6 +173,18 @@ static void what_does_not_hold_is_told(void **state)
         { "{'iss':'https://issuer','iat':1800001000,'kubernetes.io':{'namespace':'ns'," ACCOUNT
           "}}",
           "service account token is issued in the future" },
+        { "{'iss':'https://issuer','exp':1e30,'kubernetes.io':{'namespace':'ns'," ACCOUNT "}}",
+          "service account token has expired" },
+        { "{'iss':'https://issuer','exp':'1','kubernetes.io':{'namespace':'ns'," ACCOUNT "}}",
+          "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate" },
+        { "{'iss':'https://issuer','kubernetes.io':{'namespace':'ns','warnafter':[]," ACCOUNT "}}",
+          "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate" },
+        { "{'iss':'https://issuer','aud':5,'kubernetes.io':{'namespace':'ns'," ACCOUNT "}}",
+          "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience" },
+        { "{'iss':'https://issuer','aud':['https://issuer',5],'kubernetes.io':{'namespace':"
+          "'ns'," ACCOUNT "}}",
+          "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience" },
+        { GOOD("'serviceaccount':{'uid':'u1'}"), "resource name may not be empty" },
         { GOOD("'serviceaccount':{'name':'absent','uid':'u1'}"),
           "serviceaccounts \"absent\" not found" },
         { GOOD("'serviceaccount':{'name':'sa','uid':'u9'}"),
@@ -225,6 +246,27 @@ static void only_our_keys_and_issuers_count(void **state)
                         "go-jose/go-jose: error in cryptographic primitive");
 }
 
+/* A cache may forget the claims while the request still runs. */
+static void the_user_outlives_the_claims(void **state)
+{
+    struct plane *p = *state;
+    struct arena short_lived;
+    struct err err = ERR_INIT(&p->arena);
+    const struct account_objects all = { read_object, p };
+    struct account_claims claims;
+    struct account_user u;
+    struct str token = sign(p, p->key, GOOD(ACCOUNT ",'pod':{'name':'p','uid':'u3'}"));
+    arena_init(&short_lived);
+    assert_int_equal(account_token_open(&p->rules, &short_lived, token, &claims, &err), 1);
+    assert_int_equal(account_token_user(&p->rules, &p->arena, token, &claims, &audiences[0], 1, NOW,
+                                        &all, &u, &err),
+                     0);
+    arena_done(&short_lived);
+    assert_string_equal(str_cstr(&p->arena, u.user.uid), "u1");
+    assert_string_equal(str_cstr(&p->arena, u.user.extra[1].values[0]), "p");
+    assert_string_equal(str_cstr(&p->arena, u.user.extra[2].values[0]), "u3");
+}
+
 #define LEGACY(sub, secret)                                                               \
     "{'iss':'kubernetes/serviceaccount','sub':'" sub                                      \
     "','kubernetes.io/serviceaccount/namespace':'ns','kubernetes.io/serviceaccount/"      \
@@ -251,6 +293,107 @@ static void a_legacy_token_stands_in_its_secret(void **state)
     token = sign(p, p->key, LEGACY("system:serviceaccount:ns:other", "old"));
     assert_int_equal(find(p, token, audiences[0], &u, &err), -ERR_UNAUTHORIZED);
     assert_string_equal(str_cstr(&p->arena, err.msg), "sub claim is invalid");
+}
+
+static void the_use_of_a_legacy_token_is_known(void **state)
+{
+    struct plane *p = *state;
+    struct err err = ERR_INIT(&p->arena);
+    struct account_user u;
+    char day[ACCOUNT_DAY_BYTES];
+    p->legacy = sign(p, p->key, LEGACY("system:serviceaccount:ns:sa", "old"));
+    assert_int_equal(find(p, p->legacy, audiences[0], &u, &err), 1);
+    assert_true(u.use.has_no_audience);
+    assert_string_equal(str_cstr(&p->arena, u.use.subject), "system:serviceaccount:ns:sa");
+    assert_string_equal(str_cstr(&p->arena, u.use.secret_ns), "ns");
+    assert_string_equal(str_cstr(&p->arena, u.use.secret), "old");
+    assert_string_equal(str_cstr(&p->arena, u.use.secret_uid), "u6");
+    assert_false(u.use.is_automatic);
+    assert_string_equal(str_cstr(&p->arena, account_use_day(&u.use, NOW, day)), "2027-01-15");
+    p->sa = "{'metadata':{'uid':'u1'},'secrets':[{'name':'x'},{'name':'old'}]}";
+    assert_int_equal(find(p, p->legacy, audiences[0], &u, &err), 1);
+    assert_true(u.use.is_automatic);
+}
+
+static void a_day_is_noted_once(void **state)
+{
+    static const struct {
+        const char *last_used;
+        bool again;
+    } cases[] = {
+        { "2027-01-14", true },
+        { "2027-01-15", false },
+        { "2027-01-16", false },
+        { "2027-01-17", true },
+        { "", true },
+    };
+    char day[ACCOUNT_DAY_BYTES];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct account_use use = { .secret = STR("s"),
+                                         .last_used = str_of(cases[i].last_used) };
+        assert_int_equal(account_use_day(&use, NOW, day).n > 0, cases[i].again);
+    }
+    const struct account_use none = { 0 };
+    assert_int_equal(account_use_day(&none, NOW, day).n, 0);
+}
+
+static void a_label_ends_a_legacy_token(void **state)
+{
+    struct plane *p = *state;
+    struct err err = ERR_INIT(&p->arena);
+    struct account_user u;
+    p->legacy = sign(p, p->key, LEGACY("system:serviceaccount:ns:sa", "old"));
+    p->legacy_labels = "{'kubernetes.io/legacy-token-last-used':'2027-01-15'}";
+    assert_int_equal(find(p, p->legacy, audiences[0], &u, &err), 1);
+    assert_string_equal(str_cstr(&p->arena, u.use.last_used), "2027-01-15");
+    p->legacy_labels = "{'kubernetes.io/legacy-token-invalid-since':'2027-01-01'}";
+    assert_int_equal(find(p, p->legacy, audiences[0], &u, &err), -ERR_UNAUTHORIZED);
+    assert_string_equal(
+        str_cstr(&p->arena, err.msg),
+        "the token in secret ns/old for service account ns/sa has been marked invalid. Use tokens "
+        "from the TokenRequest API or manually created secret-based tokens, or remove the "
+        "'kubernetes.io/legacy-token-invalid-since' label from the secret to temporarily allow use "
+        "of this token");
+}
+
+static void a_legacy_token_ends_with_its_account(void **state)
+{
+    static const struct {
+        const char *account, *message;
+    } cases[] = {
+        { "{'metadata':{'uid':'u9'}}", "ServiceAccount UID (u9) does not match claim (u1)" },
+        { "{'metadata':{'uid':'u1','deletionTimestamp':'2027-01-15T08:00:00Z'}}",
+          "ServiceAccount ns/sa has been deleted" },
+    };
+    struct plane *p = *state;
+    struct err err = ERR_INIT(&p->arena);
+    struct account_user u;
+    p->legacy = sign(p, p->key, LEGACY("system:serviceaccount:ns:sa", "old"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        p->sa = cases[i].account;
+        assert_int_equal(find(p, p->legacy, audiences[0], &u, &err), -ERR_UNAUTHORIZED);
+        assert_string_equal(str_cstr(&p->arena, err.msg), cases[i].message);
+        assert_int_equal(u.use.secret.n, 0);
+        err_clear(&err);
+    }
+}
+
+static void an_old_token_is_stale(void **state)
+{
+    struct plane *p = *state;
+    struct err err = ERR_INIT(&p->arena);
+    struct account_user u;
+    assert_int_equal(
+        find(p, sign(p, p->key, GOOD(ACCOUNT ",'warnafter':1799999993")), audiences[0], &u, &err),
+        1);
+    assert_true(u.use.is_stale);
+    assert_int_equal(u.use.stale_sec, 7);
+    assert_false(u.use.has_no_audience);
+    assert_int_equal(
+        find(p, sign(p, p->key, GOOD(ACCOUNT ",'warnafter':1800000001")), audiences[0], &u, &err),
+        1);
+    assert_false(u.use.is_stale);
 }
 
 /* What is granted is what is believed. */
@@ -286,7 +429,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_does_not_hold_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_minute_is_forgiven, setup, teardown),
         cmocka_unit_test_setup_teardown(only_our_keys_and_issuers_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_user_outlives_the_claims, setup, teardown),
         cmocka_unit_test_setup_teardown(a_legacy_token_stands_in_its_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_use_of_a_legacy_token_is_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_day_is_noted_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_label_ends_a_legacy_token, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_legacy_token_ends_with_its_account, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_old_token_is_stale, setup, teardown),
         cmocka_unit_test_setup_teardown(what_we_make_we_believe, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

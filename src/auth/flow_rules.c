@@ -6,7 +6,7 @@
 
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "net/digest.h"
+#include "net/crypto/digest.h"
 #include "base/banned.h"
 
 struct words {

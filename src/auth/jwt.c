@@ -30,18 +30,25 @@ static int read_object(struct arena *a, struct str part, const char *what, struc
     return 0;
 }
 
-/* A token whose header makes conditions that we do not know must not be believed. */
+static bool is_text_or_absent(const struct value *v)
+{
+    return !v || v->type == VALUE_STRING;
+}
+
+/* "b64" is a condition, too, even if nobody says that it is critical. */
 static int read_header(struct arena *a, struct str part, struct jwt *ret, struct err *err)
 {
     struct value header;
     int r = read_object(a, part, "header", &header, err);
     if (r < 0)
         return r;
-    if (value_get(&header, STR("crit")))
-        return err_set(err, ERR_INVALID, "the header has critical extensions");
+    if (!is_text_or_absent(value_get(&header, STR("alg"))) ||
+        !is_text_or_absent(value_get(&header, STR("kid"))))
+        return err_set(err, ERR_INVALID, "the header's alg or kid is no text");
+    ret->is_conditional = value_get(&header, STR("crit")) || value_get(&header, STR("b64"));
     ret->alg = value_text(&header, "alg");
     ret->kid = value_text(&header, "kid");
-    return ret->alg.n ? 0 : err_set(err, ERR_INVALID, "the header names no algorithm");
+    return 0;
 }
 
 int jwt_read(struct arena *a, struct str token, struct jwt *ret, struct err *err)
@@ -71,6 +78,8 @@ bool jwt_could_be_of(const struct jwt *t, const struct signature_key *key)
 const struct signature_key *jwt_verify(const struct jwt *t, const struct signature_key *const *keys,
                                        size_t n_keys)
 {
+    if (t->is_conditional)
+        return NULL;
     for (size_t i = 0; i < n_keys; i++)
         if (jwt_could_be_of(t, keys[i]) && str_eq(t->alg, str_of(signature_algorithm(keys[i]))) &&
             signature_fits(keys[i], t->text, t->signature))
@@ -107,8 +116,8 @@ bool jwt_time(const struct value *claim, int64_t *ret)
     double t;
     if (value_to_int(claim, ret))
         return true;
-    if (!value_to_double(claim, &t) || !(fabs(t) < 9e15))
+    if (!value_to_double(claim, &t))
         return false;
-    *ret = (int64_t)floor(t);
+    *ret = fabs(t) < 9e18 ? (int64_t)t : INT64_MIN;
     return true;
 }

@@ -7,10 +7,11 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "net/signature.h"
+#include "net/crypto/signature.h"
 
 struct jwt {
-    struct str alg, kid; /* kid is empty if the header has none */
+    struct str alg, kid; /* empty: the header has none */
+    bool is_conditional; /* its header makes conditions that we do not know: it is not believed */
     struct value claims; /* an object */
     struct str text;     /* what is signed */
     struct str signature;
@@ -32,5 +33,6 @@ const struct signature_key *jwt_verify(const struct jwt *t, const struct signatu
 int jwt_sign(struct arena *a, const struct signature_key *key, const struct value *claims,
              struct str *ret, struct err *err);
 
-/* A claim that is a time in seconds, also with a fraction. False if it is no number. */
+/* A claim that is a time in seconds, also with a fraction; one that is too large is INT64_MIN, as
+ * in Go. False if it is no number. */
 bool jwt_time(const struct value *claim, int64_t *ret);

@@ -1,4 +1,5 @@
 #include "auth/rbac_rule.h"
+#include "base/idiom.h"
 
 #include "base/mem.h"
 #include "base/banned.h"
@@ -7,7 +8,7 @@
 
 static const char *const fields[] = { "verbs", "apiGroups", "resources", "resourceNames",
                                       "nonResourceURLs" };
-enum { N_FIELDS = sizeof(fields) / sizeof(*fields) };
+enum { N_FIELDS = ARRAY_LEN(fields) };
 
 /* What the block has to hold. */
 struct extent {

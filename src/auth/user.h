@@ -10,12 +10,15 @@ struct user_extra {
     size_t n_values;
 };
 
+struct account_use;
+
 struct user {
     struct str name, uid;
     const struct str *groups;
     size_t n_groups;
     const struct user_extra *extra;
     size_t n_extra;
+    const struct account_use *use; /* how his token was used (account_token.h); NULL: it was none */
 };
 
 #define USER_ANONYMOUS       STR("system:anonymous")
@@ -26,7 +29,13 @@ struct user {
 #define USER_NODE            STR("system:node:")
 #define USER_NODES           STR("system:nodes")
 
+/* A copy with all that it names. */
+struct user *user_copy(struct arena *a, const struct user *u);
+
 bool user_is_in(const struct user *u, struct str group);
+
+/* Whoever has shown something is authenticated, unless he says himself what he is. */
+void user_add_authenticated(struct arena *a, struct user *user);
 
 /* `system:node:NAME`; the name points into it. False for anybody else. */
 bool user_is_node(struct str name, struct str *ret_node);

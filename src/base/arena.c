@@ -64,10 +64,15 @@ void arena_done(struct arena *a)
 
 void arena_reset(struct arena *a)
 {
+    arena_shrink(a, ARENA_BLOCK_MAX);
+}
+
+void arena_shrink(struct arena *a, size_t keep)
+{
     struct arena_block *b = a->block;
     if (!b)
         return;
-    if (b->n > ARENA_BLOCK_MAX) {
+    if (b->n > keep) {
         struct allowance *w = a->allowance;
         arena_done(a);
         arena_allow(a, w);
@@ -83,14 +88,8 @@ void arena_reset(struct arena *a)
     POISON(b->bytes, b->n);
 }
 
-static void add_block(struct arena *a, size_t need)
+static void put_block(struct arena *a, size_t n)
 {
-    size_t n = a->held < ARENA_BLOCK_MIN ? ARENA_BLOCK_MIN : a->held;
-    if (n > ARENA_BLOCK_MAX)
-        n = ARENA_BLOCK_MAX;
-    if (n < need)
-        n = need;
-
     struct arena_block *b = mem_alloc(sizeof(*b) + n);
     b->n = n;
     b->older = a->block;
@@ -101,6 +100,20 @@ static void add_block(struct arena *a, size_t need)
     if (a->allowance)
         allowance_take(a->allowance, n);
     POISON(b->bytes, n);
+}
+
+static void add_block(struct arena *a, size_t need)
+{
+    size_t n = a->held < ARENA_BLOCK_MIN ? ARENA_BLOCK_MIN : a->held;
+    if (n > ARENA_BLOCK_MAX)
+        n = ARENA_BLOCK_MAX;
+    put_block(a, n < need ? need : n);
+}
+
+void arena_expect(struct arena *a, size_t n)
+{
+    assert(!a->block);
+    put_block(a, n);
 }
 
 void *arena_alloc(struct arena *a, size_t n, size_t align)

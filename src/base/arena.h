@@ -25,9 +25,14 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_done(struct arena *a);
+/* The first block of an arena that is kept for long and holds little: so many bytes. */
+void arena_expect(struct arena *a, size_t n);
 /* Forgets every piece but keeps the newest block for reuse, unless it is larger than
  * ARENA_BLOCK_MAX, and the allowance. */
 void arena_reset(struct arena *a);
+
+/* The same, but keeps nothing if that block is larger than this. */
+void arena_shrink(struct arena *a, size_t keep);
 
 /* Counts what the arena holds, now and later, against this allowance. NULL: against none. */
 void arena_allow(struct arena *a, struct allowance *w);

@@ -37,6 +37,8 @@ enum err_code {
     ERR_CODE_COUNT,
 };
 
+struct value;
+
 /* One entry of Status.details.causes. */
 struct err_cause {
     struct err_cause *next;
@@ -47,7 +49,8 @@ struct err_cause {
 struct err_about {
     struct str name, group, kind;
     uint32_t retry_after_sec;
-    struct str resume; /* metadata.continue: how a list that has expired can go on */
+    struct str resume;          /* metadata.continue: how a list that has expired can go on */
+    const struct value *status; /* that somebody outside has given: it is the answer; NULL: none */
 };
 
 struct err {

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/idiom.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -120,7 +121,7 @@ static void keys_of_others_are_refused(void **state)
     struct err err = ERR_INIT(&arena);
     static const unsigned modes[] = { 0640, 0604, 0610, 0666 };
     assert_int_equal(file_check_private(path_of("a"), &err), 0);
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         assert_int_equal(chmod(path_of("a"), modes[i]), 0);
         assert_int_equal(file_check_private(path_of("a"), &err), -ERR_FORBIDDEN);
         assert_true(says(&err, "use chmod 600"));

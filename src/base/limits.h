@@ -16,6 +16,7 @@
 /* HTTP */
 #define LIMIT_HEADER_BYTES       (1u << 20) /* decoded header list, names and values and overhead */
 #define LIMIT_HEADER_COUNT       1000u
+#define LIMIT_PROXY_BYTES        (64u << 10) /* what a proxy says before a connection is ours */
 #define LIMIT_REQUEST_LINE_BYTES (64u << 10)
 #define LIMIT_CONNECTIONS        20000u /* open connections of one server */
 #define LIMIT_HANDSHAKES         1000u  /* connections that have not finished TLS */
@@ -97,6 +98,7 @@
 #define LIMIT_ANNOTATION_BYTES  (256u << 10)
 #define LIMIT_SCHEMA_DEPTH      100u  /* schemas inside schemas, of a CustomResourceDefinition */
 #define LIMIT_DIFF_LINES        2000u /* of a text whose changes a fault shows; past it none */
+#define LIMIT_TYPED_DEPTH       1000u /* values inside values that a typed struct is made of */
 
 /* JSONPath */
 #define LIMIT_JSONPATH_DEPTH 10u /* brackets inside brackets, ranges inside ranges */

@@ -26,3 +26,19 @@ bool percent_decode(struct arena *a, struct str s, bool plus_is_space, struct st
     *ret = (struct str){ out, n };
     return utf8_valid(*ret);
 }
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void percent_encode(struct buf *out, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (is_plain(s.p[i]))
+            buf_byte(out, s.p[i]);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)s.p[i]);
+    }
+}

@@ -33,8 +33,18 @@ static void texts_are_decoded_or_refused(void **state)
     }
 }
 
+static void texts_are_encoded(void **state)
+{
+    (void)state;
+    struct buf out = { 0 };
+    percent_encode(&out, STR("aZ09-._~ /=\xC3\xA4"));
+    assert_true(str_eq(buf_str(&out), STR("aZ09-._~%20%2F%3D%C3%A4")));
+    buf_done(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(texts_are_decoded_or_refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(texts_are_decoded_or_refused),
+                                        cmocka_unit_test(texts_are_encoded) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

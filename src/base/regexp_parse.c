@@ -1,6 +1,7 @@
 /* From the text of a regular expression to its tree. The syntax is that of Go's regexp package with
  * the Perl extensions; so are the words of its errors, which say what part of the pattern is wrong.
  */
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/regexp_class.h"
 #include "base/utf8.h"
@@ -146,8 +147,8 @@ static bool perl_class(struct parser *p, struct regexp_class *c)
     if (p->rest.n < 2 || !at(p, '\\'))
         return false;
     char small = (char)(p->rest.p[1] | 0x20);
-    const struct named_class *found = find_class(
-        perl_classes, sizeof(perl_classes) / sizeof(*perl_classes), (struct str){ &small, 1 });
+    const struct named_class *found =
+        find_class(perl_classes, ARRAY_LEN(perl_classes), (struct str){ &small, 1 });
     if (!found)
         return false;
     add_named(p, c, found, p->rest.p[1] != small);
@@ -197,8 +198,8 @@ static int posix_class(struct parser *p, struct regexp_class *c)
         return 0;
     struct str all = str_take(p->rest, end + 2), name = str_take(str_skip(all, 2), end - 2);
     bool negated = name.n && *name.p == '^';
-    const struct named_class *found = find_class(
-        posix_classes, sizeof(posix_classes) / sizeof(*posix_classes), str_skip(name, negated));
+    const struct named_class *found =
+        find_class(posix_classes, ARRAY_LEN(posix_classes), str_skip(name, negated));
     if (!found)
         return fault(p, "invalid character class range", all);
     add_named(p, c, found, negated);
@@ -439,7 +440,7 @@ static int parse_backslash(struct parser *p, struct regexp_node **ret)
         { STR("\\B"), REGEXP_NO_WORD_EDGE },
         { STR("\\z"), REGEXP_END_TEXT },
     };
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         if (eat(p, places[i].text)) {
             *ret = node(p, places[i].op);
             return 0;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -85,7 +86,7 @@ static void finds(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&a);
         struct regexp *re;
         size_t start = 0, end = 0;
@@ -141,7 +142,7 @@ static void refuses(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = ERR_INIT(&a);
         struct regexp *re;
         assert_int_equal(regexp_compile(&a, str_of(rows[i][0]), &re, &err), -ERR_INVALID);

@@ -46,7 +46,7 @@ static void check_reads(const struct row *rows, size_t n)
     }
 }
 
-#define CHECK_READS(rows) check_reads((rows), sizeof(rows) / sizeof((rows)[0]))
+#define CHECK_READS(rows) check_reads((rows), ARRAY_LEN(rows))
 
 static void scalars_resolve_as_go_yaml_does(void **state)
 {

@@ -94,6 +94,18 @@ const struct cel_type *cel_type_optional(struct arena *a, const struct cel_type 
  * is borrowed. */
 const struct cel_type *cel_type_object(struct arena *a, struct str name,
                                        const struct cel_field *fields, size_t n);
+
+/* The same from names and types alone:
+ * CEL_OBJECT(a, "kubernetes.Kind", { "group", &cel_string }, { "kind", &cel_string }). */
+struct cel_row {
+    const char *name;
+    const struct cel_type *type;
+};
+const struct cel_type *cel_type_rows(struct arena *a, const char *name, const struct cel_row *rows,
+                                     size_t n);
+#define CEL_OBJECT(a, name, ...)                                        \
+    cel_type_rows((a), (name), (const struct cel_row[]){ __VA_ARGS__ }, \
+                  sizeof((const struct cel_row[]){ __VA_ARGS__ }) / sizeof(struct cel_row))
 /* As error messages have it: "list(int)", "map(string, dyn)". */
 struct str cel_type_text(struct arena *a, const struct cel_type *t);
 
@@ -238,13 +250,16 @@ struct cel_program; /* immutable; lies in the arena it was compiled into */
 
 /* ERR_INVALID with the issues as upstream prints them:
  *   ERROR: <input>:1:6: undeclared reference to 'x' (in container '')\n | self.x\n | .....^
- * `expression` is copied. */
+ * `expression` is copied. ERR_BAD_REQUEST: it is well typed, but what is constant in it fails; then
+ * `*ret` has a type and cannot be evaluated. */
 int cel_compile(struct arena *a, const struct cel_env *env, struct str expression,
                 const struct cel_program **ret, struct err *err);
 
 const struct cel_type *cel_program_type(const struct cel_program *p);
 /* Whether the expression refers to the variable (by its index in the environment). */
 bool cel_program_uses(const struct cel_program *p, size_t variable);
+/* Whether it asks for this field of it: v.field, has(v.field) or v.?field. */
+bool cel_program_selects(const struct cel_program *p, struct str variable, struct str field);
 
 /* The least and the most that an evaluation may cost, by the sizes that the types declare.
  * `scratch` holds what the estimate needs on the way. */

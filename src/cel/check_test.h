@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "cel/cel.h"
 #include "cel/internal.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct arena arena;
 

@@ -257,7 +257,7 @@ int cel_compile(struct arena *a, const struct cel_env *env, struct str expressio
     p->env = env;
     int r = compile(a, &scratch, copy_text(a, expression), p, err);
     arena_done(&scratch);
-    if (r == 0)
+    if (r == 0 || r == -ERR_BAD_REQUEST)
         *ret = p;
     return r;
 }

@@ -1,4 +1,5 @@
 /* What expressions cost, and what they are estimated to cost, beside upstream's numbers. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 #define REQUEST_BYTES 3145728 /* the largest request, which bounds what has no bound */
@@ -20,7 +21,7 @@ static const struct cel_type *self_type(void)
         { &cel_int, STR("v"), STR("") },
     };
     const struct cel_type *item = cel_type_object(
-        a, STR("Item"), arena_dup(a, item_fields, sizeof(item_fields)), COUNT(item_fields));
+        a, STR("Item"), arena_dup(a, item_fields, sizeof(item_fields)), ARRAY_LEN(item_fields));
     const struct cel_type *rows = sized(cel_type_list(a, &cel_int), 3);
     const struct cel_field fields[] = {
         { sized(&cel_string, 80), STR("name"), STR("") },
@@ -38,7 +39,7 @@ static const struct cel_type *self_type(void)
         { sized(&cel_timestamp, 32), STR("when"), STR("") },
         { sized(&cel_int_or_string, REQUEST_BYTES - 2), STR("port"), STR("") },
     };
-    return cel_type_object(a, STR("Self"), arena_dup(a, fields, sizeof(fields)), COUNT(fields));
+    return cel_type_object(a, STR("Self"), arena_dup(a, fields, sizeof(fields)), ARRAY_LEN(fields));
 }
 
 static void test_estimates(void **state)
@@ -122,7 +123,7 @@ static void test_estimates(void **state)
     const struct cel_type *type = self_type();
     const struct cel_variable variables[] = { { STR("self"), type }, { STR("oldSelf"), type } };
     const struct cel_env env = { .variables = variables, .n_variables = 2 };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct cel_program *p;
         struct err err = ERR_INIT(&arena);
         assert_int_equal(cel_compile(&arena, &env, str_of(cases[i].expression), &p, &err), 0);
@@ -134,89 +135,90 @@ static void test_estimates(void **state)
     }
 }
 
+static const struct {
+    const char *expression;
+    uint64_t cost;
+} costs_cases[] = {
+    { "x.b.c", 3 },
+    { "l[5]", 2 },
+    { "x.zz", 2 },
+    { "has(x.b.c)", 2 },
+    { "l.map(i, i + 1)", 44 },
+    { "l.all(i, i > 0)", 17 },
+    { "d ? 1 : 2", 1 },
+    { "x.b.l[0] + [1,2][1]", 7 },
+    { "quantity('1Gi')", 1 },
+    { "optional.of(1).optMap(a, a + 1)", 7 },
+    { "{dyn(3.3):15.15, dyn(1.0): 5.0}[1.0]", 2 },
+    { "{dyn(0): 1, dyn(0u): 2}[0.0]", 2 },
+    { "{'null_key': dyn(null)}.?null_key.invalid.hasValue()", 3 },
+    { "{true: dyn(0)}[?true].absent.hasValue()", 3 },
+    { "{1:1, 1:2}[1]", 2 },
+    { "{[1]: 2}", 0 },
+    { "{dyn([1]): 2}", 0 },
+    { "{null: 2}", 0 },
+    { "[1][dyn('a')]", 2 },
+    { "l[-1]", 2 },
+    { "l[dyn(1.0)]", 2 },
+    { "x.?a.orValue(5)", 2 },
+    { "x.?zz.orValue(5)", 1 },
+    { "x.?b.c", 3 },
+    { "optional.of(x).b.c", 5 },
+    { "has(x.?b.c)", 2 },
+    { "has(x.?zz.c)", 0 },
+    { "(d > 3 ? x : x).a", 3 },
+    { "d > 3 ? x.a : x.b", 3 },
+    { "l.exists(i, i == 2)", 17 },
+    { "l.exists_one(i, i == 2)", 11 },
+    { "l.filter(i, i > 1)", 34 },
+    { "m.all(k, m[k] == 7)", 8 },
+    { "m.exists(k, v, v == 7)", 8 },
+    { "m.transformMap(k, v, v + 1)", 7 },
+    { "l.transformList(i, v, i + v)", 47 },
+    { "l.transformMap(i, v, v)", 14 },
+    { "m.transformMapEntry(k, v, {v: k})", 36 },
+    { "l.transformMapEntry(i, v, {'a': v})", 101 },
+    { "s.size()", 2 },
+    { "d in [1, 5]", 1 },
+    { "d in []", 0 },
+    { "dyn(l) + [1]", 3 },
+    { "l + [1] == [1,2,3,1]", 3 },
+    { "s.startsWith('he') && s.endsWith('lo')", 4 },
+    { "s.contains('ell')", 2 },
+    { "s.matches('^h.*o$')", 3 },
+    { "d == 5 || 1/0 == 1", 2 },
+    { "1/0 == 1 || d == 5", 4 },
+    { "1/0 == 1 && d == 6", 4 },
+    { "sets.contains([1,2],[1])", 3 },
+    { "sets.equivalent([1,1],[1])", 5 },
+    { "l.slice(0, 2)", 14 },
+    { "l.slice(2, 1)", 13 },
+    { "l.reverse()", 15 },
+    { "l.first()", 2 },
+    { "l.last().value()", 3 },
+    { "optional.none().value()", 2 },
+    { "[optional.of(1), optional.none()].unwrapOpt()", 13 },
+    { "optional.ofNonZeroValue(0)", 1 },
+    { "optional.of(1).or(optional.of(2))", 1 },
+    { "{'a': 1}.a", 2 },
+    { "{'a': 1}.b", 2 },
+    { "has({'a': 1}.b)", 1 },
+    { "{?'a': optional.none(), 'b': 1}", 31 },
+    { "[?optional.none(), 1]", 11 },
+    { "l.map(i, i > 1, i * 2)", 36 },
+    { "l.sortBy(i, -i)", 75 },
+    { "[1,2,3].map(i, [4,5].map(j, i*j))", 130 },
+    { "x.optMap(a, a)", 2 },
+    { "optional.of(x).optMap(a, a.a + 1)", 10 },
+    { "optional.of(x).optFlatMap(a, a.?zz)", 7 },
+    { "'%s has %d'.format([s, d])", 13 },
+    { "strings.quote('a\"b')", 1 },
+    { "x.if", 2 },
+};
+
 static void test_costs(void **state)
 {
     (void)state;
-    static const struct {
-        const char *expression;
-        uint64_t cost;
-    } cases[] = {
-        { "x.b.c", 3 },
-        { "l[5]", 2 },
-        { "x.zz", 2 },
-        { "has(x.b.c)", 2 },
-        { "l.map(i, i + 1)", 44 },
-        { "l.all(i, i > 0)", 17 },
-        { "d ? 1 : 2", 1 },
-        { "x.b.l[0] + [1,2][1]", 7 },
-        { "quantity('1Gi')", 1 },
-        { "optional.of(1).optMap(a, a + 1)", 7 },
-        { "{dyn(3.3):15.15, dyn(1.0): 5.0}[1.0]", 2 },
-        { "{dyn(0): 1, dyn(0u): 2}[0.0]", 2 },
-        { "{'null_key': dyn(null)}.?null_key.invalid.hasValue()", 3 },
-        { "{true: dyn(0)}[?true].absent.hasValue()", 3 },
-        { "{1:1, 1:2}[1]", 2 },
-        { "{[1]: 2}", 0 },
-        { "{dyn([1]): 2}", 0 },
-        { "{null: 2}", 0 },
-        { "[1][dyn('a')]", 2 },
-        { "l[-1]", 2 },
-        { "l[dyn(1.0)]", 2 },
-        { "x.?a.orValue(5)", 2 },
-        { "x.?zz.orValue(5)", 1 },
-        { "x.?b.c", 3 },
-        { "optional.of(x).b.c", 5 },
-        { "has(x.?b.c)", 2 },
-        { "has(x.?zz.c)", 0 },
-        { "(d > 3 ? x : x).a", 3 },
-        { "d > 3 ? x.a : x.b", 3 },
-        { "l.exists(i, i == 2)", 17 },
-        { "l.exists_one(i, i == 2)", 11 },
-        { "l.filter(i, i > 1)", 34 },
-        { "m.all(k, m[k] == 7)", 8 },
-        { "m.exists(k, v, v == 7)", 8 },
-        { "m.transformMap(k, v, v + 1)", 7 },
-        { "l.transformList(i, v, i + v)", 47 },
-        { "l.transformMap(i, v, v)", 14 },
-        { "m.transformMapEntry(k, v, {v: k})", 36 },
-        { "l.transformMapEntry(i, v, {'a': v})", 101 },
-        { "s.size()", 2 },
-        { "d in [1, 5]", 1 },
-        { "d in []", 0 },
-        { "dyn(l) + [1]", 3 },
-        { "l + [1] == [1,2,3,1]", 3 },
-        { "s.startsWith('he') && s.endsWith('lo')", 4 },
-        { "s.contains('ell')", 2 },
-        { "s.matches('^h.*o$')", 3 },
-        { "d == 5 || 1/0 == 1", 2 },
-        { "1/0 == 1 || d == 5", 4 },
-        { "1/0 == 1 && d == 6", 4 },
-        { "sets.contains([1,2],[1])", 3 },
-        { "sets.equivalent([1,1],[1])", 5 },
-        { "l.slice(0, 2)", 14 },
-        { "l.slice(2, 1)", 13 },
-        { "l.reverse()", 15 },
-        { "l.first()", 2 },
-        { "l.last().value()", 3 },
-        { "optional.none().value()", 2 },
-        { "[optional.of(1), optional.none()].unwrapOpt()", 13 },
-        { "optional.ofNonZeroValue(0)", 1 },
-        { "optional.of(1).or(optional.of(2))", 1 },
-        { "{'a': 1}.a", 2 },
-        { "{'a': 1}.b", 2 },
-        { "has({'a': 1}.b)", 1 },
-        { "{?'a': optional.none(), 'b': 1}", 31 },
-        { "[?optional.none(), 1]", 11 },
-        { "l.map(i, i > 1, i * 2)", 36 },
-        { "l.sortBy(i, -i)", 75 },
-        { "[1,2,3].map(i, [4,5].map(j, i*j))", 130 },
-        { "x.optMap(a, a)", 2 },
-        { "optional.of(x).optMap(a, a.a + 1)", 10 },
-        { "optional.of(x).optFlatMap(a, a.?zz)", 7 },
-        { "'%s has %d'.format([s, d])", 13 },
-        { "strings.quote('a\"b')", 1 },
-        { "x.if", 2 },
-    };
     struct value tree = tree_of("{\"a\":1,\"b\":{\"c\":\"text\",\"l\":[1,2]}}");
     struct value list = tree_of("[1,2,3]"), map = tree_of("{\"k\":7}");
     const struct cel_variable variables[] = {
@@ -231,17 +233,17 @@ static void test_costs(void **state)
         cel_wrap(&arena, &map, &cel_dyn),
         cel_of_int(5),
     };
-    const struct cel_env env = { .variables = variables, .n_variables = COUNT(variables) };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    const struct cel_env env = { .variables = variables, .n_variables = ARRAY_LEN(variables) };
+    for (size_t i = 0; i < ARRAY_LEN(costs_cases); i++) {
         const struct cel_program *p;
         struct err err = ERR_INIT(&arena);
         struct cel_value ret;
         uint64_t cost = UINT64_MAX;
-        assert_int_equal(cel_compile(&arena, &env, str_of(cases[i].expression), &p, &err), 0);
+        assert_int_equal(cel_compile(&arena, &env, str_of(costs_cases[i].expression), &p, &err), 0);
         (void)cel_eval(&arena, p, vars, 10000000, &ret, &cost, &err);
-        if (cost != cases[i].cost)
-            print_error("%s\n", cases[i].expression);
-        assert_true(cost == cases[i].cost);
+        if (cost != costs_cases[i].cost)
+            print_error("%s\n", costs_cases[i].expression);
+        assert_true(cost == costs_cases[i].cost);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Values, errors and what absorbs them, trees read through types, budgets. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 static void test_errors(void **state)
@@ -27,7 +28,7 @@ static void test_errors(void **state)
         { "[0, 1].all(x, 1 / x == 2)", "false" },
         { "[0, 1].exists_one(x, 1 / x == 1)", "! division by zero" },
     };
-    check_answers(cases, COUNT(cases));
+    check_answers(cases, ARRAY_LEN(cases));
 }
 
 static void test_values(void **state)
@@ -51,7 +52,7 @@ static void test_values(void **state)
         { "type(1) == int && type([]) == list && type(type(1)) == type", "true" },
         { "has({'a': null}.a) && !has({'a': 1}.b)", "true" },
     };
-    check_answers(cases, COUNT(cases));
+    check_answers(cases, ARRAY_LEN(cases));
 }
 
 /* ---- Trees ---- */
@@ -86,7 +87,7 @@ static const struct cel_type *spec_type(void)
         { &cel_bytes, STR("blob"), STR("blob") },
     };
     return cel_type_object(&arena, STR("Spec"), arena_dup(&arena, fields, sizeof(fields)),
-                           COUNT(fields));
+                           ARRAY_LEN(fields));
 }
 
 static const char *answer_about(const char *self, const char *old, const char *expression)
@@ -133,7 +134,7 @@ static void test_trees(void **state)
         { "self == self && self != oldSelf", "true" },
         { "self.zz", "! ERROR: <input>:1:5: undefined field 'zz'\n | self.zz\n | ....^" },
     };
-    for (size_t i = 0; i < COUNT(cases); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_string_equal(answer_about(self, old, cases[i].expression), cases[i].answer);
     assert_string_equal(answer_about("{\"size\":\"3\"}", "{}", "self.size"),
                         "! invalid data, expected int, got string");
@@ -293,7 +294,7 @@ static void test_absorbed_errors(void **state)
         { "has({'a': 1 / 0}.a)", "! division by zero", 31 },
         { "type(1 / 0)", "! division by zero", 2 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Lists and maps: size, index, key. */
@@ -361,119 +362,113 @@ static void test_containers(void **state)
         { "s + '!'", "hello!", 2 },
         { "s + dyn(1)", "! no such overload", 2 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
+
+static const struct answer_case wrong_arguments_cases[] = {
+    { "dyn(1).flatten(2)", "! no such overload: int.flatten(int)", 13 },
+    { "dyn(1).matches('a')", "! no such overload", 1 },
+    { "dyn(1).matches(s)", "! no such overload: matches", 3 },
+    { "dyn(1).find(s)", "! no such overload: find(int, string)", 3 },
+    { "dyn(1).findAll('b')", "! no such overload", 1 },
+    { "dyn(1).findAll('b', 2)", "! no such overload", 1 },
+    { "l.transformMapEntry(k, v, dyn('a'))", "! no such overload: cel.@mapInsert(map, string)", 8 },
+    { "l.transformMapEntry(k, v, dyn([1]))", "! no such overload: cel.@mapInsert(map, list)", 8 },
+    { "dyn(1) + 1u", "! no such overload", 1 },
+    { "dyn(1) + 1.0", "! no such overload", 1 },
+    { "dyn('a') + 1", "! no such overload", 1 },
+    { "dyn([1]) + 1", "! no such overload", 1 },
+    { "dyn(null) + 1", "! no such overload: _+_", 1 },
+    { "dyn(1) - 'a'", "! 1:8: found no matching overload for '_-_' applied to '(dyn, string)'" },
+    { "dyn('a') - 'a'", "! 1:10: found no matching overload for '_-_' applied to '(dyn, string)'" },
+    { "dyn(1) * 'a'", "! 1:8: found no matching overload for '_*_' applied to '(dyn, string)'" },
+    { "dyn({}) * 2", "! no such overload: _*_", 1 },
+    { "dyn(1) / 2.0", "! no such overload", 1 },
+    { "dyn(1.0) % 2.0", "! 1:10: found no matching overload for '_%_' applied to '(dyn, double)'" },
+    { "dyn(true) % 1", "! no such overload: _%_", 1 },
+    { "-dyn('a')", "! no such overload", 1 },
+    { "-dyn(1u)", "! no such overload: -_", 1 },
+    { "-dyn(null)", "! no such overload: -_", 1 },
+    { "!dyn(1)", "! no such overload", 1 },
+    { "!dyn('a')", "! no such overload", 1 },
+    { "dyn(1).size()", "! no such overload: size", 1 },
+    { "size(dyn(null))", "! no such overload: size", 1 },
+    { "dyn(true).startsWith('a')", "! no such overload", 1 },
+    { "dyn('a').startsWith(dyn(1))", "! no such overload", 1 },
+    { "dyn(1).contains('a')", "! no such overload", 1 },
+    { "dyn(1).endsWith('a')", "! no such overload", 1 },
+    { "dyn('a').matches(dyn(1))", "! no such overload", 1 },
+    { "dyn(1).getHours()", "! no such overload: getHours(int)", 1 },
+    { "dyn('a').getFullYear()", "! no such overload: getFullYear(string)", 1 },
+    { "dyn(timestamp(0)).getHours(dyn(1))",
+      "! no such overload: getHours(google.protobuf.Timestamp, int)", 1 },
+    { "dyn(1).split(',')", "! no such overload: split(int, string)", 1 },
+    { "dyn('a').split(dyn(1))", "! no such overload: split(string, int)", 1 },
+    { "dyn(1).join()", "! no such overload: join(int)", 1 },
+    { "dyn(['a']).join(dyn(1))", "! no such overload: join(list, int)", 1 },
+    { "dyn(1).indexOf('a')", "! no such overload: indexOf(int, string)", 1 },
+    { "dyn('a').indexOf(dyn(1))", "! no such overload: indexOf(string, int)" },
+    { "dyn([1]).indexOf('a')", "-1", 1 },
+    { "dyn(1).lowerAscii()", "! no such overload: lowerAscii(int)", 1 },
+    { "dyn(1).replace('a', 'b')", "! no such overload: replace(int, string, string)", 1 },
+    { "dyn(1).trim()", "! no such overload: trim(int)", 1 },
+    { "dyn(1).format([1])", "! no such overload: format(int, list)", 1 },
+    { "dyn(1).sum()", "! no such overload: sum(int)", 1 },
+    { "dyn(1).min()", "! no such overload: min(int)", 1 },
+    { "dyn(1).isSorted()", "! no such overload: isSorted(int)", 1 },
+    { "dyn(1).slice(0, 1)", "! no such overload: slice(int, int, int)", 12 },
+    { "dyn([1]).slice(dyn('a'), 1)", "! no such overload: slice(list, string, int)", 12 },
+    { "dyn(1).sortBy(e, e)", "! got 'types.Int', expected iterable type", 3 },
+    { "dyn(1).reverse()", "! no such overload: reverse(int)", 12 },
+    { "lists.range(dyn('a'))", "! no such overload: lists.range(string)", 12 },
+    { "sets.contains(dyn(1), [1])", "! no such overload: sets.contains(int, list)", 2 },
+    { "dyn(1).hasValue()", "! no such overload: hasValue(int)", 1 },
+    { "dyn(1).value()", "! no such overload: value(int)", 1 },
+    { "dyn(1).orValue(2)", "! no such overload" },
+    { "dyn(1).or(optional.of(2))", "! no such overload" },
+    { "dyn(1).optMap(v, v)", "! no such overload: hasValue(int)", 1 },
+    { "optional.of(1).or(dyn(2))", "optional(1)", 1 },
+    { "dyn(1).getHost()", "! no such overload: getHost(int)", 1 },
+    { "dyn(1).isLessThan(quantity('1'))",
+      "! no such overload: isLessThan(int, kubernetes.Quantity)", 2 },
+    { "quantity('1').add(dyn('a'))", "! no such overload: add(kubernetes.Quantity, string)", 2 },
+    { "dyn('1.2.3.4').family()", "! no such overload: family(string)", 1 },
+    { "dyn(1).containsIP('1.2.3.4')", "! no such overload: containsIP(int, string)", 2 },
+    { "dyn('1').major()", "! no such overload: major(string)", 1 },
+    { "url(dyn(1))", "! no such overload: url(int)", 1 },
+    { "ip(dyn(1))", "! no such overload: ip(int)", 1 },
+    { "cidr(dyn(1))", "! no such overload: cidr(int)", 1 },
+    { "quantity(dyn(1))", "! no such overload: quantity(int)", 1 },
+    { "semver(dyn(1))", "! no such overload: semver(int)", 1 },
+    { "isIP(dyn(1))", "! no such overload: isIP(int)", 1 },
+    { "int(dyn([1]))", "! no such overload: int(list)" },
+    { "uint(dyn(null))", "! no such overload: uint(null_type)" },
+    { "double(dyn({}))", "! no such overload: double(map)" },
+    { "string(dyn([1]))", "! no such overload: string(list)" },
+    { "bytes(dyn(1))", "! no such overload: bytes(int)" },
+    { "bool(dyn(1))", "! no such overload: bool(int)" },
+    { "duration(dyn(1))", "! no such overload: duration(int)" },
+    { "timestamp(dyn(1.5))", "! no such overload: timestamp(double)" },
+    { "dyn(1)[0]", "! no such key: 0", 2 },
+    { "dyn('a')[0]", "! no such key: 0", 2 },
+    { "dyn(null).a", "! no such key: a", 2 },
+    { "dyn([1]).a", "! unsupported index type 'string' in list", 2 },
+    { "dyn(1) in 2", "! 1:8: found no matching overload for '@in' applied to '(dyn, int)'" },
+    { "1 in dyn(2)", "! no such overload", 1 },
+    { "1 in dyn('a')", "! no such overload", 1 },
+    { "dyn(1) < null", "! no such overload", 1 },
+    { "dyn(timestamp(0)) + timestamp(0)", "! no such overload", 1 },
+    { "dyn(timestamp(0)) - 1", "! no such overload", 1 },
+    { "dyn(duration('1s')) + 1", "! no such overload", 1 },
+    { "dyn(1) == timestamp(0)", "false", 1 },
+    { "dyn(int) + 1", "! no such overload: _+_", 1 },
+};
 
 /* Values that no overload takes, found out while evaluating. */
 static void test_wrong_arguments(void **state)
 {
     (void)state;
-    static const struct answer_case cases[] = {
-        { "dyn(1).flatten(2)", "! no such overload: int.flatten(int)", 13 },
-        { "dyn(1).matches('a')", "! no such overload", 1 },
-        { "dyn(1).matches(s)", "! no such overload: matches", 3 },
-        { "dyn(1).find(s)", "! no such overload: find(int, string)", 3 },
-        { "dyn(1).findAll('b')", "! no such overload", 1 },
-        { "dyn(1).findAll('b', 2)", "! no such overload", 1 },
-        { "l.transformMapEntry(k, v, dyn('a'))", "! no such overload: cel.@mapInsert(map, string)",
-          8 },
-        { "l.transformMapEntry(k, v, dyn([1]))", "! no such overload: cel.@mapInsert(map, list)",
-          8 },
-        { "dyn(1) + 1u", "! no such overload", 1 },
-        { "dyn(1) + 1.0", "! no such overload", 1 },
-        { "dyn('a') + 1", "! no such overload", 1 },
-        { "dyn([1]) + 1", "! no such overload", 1 },
-        { "dyn(null) + 1", "! no such overload: _+_", 1 },
-        { "dyn(1) - 'a'",
-          "! 1:8: found no matching overload for '_-_' applied to '(dyn, string)'" },
-        { "dyn('a') - 'a'",
-          "! 1:10: found no matching overload for '_-_' applied to '(dyn, string)'" },
-        { "dyn(1) * 'a'",
-          "! 1:8: found no matching overload for '_*_' applied to '(dyn, string)'" },
-        { "dyn({}) * 2", "! no such overload: _*_", 1 },
-        { "dyn(1) / 2.0", "! no such overload", 1 },
-        { "dyn(1.0) % 2.0",
-          "! 1:10: found no matching overload for '_%_' applied to '(dyn, double)'" },
-        { "dyn(true) % 1", "! no such overload: _%_", 1 },
-        { "-dyn('a')", "! no such overload", 1 },
-        { "-dyn(1u)", "! no such overload: -_", 1 },
-        { "-dyn(null)", "! no such overload: -_", 1 },
-        { "!dyn(1)", "! no such overload", 1 },
-        { "!dyn('a')", "! no such overload", 1 },
-        { "dyn(1).size()", "! no such overload: size", 1 },
-        { "size(dyn(null))", "! no such overload: size", 1 },
-        { "dyn(true).startsWith('a')", "! no such overload", 1 },
-        { "dyn('a').startsWith(dyn(1))", "! no such overload", 1 },
-        { "dyn(1).contains('a')", "! no such overload", 1 },
-        { "dyn(1).endsWith('a')", "! no such overload", 1 },
-        { "dyn('a').matches(dyn(1))", "! no such overload", 1 },
-        { "dyn(1).getHours()", "! no such overload: getHours(int)", 1 },
-        { "dyn('a').getFullYear()", "! no such overload: getFullYear(string)", 1 },
-        { "dyn(timestamp(0)).getHours(dyn(1))",
-          "! no such overload: getHours(google.protobuf.Timestamp, int)", 1 },
-        { "dyn(1).split(',')", "! no such overload: split(int, string)", 1 },
-        { "dyn('a').split(dyn(1))", "! no such overload: split(string, int)", 1 },
-        { "dyn(1).join()", "! no such overload: join(int)", 1 },
-        { "dyn(['a']).join(dyn(1))", "! no such overload: join(list, int)", 1 },
-        { "dyn(1).indexOf('a')", "! no such overload: indexOf(int, string)", 1 },
-        { "dyn('a').indexOf(dyn(1))", "! no such overload: indexOf(string, int)" },
-        { "dyn([1]).indexOf('a')", "-1", 1 },
-        { "dyn(1).lowerAscii()", "! no such overload: lowerAscii(int)", 1 },
-        { "dyn(1).replace('a', 'b')", "! no such overload: replace(int, string, string)", 1 },
-        { "dyn(1).trim()", "! no such overload: trim(int)", 1 },
-        { "dyn(1).format([1])", "! no such overload: format(int, list)", 1 },
-        { "dyn(1).sum()", "! no such overload: sum(int)", 1 },
-        { "dyn(1).min()", "! no such overload: min(int)", 1 },
-        { "dyn(1).isSorted()", "! no such overload: isSorted(int)", 1 },
-        { "dyn(1).slice(0, 1)", "! no such overload: slice(int, int, int)", 12 },
-        { "dyn([1]).slice(dyn('a'), 1)", "! no such overload: slice(list, string, int)", 12 },
-        { "dyn(1).sortBy(e, e)", "! got 'types.Int', expected iterable type", 3 },
-        { "dyn(1).reverse()", "! no such overload: reverse(int)", 12 },
-        { "lists.range(dyn('a'))", "! no such overload: lists.range(string)", 12 },
-        { "sets.contains(dyn(1), [1])", "! no such overload: sets.contains(int, list)", 2 },
-        { "dyn(1).hasValue()", "! no such overload: hasValue(int)", 1 },
-        { "dyn(1).value()", "! no such overload: value(int)", 1 },
-        { "dyn(1).orValue(2)", "! no such overload" },
-        { "dyn(1).or(optional.of(2))", "! no such overload" },
-        { "dyn(1).optMap(v, v)", "! no such overload: hasValue(int)", 1 },
-        { "optional.of(1).or(dyn(2))", "optional(1)", 1 },
-        { "dyn(1).getHost()", "! no such overload: getHost(int)", 1 },
-        { "dyn(1).isLessThan(quantity('1'))",
-          "! no such overload: isLessThan(int, kubernetes.Quantity)", 2 },
-        { "quantity('1').add(dyn('a'))", "! no such overload: add(kubernetes.Quantity, string)",
-          2 },
-        { "dyn('1.2.3.4').family()", "! no such overload: family(string)", 1 },
-        { "dyn(1).containsIP('1.2.3.4')", "! no such overload: containsIP(int, string)", 2 },
-        { "dyn('1').major()", "! no such overload: major(string)", 1 },
-        { "url(dyn(1))", "! no such overload: url(int)", 1 },
-        { "ip(dyn(1))", "! no such overload: ip(int)", 1 },
-        { "cidr(dyn(1))", "! no such overload: cidr(int)", 1 },
-        { "quantity(dyn(1))", "! no such overload: quantity(int)", 1 },
-        { "semver(dyn(1))", "! no such overload: semver(int)", 1 },
-        { "isIP(dyn(1))", "! no such overload: isIP(int)", 1 },
-        { "int(dyn([1]))", "! no such overload: int(list)" },
-        { "uint(dyn(null))", "! no such overload: uint(null_type)" },
-        { "double(dyn({}))", "! no such overload: double(map)" },
-        { "string(dyn([1]))", "! no such overload: string(list)" },
-        { "bytes(dyn(1))", "! no such overload: bytes(int)" },
-        { "bool(dyn(1))", "! no such overload: bool(int)" },
-        { "duration(dyn(1))", "! no such overload: duration(int)" },
-        { "timestamp(dyn(1.5))", "! no such overload: timestamp(double)" },
-        { "dyn(1)[0]", "! no such key: 0", 2 },
-        { "dyn('a')[0]", "! no such key: 0", 2 },
-        { "dyn(null).a", "! no such key: a", 2 },
-        { "dyn([1]).a", "! unsupported index type 'string' in list", 2 },
-        { "dyn(1) in 2", "! 1:8: found no matching overload for '@in' applied to '(dyn, int)'" },
-        { "1 in dyn(2)", "! no such overload", 1 },
-        { "1 in dyn('a')", "! no such overload", 1 },
-        { "dyn(1) < null", "! no such overload", 1 },
-        { "dyn(timestamp(0)) + timestamp(0)", "! no such overload", 1 },
-        { "dyn(timestamp(0)) - 1", "! no such overload", 1 },
-        { "dyn(duration('1s')) + 1", "! no such overload", 1 },
-        { "dyn(1) == timestamp(0)", "false", 1 },
-        { "dyn(int) + 1", "! no such overload: _+_", 1 },
-    };
-    check_scene(cases, COUNT(cases));
+    check_scene(wrong_arguments_cases, ARRAY_LEN(wrong_arguments_cases));
 }
 
 int main(void)

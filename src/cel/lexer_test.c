@@ -1,130 +1,132 @@
 /* Tokens: numbers, texts with their escapes, names and what is none. Answers are upstream's. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
+
+static const struct answer_case tokens_cases[] = {
+    { "0", "0" },
+    { "007", "7" },
+    { "1u", "1" },
+    { "1U", "1" },
+    { "0xFFu", "255" },
+    { "0XAB", "! 1:2: Syntax error: extraneous input 'XAB' expecting <EOF>" },
+    { "-0x10", "-16" },
+    { "0x7fffffffffffffff", "9223372036854775807" },
+    { "0x8000000000000000", "! 1:1: invalid int literal" },
+    { "-0x8000000000000000", "-9223372036854775808" },
+    { "0xffffffffffffffffu", "18446744073709551615" },
+    { "0x10000000000000000u", "! 1:1: invalid uint literal" },
+    { "18446744073709551616u", "! 1:1: invalid uint literal" },
+    { "-1u", "! 1:1: found no matching overload for '-_' applied to '(uint)'" },
+    { "1.5", "1.5" },
+    { ".5", "0.5" },
+    { "-.5", "-0.5" },
+    { "1e3", "1000" },
+    { "1E+3", "1000" },
+    { "1e-3", "0.001" },
+    { "1.", "! 1:3: Syntax error: no viable alternative at input '.'" },
+    { "1.e3", "! 1:2: type 'int' does not support field selection" },
+    { "1e", "! 1:2: Syntax error: extraneous input 'e' expecting <EOF>" },
+    { "1.5u", "! 1:4: Syntax error: extraneous input 'u' expecting <EOF>" },
+    { "0x", "! 1:2: Syntax error: extraneous input 'x' expecting <EOF>" },
+    { "0b1", "! 1:2: Syntax error: extraneous input 'b1' expecting <EOF>" },
+    { "1_000", "! 1:2: Syntax error: extraneous input '_000' expecting <EOF>" },
+    { "1e309", "! 1:1: invalid double literal" },
+    { "-1e309", "! 1:1: invalid double literal" },
+    { "5e-324", "5e-324" },
+    { "1.7976931348623157e308", "1.7976931348623157e+308" },
+    { "'a'", "a" },
+    { "\"a\"", "a" },
+    { "'''a'b'''", "a'b" },
+    { "\"\"\"a\"b\"\"\"", "a\"b" },
+    { "'''two\nlines'''", "two\nlines" },
+    { "\"\"\"ends with \\\"\"\"\"\"\"",
+      "! 1:19: Syntax error: extraneous input '\"\"' expecting <EOF>" },
+    { "'single\nline'", "! 1:1: Syntax error: token recognition error at: ''single\n'\n2:5: "
+                        "Syntax error: token recognition error at: '''" },
+    { "'open", "! 1:1: Syntax error: token recognition error at: ''open'\n1:6: Syntax error: "
+               "mismatched input '<EOF>' expecting " EXPR },
+    { "\"open", "! 1:1: Syntax error: token recognition error at: '\"open'\n1:6: Syntax error: "
+                "mismatched input '<EOF>' expecting " EXPR },
+    { "'''open''", "! 1:3: Syntax error: extraneous input ''open'' expecting <EOF>\n1:9: "
+                   "Syntax error: token recognition error at: '''" },
+    { "r'\\n'", "\\n" },
+    { "R\"\\t\"", "\\t" },
+    { "r'''\\'''", "\\" },
+    { "r'a\\'b'", "! 1:6: Syntax error: extraneous input 'b' expecting <EOF>\n1:7: Syntax "
+                  "error: token recognition error at: '''" },
+    { "b'abc'", "[97 98 99]" },
+    { "B\"abc\"", "[97 98 99]" },
+    { "br'\\n'", "[92 110]" },
+    { "rb'\\n'", "! 1:3: Syntax error: extraneous input ''\\n'' expecting <EOF>" },
+    { "b'é'.size()", "2", 1 },
+    { "'é'.size()", "1", 1 },
+    { "'\\a\\b\\f\\n\\r\\t\\v'.size()", "7", 1 },
+    { "'\\\\\\'\\\"\\`\\?'", "\\'\"`?" },
+    { "'\\x41\\X41'", "AA" },
+    { "'\\101\\060'", "A0" },
+    { "'\\400'", "! 1:1: Syntax error: token recognition error at: ''\\4'\n1:6: Syntax error: "
+                 "token recognition error at: '''" },
+    { "'\\18'", "! 1:1: Syntax error: token recognition error at: ''\\18'\n1:5: Syntax error: "
+                "token recognition error at: '''\n1:6: Syntax error: mismatched input '<EOF>' "
+                "expecting " EXPR },
+    { "'\\u0041\\u00e9'", "Aé" },
+    { "'\\U0001F600'.size()", "1", 1 },
+    { "'\\U0001F600'", "😀" },
+    { "'\\U00110000'", "! 1:1: invalid unicode code point" },
+    { "'\\uD83D'", "! 1:1: invalid unicode code point" },
+    { "'\\u12'", "! 1:1: Syntax error: token recognition error at: ''\\u12''\n1:7: Syntax "
+                 "error: mismatched input '<EOF>' expecting " EXPR },
+    { "'\\x4'", "! 1:1: Syntax error: token recognition error at: ''\\x4''\n1:6: Syntax error: "
+                "mismatched input '<EOF>' expecting " EXPR },
+    { "'\\q'", "! 1:1: Syntax error: token recognition error at: ''\\q'\n1:4: Syntax error: "
+               "token recognition error at: '''\n1:5: Syntax error: mismatched input '<EOF>' "
+               "expecting " EXPR },
+    { "'\\0'", "! 1:1: Syntax error: token recognition error at: ''\\0''\n1:5: Syntax error: "
+               "mismatched input '<EOF>' expecting " EXPR },
+    { "b'\\u0041'", "! 1:1: unable to unescape string" },
+    { "b'\\U00000041'", "! 1:1: unable to unescape string" },
+    { "b'\\xff' == b'\\377'", "true", 1 },
+    { "b'\\xff\\x00'.size()", "2", 1 },
+    { "string(b'\\xf0\\x9f\\x98\\x80')", "😀" },
+    { "string(b'\\xff')", "! invalid UTF-8 in bytes, cannot convert to string" },
+    { "_a", "! 1:1: undeclared reference to '_a' (in container '')" },
+    { "a_1", "! 1:1: undeclared reference to 'a_1' (in container '')" },
+    { "1a", "! 1:2: Syntax error: extraneous input 'a' expecting <EOF>" },
+    { "a-b", "! 1:1: undeclared reference to 'a' (in container '')\n1:3: undeclared reference "
+             "to 'b' (in container '')" },
+    { "a$b", "! 1:2: Syntax error: token recognition error at: '$'\n1:3: Syntax error: "
+             "extraneous input 'b' expecting <EOF>" },
+    { "#", "! 1:1: Syntax error: token recognition error at: '#'\n1:2: Syntax error: "
+           "mismatched input '<EOF>' expecting " EXPR },
+    { "@", "! 1:1: Syntax error: token recognition error at: '@'\n1:2: Syntax error: "
+           "mismatched input '<EOF>' expecting " EXPR },
+    { "a.`b-c`", "! 1:1: undeclared reference to 'a' (in container '')" },
+    { "{'b-c': 1}.`b-c`", "1", 2 },
+    { "{'a.b/c d': 1}.`a.b/c d`", "1", 2 },
+    { "{'b': 1}.`b`", "1", 2 },
+    { "{'b': 1}.``", "! 1:10: Syntax error: token recognition error at: '``'\n1:12: Syntax "
+                     "error: no viable alternative at input '.'" },
+    { "`a`", "! 1:1: Syntax error: mismatched input '`a`' expecting " EXPR },
+    { "{'b': 1}.`b", "! 1:10: Syntax error: token recognition error at: '`b'\n1:12: Syntax "
+                     "error: no viable alternative at input '.'" },
+    { "// only this", "! 1:13: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "1 // after\n+ 2", "3", 1 },
+    { "1 /* no */", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR
+                    "\n1:10: Syntax error: mismatched input '/' expecting " EXPR
+                    "\n1:11: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "1\n+\t2", "3", 1 },
+    { "\t1", "1" },
+    { "true", "true" },
+    { "True", "! 1:1: undeclared reference to 'True' (in container '')" },
+    { "null", "null" },
+    { "NULL", "! 1:1: undeclared reference to 'NULL' (in container '')" },
+};
 
 /* Numbers, texts and names as they are written. */
 static void test_tokens(void **state)
 {
     (void)state;
-    static const struct answer_case cases[] = {
-        { "0", "0" },
-        { "007", "7" },
-        { "1u", "1" },
-        { "1U", "1" },
-        { "0xFFu", "255" },
-        { "0XAB", "! 1:2: Syntax error: extraneous input 'XAB' expecting <EOF>" },
-        { "-0x10", "-16" },
-        { "0x7fffffffffffffff", "9223372036854775807" },
-        { "0x8000000000000000", "! 1:1: invalid int literal" },
-        { "-0x8000000000000000", "-9223372036854775808" },
-        { "0xffffffffffffffffu", "18446744073709551615" },
-        { "0x10000000000000000u", "! 1:1: invalid uint literal" },
-        { "18446744073709551616u", "! 1:1: invalid uint literal" },
-        { "-1u", "! 1:1: found no matching overload for '-_' applied to '(uint)'" },
-        { "1.5", "1.5" },
-        { ".5", "0.5" },
-        { "-.5", "-0.5" },
-        { "1e3", "1000" },
-        { "1E+3", "1000" },
-        { "1e-3", "0.001" },
-        { "1.", "! 1:3: Syntax error: no viable alternative at input '.'" },
-        { "1.e3", "! 1:2: type 'int' does not support field selection" },
-        { "1e", "! 1:2: Syntax error: extraneous input 'e' expecting <EOF>" },
-        { "1.5u", "! 1:4: Syntax error: extraneous input 'u' expecting <EOF>" },
-        { "0x", "! 1:2: Syntax error: extraneous input 'x' expecting <EOF>" },
-        { "0b1", "! 1:2: Syntax error: extraneous input 'b1' expecting <EOF>" },
-        { "1_000", "! 1:2: Syntax error: extraneous input '_000' expecting <EOF>" },
-        { "1e309", "! 1:1: invalid double literal" },
-        { "-1e309", "! 1:1: invalid double literal" },
-        { "5e-324", "5e-324" },
-        { "1.7976931348623157e308", "1.7976931348623157e+308" },
-        { "'a'", "a" },
-        { "\"a\"", "a" },
-        { "'''a'b'''", "a'b" },
-        { "\"\"\"a\"b\"\"\"", "a\"b" },
-        { "'''two\nlines'''", "two\nlines" },
-        { "\"\"\"ends with \\\"\"\"\"\"\"",
-          "! 1:19: Syntax error: extraneous input '\"\"' expecting <EOF>" },
-        { "'single\nline'", "! 1:1: Syntax error: token recognition error at: ''single\n'\n2:5: "
-                            "Syntax error: token recognition error at: '''" },
-        { "'open", "! 1:1: Syntax error: token recognition error at: ''open'\n1:6: Syntax error: "
-                   "mismatched input '<EOF>' expecting " EXPR },
-        { "\"open", "! 1:1: Syntax error: token recognition error at: '\"open'\n1:6: Syntax error: "
-                    "mismatched input '<EOF>' expecting " EXPR },
-        { "'''open''", "! 1:3: Syntax error: extraneous input ''open'' expecting <EOF>\n1:9: "
-                       "Syntax error: token recognition error at: '''" },
-        { "r'\\n'", "\\n" },
-        { "R\"\\t\"", "\\t" },
-        { "r'''\\'''", "\\" },
-        { "r'a\\'b'", "! 1:6: Syntax error: extraneous input 'b' expecting <EOF>\n1:7: Syntax "
-                      "error: token recognition error at: '''" },
-        { "b'abc'", "[97 98 99]" },
-        { "B\"abc\"", "[97 98 99]" },
-        { "br'\\n'", "[92 110]" },
-        { "rb'\\n'", "! 1:3: Syntax error: extraneous input ''\\n'' expecting <EOF>" },
-        { "b'é'.size()", "2", 1 },
-        { "'é'.size()", "1", 1 },
-        { "'\\a\\b\\f\\n\\r\\t\\v'.size()", "7", 1 },
-        { "'\\\\\\'\\\"\\`\\?'", "\\'\"`?" },
-        { "'\\x41\\X41'", "AA" },
-        { "'\\101\\060'", "A0" },
-        { "'\\400'", "! 1:1: Syntax error: token recognition error at: ''\\4'\n1:6: Syntax error: "
-                     "token recognition error at: '''" },
-        { "'\\18'", "! 1:1: Syntax error: token recognition error at: ''\\18'\n1:5: Syntax error: "
-                    "token recognition error at: '''\n1:6: Syntax error: mismatched input '<EOF>' "
-                    "expecting " EXPR },
-        { "'\\u0041\\u00e9'", "Aé" },
-        { "'\\U0001F600'.size()", "1", 1 },
-        { "'\\U0001F600'", "😀" },
-        { "'\\U00110000'", "! 1:1: invalid unicode code point" },
-        { "'\\uD83D'", "! 1:1: invalid unicode code point" },
-        { "'\\u12'", "! 1:1: Syntax error: token recognition error at: ''\\u12''\n1:7: Syntax "
-                     "error: mismatched input '<EOF>' expecting " EXPR },
-        { "'\\x4'", "! 1:1: Syntax error: token recognition error at: ''\\x4''\n1:6: Syntax error: "
-                    "mismatched input '<EOF>' expecting " EXPR },
-        { "'\\q'", "! 1:1: Syntax error: token recognition error at: ''\\q'\n1:4: Syntax error: "
-                   "token recognition error at: '''\n1:5: Syntax error: mismatched input '<EOF>' "
-                   "expecting " EXPR },
-        { "'\\0'", "! 1:1: Syntax error: token recognition error at: ''\\0''\n1:5: Syntax error: "
-                   "mismatched input '<EOF>' expecting " EXPR },
-        { "b'\\u0041'", "! 1:1: unable to unescape string" },
-        { "b'\\U00000041'", "! 1:1: unable to unescape string" },
-        { "b'\\xff' == b'\\377'", "true", 1 },
-        { "b'\\xff\\x00'.size()", "2", 1 },
-        { "string(b'\\xf0\\x9f\\x98\\x80')", "😀" },
-        { "string(b'\\xff')", "! invalid UTF-8 in bytes, cannot convert to string" },
-        { "_a", "! 1:1: undeclared reference to '_a' (in container '')" },
-        { "a_1", "! 1:1: undeclared reference to 'a_1' (in container '')" },
-        { "1a", "! 1:2: Syntax error: extraneous input 'a' expecting <EOF>" },
-        { "a-b", "! 1:1: undeclared reference to 'a' (in container '')\n1:3: undeclared reference "
-                 "to 'b' (in container '')" },
-        { "a$b", "! 1:2: Syntax error: token recognition error at: '$'\n1:3: Syntax error: "
-                 "extraneous input 'b' expecting <EOF>" },
-        { "#", "! 1:1: Syntax error: token recognition error at: '#'\n1:2: Syntax error: "
-               "mismatched input '<EOF>' expecting " EXPR },
-        { "@", "! 1:1: Syntax error: token recognition error at: '@'\n1:2: Syntax error: "
-               "mismatched input '<EOF>' expecting " EXPR },
-        { "a.`b-c`", "! 1:1: undeclared reference to 'a' (in container '')" },
-        { "{'b-c': 1}.`b-c`", "1", 2 },
-        { "{'a.b/c d': 1}.`a.b/c d`", "1", 2 },
-        { "{'b': 1}.`b`", "1", 2 },
-        { "{'b': 1}.``", "! 1:10: Syntax error: token recognition error at: '``'\n1:12: Syntax "
-                         "error: no viable alternative at input '.'" },
-        { "`a`", "! 1:1: Syntax error: mismatched input '`a`' expecting " EXPR },
-        { "{'b': 1}.`b", "! 1:10: Syntax error: token recognition error at: '`b'\n1:12: Syntax "
-                         "error: no viable alternative at input '.'" },
-        { "// only this", "! 1:13: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "1 // after\n+ 2", "3", 1 },
-        { "1 /* no */", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR
-                        "\n1:10: Syntax error: mismatched input '/' expecting " EXPR
-                        "\n1:11: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "1\n+\t2", "3", 1 },
-        { "\t1", "1" },
-        { "true", "true" },
-        { "True", "! 1:1: undeclared reference to 'True' (in container '')" },
-        { "null", "null" },
-        { "NULL", "! 1:1: undeclared reference to 'NULL' (in container '')" },
-    };
-    check_scene(cases, COUNT(cases));
+    check_scene(tokens_cases, ARRAY_LEN(tokens_cases));
 }
 
 /* Names that may not be used, and where they may. */
@@ -169,7 +171,7 @@ static void test_reserved_words(void **state)
         { "[1].map(return, 2)",
           "! 1:9: reserved identifier: return\n1:9: argument is not an identifier" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Escapes and quotes that are easily mistaken. */
@@ -239,7 +241,7 @@ static void test_more_escapes(void **state)
         { "1E5", "100000" },
         { "0xABCDEFabcdef", "188900977659375" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

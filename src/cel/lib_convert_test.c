@@ -1,4 +1,5 @@
 /* Conversions between types, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* int() and uint() */
@@ -47,7 +48,7 @@ static void test_to_int(void **state)
         { "int(x)", "! no such overload: int(map)", 2 },
         { "int(l)", "! 1:4: found no matching overload for 'int' applied to '(list(int))'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* double(), string(), bytes(), bool(), dyn(), type() */
@@ -147,7 +148,7 @@ static void test_to_others(void **state)
         { "duration(s)", "! type conversion error from 'string' to 'google.protobuf.Duration'", 2 },
         { "duration('1h' + '1m')", "3660s", 2 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* double() reads what Go reads. */
@@ -176,7 +177,7 @@ static void test_double_texts(void **state)
         { "double('1e-400')", "0" },
         { "double('0b1')", "! type conversion error from 'string' to 'double'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

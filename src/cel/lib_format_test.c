@@ -1,4 +1,5 @@
 /* format(): clauses and what they refuse, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* %s takes every type. */
@@ -84,7 +85,7 @@ static void test_strings(void **state)
         { "(s + '%q').format([1])",
           "! could not parse formatting clause: unrecognized formatting clause \"q\"", 3 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Numbers in bases, with digits behind the dot. */
@@ -174,7 +175,7 @@ static void test_numbers(void **state)
         { "'%d %s %f %e %b %o %x %X'.format([dyn(1), 's', 1.5, 2.5, true, 8, 255, 'z'])",
           "1 s 1.500000 2.500000×10⁰⁰ 1 10 ff 7A", 3 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Functions of lists and sets, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* sum, min, max, isSorted, indexOf, includes of lists. */
@@ -78,7 +79,7 @@ static void test_sums(void **state)
         { "dyn(l).sum()", "6", 5 },
         { "d.sum()", "! no such overload: sum(int)", 2 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Lists made of lists. */
@@ -159,7 +160,7 @@ static void test_slices(void **state)
         { "'abc'.slice(0, 1)",
           "! 1:12: found no matching overload for 'slice' applied to 'string.(int, int)'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* sets.* */
@@ -198,7 +199,7 @@ static void test_sets(void **state)
         { "[1].contains(1)",
           "! 1:13: found no matching overload for 'contains' applied to 'list(int).(int)'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

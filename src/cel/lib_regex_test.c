@@ -1,4 +1,5 @@
 /* find() and findAll(), beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* find and findAll */
@@ -29,7 +30,7 @@ static void test_find(void **state)
         { "dyn('abc').find('b')", "b", 1 },
         { "dyn(1).find('b')", "! no such overload", 1 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

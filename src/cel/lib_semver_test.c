@@ -1,4 +1,5 @@
 /* Semantic versions, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* Semantic versions: strict, normalised, compared. */
@@ -73,7 +74,7 @@ static void test_versions(void **state)
         { "semver(s)", "! No Major.Minor.Patch elements found", 2 },
         { "semver(1)", "! 1:7: found no matching overload for 'semver' applied to '(int)'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

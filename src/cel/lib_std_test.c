@@ -1,4 +1,5 @@
 /* Operators: arithmetic, comparison and membership, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* Integers do not wrap. */
@@ -43,7 +44,7 @@ static void test_integer_arithmetic(void **state)
         { "-d", "-5", 2 },
         { "l[0] / (l[0] - 1)", "! division by zero", 6 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Doubles are those of IEEE 754. */
@@ -89,7 +90,7 @@ static void test_double_arithmetic(void **state)
         { "double(' 1')", "! type conversion error from 'string' to 'double'" },
         { "double('')", "! type conversion error from 'string' to 'double'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Numbers of different types compare by value. */
@@ -187,7 +188,7 @@ static void test_comparisons(void **state)
         { "l == dyn({'a': 1})", "false", 2 },
         { "l == dyn([1.0, 2.0, 3.0])", "true", 2 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* in */
@@ -224,7 +225,7 @@ static void test_membership(void **state)
         { "!(1 in l)", "false", 5 },
         { "1 in l && 2 in l", "true", 8 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

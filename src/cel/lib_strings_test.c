@@ -1,4 +1,5 @@
 /* Functions of strings, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* Where something stands in a text, in code points. */
@@ -52,7 +53,7 @@ static void test_positions(void **state)
         { "dyn('abc').substring(1)", "bc", 1 },
         { "dyn(1).substring(1)", "! no such overload: substring(int, int)", 1 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Texts made of texts. */
@@ -135,7 +136,7 @@ static void test_changes(void **state)
         { "matches(s, 'l+')", "true", 2 },
         { "s.matches('^h' + 'e')", "true", 3 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

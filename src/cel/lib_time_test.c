@@ -1,4 +1,5 @@
 /* Timestamps and durations, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* Durations: reading, parts, sums. */
@@ -34,7 +35,7 @@ static void test_durations(void **state)
         { "duration('.s')", "! 1:10: invalid duration argument" },
         { "duration('1.0000000001s')", "1s" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Times: parts, zones, sums. */
@@ -105,7 +106,7 @@ static void test_timestamps(void **state)
         { "timestamp('2024-02-29T23:59:59Z') < timestamp('2024-02-29T23:59:59.000000001Z')", "true",
           1 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Offsets of zones. */
@@ -128,7 +129,7 @@ static void test_offsets(void **state)
         { "timestamp('2024-02-29T23:58:57Z').getHours('--1:00')",
           "! strconv.Atoi: parsing \"--1\": invalid syntax", 1 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

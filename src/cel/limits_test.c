@@ -2,6 +2,7 @@
  * answer where sharing makes that possible, and else as one whose budget is used up. */
 #include "cel/check_test.h"
 
+#include "base/idiom.h"
 #include "base/limits.h"
 
 #define CANCELLED "! operation cancelled: actual cost limit exceeded"
@@ -59,7 +60,7 @@ static void test_sums_share(void **state)
         { "[[1]]", ".map(x, x + x)", 47, "[0].size()", CANCELLED },
         { "[[1]]", ".map(x, x + x)", 46, ".map(x, [7] + x)[0].size()", CANCELLED },
     };
-    check_growth(rows, COUNT(rows));
+    check_growth(rows, ARRAY_LEN(rows));
 }
 
 /* What looks at a value that shares its parts is charged while it looks. */
@@ -108,7 +109,7 @@ static void test_work_is_bounded(void **state)
         { "lists.range(1000)", ".map(x, lists.range(1000).map(y, 'x'.split('')))", 1, ".size()",
           CANCELLED },
     };
-    check_growth(rows, COUNT(rows));
+    check_growth(rows, ARRAY_LEN(rows));
 }
 
 static void test_depth_is_bounded(void **state)
@@ -123,7 +124,7 @@ static void test_depth_is_bounded(void **state)
         { "[[1]]", nest, 100, ".map(x, {'a': 1}[dyn(x)])", CANCELLED },
         { "[[1]]", nest, 100, ".map(x, x.includes(1))[0]", CANCELLED },
     };
-    check_growth(rows, COUNT(rows));
+    check_growth(rows, ARRAY_LEN(rows));
 }
 
 /* One function makes no more than so much text, and as much as that it makes. */
@@ -137,7 +138,7 @@ static void test_text_is_bounded(void **state)
         { head, ".map(x, x.replace('a', x + 'a'))", 1, "[0].size()", CANCELLED },
         { head, ".map(x, lists.range(4096).map(i, x).join())", 1, "[0].size()", CANCELLED },
     };
-    check_growth(rows, COUNT(rows));
+    check_growth(rows, ARRAY_LEN(rows));
 }
 
 /* Macros that repeat what they stand on: twenty of them would be a million nodes. */
@@ -186,7 +187,7 @@ static void test_allowance(void **state)
         "'a'.find('b') == ''",
         "'a'.findAll('b') == []",
     };
-    for (size_t i = 0; i < COUNT(expressions); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(expressions); i++) {
         struct allowance w = { .end = ALLOWANCE_LATE };
         const struct cel_program *p;
         struct cel_value v;

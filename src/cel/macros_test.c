@@ -1,4 +1,5 @@
 /* Macros: what they take, and what comprehensions answer, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* What macros ask of their arguments. */
@@ -94,7 +95,7 @@ static void test_macro_syntax(void **state)
                               "undeclared reference to 'v' (in container '')" },
         { "[3, 1].sortBy(1, 2)", "! 1:15: argument is not an identifier" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Comprehensions over lists and maps. */
@@ -146,7 +147,7 @@ static void test_macros(void **state)
         { "1.filter(i, true)", "! 1:1: expression of type 'int' cannot be range of a comprehension "
                                "(must be list, map, or dynamic)" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Comprehensions with index or key, and value. */
@@ -189,7 +190,7 @@ static void test_two_variables(void **state)
         { "l.transformMap(i, v, l.transformList(j, w, v * w))",
           "{0: [1, 2, 3], 1: [2, 4, 6], 2: [3, 6, 9]}", 152 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Names of comprehensions hide those outside, and end with them. */
@@ -238,7 +239,7 @@ static void test_scopes(void **state)
         { "l.map(i, x.?zz.orValue(i))", "[1, 2, 3]", 44 },
         { "[1, 2, 3, 4].filter(i, i % 2 == 0).map(i, i * i).sum()", "20", 72 },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

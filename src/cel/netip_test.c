@@ -95,7 +95,8 @@ static void what_is_wrong_is_said(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct netip ip;
-        const char *why = netip_parse(&arena, str_of(rows[i].text), &ip);
+        const struct str text = { rows[i].text, strlen(rows[i].text) };
+        const char *why = netip_parse(&arena, text, &ip);
         assert_non_null(why);
         const char *want =
             arena_printf(&arena, "ParseAddr(\"%s\"): %s", rows[i].text, rows[i].why).p;
@@ -139,7 +140,8 @@ static void prefixes_keep_what_lies_behind_them(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct cidr c;
-        const char *why = netip_parse_prefix(&arena, str_of(bad[i].text), &c);
+        const struct str text = { bad[i].text, strlen(bad[i].text) };
+        const char *why = netip_parse_prefix(&arena, text, &c);
         assert_non_null(why);
         const char *want =
             arena_printf(&arena, "netip.ParsePrefix(\"%s\"): %s", bad[i].text, bad[i].why).p;

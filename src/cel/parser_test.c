@@ -1,6 +1,7 @@
 /* Syntax errors in upstream's words, literals, limits. */
 #include "cel/check_test.h"
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -44,7 +45,7 @@ static void test_syntax_errors(void **state)
           "! ERROR: <input>:1:9: iteration variable overwrites accumulator variable\n"
           " | [1].map(__result__, 1)\n | ........^" },
     };
-    check_answers(cases, COUNT(cases));
+    check_answers(cases, ARRAY_LEN(cases));
 }
 
 static void test_literals(void **state)
@@ -67,7 +68,7 @@ static void test_literals(void **state)
         { "[1, 2,].size() + {'a': 1,}.size()", "3" },
         { "1 // behind", "1" },
     };
-    check_answers(cases, COUNT(cases));
+    check_answers(cases, ARRAY_LEN(cases));
 }
 
 /* Chains and nests up to the limits are read, beyond them refused; neither breaks the stack. */
@@ -100,178 +101,179 @@ static void test_limits(void **state)
     check_repeated("'", "a", LIMIT_CEL_CODE_POINTS - 2, "'", true);
 }
 
+static const struct answer_case precedence_cases[] = {
+    { "1 + 2 * 3", "7", 2 },
+    { "(1 + 2) * 3", "9", 2 },
+    { "2 * 3 + 4 * 5", "26", 3 },
+    { "10 - 3 - 2", "5", 2 },
+    { "100 / 10 / 5", "2", 2 },
+    { "100 / (10 / 5)", "50", 2 },
+    { "7 % 4 * 2", "6", 2 },
+    { "2 * 7 % 4", "2", 2 },
+    { "-2 * -3", "6", 1 },
+    { "- - 2", "2" },
+    { "-(-2)", "2", 1 },
+    { "--2", "2" },
+    { "---2", "-2", 1 },
+    { "!false && false", "false", 1 },
+    { "!(false && false)", "true", 1 },
+    { "!!false", "false" },
+    { "! !true", "true" },
+    { "!true == false", "true", 2 },
+    { "-1 < 0", "true", 1 },
+    { "1 < 2 == true", "true", 2 },
+    { "1 + 1 == 2", "true", 2 },
+    { "1 == 1 == true", "true", 2 },
+    { "1 < 2 && 2 < 3", "true", 2 },
+    { "true || false && false", "true" },
+    { "(true || false) && false", "false" },
+    { "false && true || true", "true" },
+    { "true ? 1 : 2", "1" },
+    { "false ? 1 : 2", "2" },
+    { "true ? false ? 1 : 2 : 3", "! 1:14: Syntax error: mismatched input '?' expecting ':'" },
+    { "false ? 1 : true ? 2 : 3", "2" },
+    { "true ? 1 : false ? 2 : 3", "1" },
+    { "true || false ? 1 : 2", "1" },
+    { "1 in [1] == true", "true", 1 },
+    { "1 in [1] && 2 in [2]", "true" },
+    { "!(1 in [2])", "true", 1 },
+    { "1 + 2 in [3]", "true", 1 },
+    { "[1, 2][0] + 1", "2", 3 },
+    { "{'a': [1]}.a[0] + 1", "2", 4 },
+    { "-l[0]", "-1", 3 },
+    { "-size(l)", "-3", 3 },
+    { "!has(x.a)", "false", 2 },
+    { "!x.b.c.startsWith('a')", "true", 5 },
+    { "1 < 2 < 3", "! 1:7: found no matching overload for '_<_' applied to '(bool, int)'" },
+    { "1 == 2 != true", "true", 2 },
+    { "- 9223372036854775808", "-9223372036854775808" },
+    { "-(9223372036854775808)", "! 1:3: invalid int literal" },
+    { "1 - 1", "0", 1 },
+    { "1 -1", "0", 1 },
+    { "1-1", "0", 1 },
+    { "1--1", "2", 1 },
+    { "2 -  -2", "4", 1 },
+    { "[1,]", "[1]" },
+    { "[1,,]", "! 1:4: Syntax error: extraneous input ',' expecting ']'" },
+    { "[,]", "[]" },
+    { "{'a':1,}", "{a: 1}" },
+    { "{,}", "{}" },
+    { "{'a' 1}", "! 1:6: Syntax error: missing ':' at '1'" },
+    { "{'a':}", "! 1:6: Syntax error: mismatched input '}' expecting " EXPR },
+    { "{:1}",
+      "! 1:2: Syntax error: extraneous input ':' expecting {'[', '{', '}', '(', '.', ',', '-', "
+      "'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+      "IDENTIFIER}\n1:4: Syntax error: mismatched input '}' expecting ':'" },
+    { "(1)", "1" },
+    { "((1))", "1" },
+    { "()", "! 1:2: Syntax error: mismatched input ')' expecting " EXPR },
+    { "(1,2)", "! 1:3: Syntax error: mismatched input ',' expecting ')'" },
+    { "[1", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {']', ','}" },
+    { "{'a': 1", "! 1:8: Syntax error: mismatched input '<EOF>' expecting {'}', ','}" },
+    { "(1", "! 1:3: Syntax error: missing ')' at '<EOF>'" },
+    { "1)", "! 1:2: Syntax error: extraneous input ')' expecting <EOF>" },
+    { "]", "! 1:1: Syntax error: mismatched input ']' expecting " EXPR },
+    { "1 2", "! 1:3: Syntax error: extraneous input '2' expecting <EOF>" },
+    { "1; 2", "! 1:2: Syntax error: token recognition error at: ';'\n1:4: Syntax error: "
+              "extraneous input '2' expecting <EOF>" },
+    { "1 = 1", "! 1:3: Syntax error: token recognition error at: '= '\n1:5: Syntax error: "
+               "extraneous input '1' expecting <EOF>" },
+    { "1 === 1", "! 1:5: Syntax error: token recognition error at: '= '" },
+    { "1 <> 1", "! 1:4: Syntax error: extraneous input '>' expecting " EXPR },
+    { "1 & 1", "! 1:3: Syntax error: token recognition error at: '& '\n1:5: Syntax error: "
+               "extraneous input '1' expecting <EOF>" },
+    { "1 | 1", "! 1:3: Syntax error: token recognition error at: '| '\n1:5: Syntax error: "
+               "extraneous input '1' expecting <EOF>" },
+    { "true & false", "! 1:6: Syntax error: token recognition error at: '& '\n1:8: Syntax "
+                      "error: extraneous input 'false' expecting <EOF>" },
+    { "a ? b", "! 1:6: Syntax error: mismatched input '<EOF>' expecting ':'" },
+    { "a ? : c", "! 1:5: Syntax error: extraneous input ':' expecting " EXPR
+                 "\n1:8: Syntax error: mismatched input '<EOF>' expecting ':'" },
+    { "? 1 : 2", "! 1:1: Syntax error: extraneous input '?' expecting " EXPR
+                 "\n1:5: Syntax error: mismatched input ':' expecting <EOF>" },
+    { "1 ||", "! 1:5: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "|| 1", "! 1:1: Syntax error: extraneous input '||' expecting " EXPR },
+    { "&& true", "! 1:1: Syntax error: extraneous input '&&' expecting " EXPR },
+    { "true &&", "! 1:8: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "== 1", "! 1:1: Syntax error: extraneous input '==' expecting " EXPR },
+    { "1 == ", "! 1:6: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "in [1]", "! 1:1: Syntax error: extraneous input 'in' expecting " EXPR },
+    { "1 in", "! 1:5: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "1 not in [1]", "! 1:3: Syntax error: mismatched input 'not' expecting <EOF>" },
+    { "x.", "! 1:3: Syntax error: no viable alternative at input '.'" },
+    { "x..a", "! 1:3: Syntax error: no viable alternative at input '..'" },
+    { "x.1", "! 1:2: Syntax error: extraneous input '.1' expecting <EOF>" },
+    { ".x", "{a: 1, b: {c: text, l: [1, 2]}}", 1 },
+    { ".x.a", "1", 2 },
+    { "x[", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', "
+            "'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+            "IDENTIFIER}" },
+    { "x[]",
+      "! 1:3: Syntax error: mismatched input ']' expecting {'[', '{', '(', '.', '-', '!', '?', "
+      "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}" },
+    { "x[1", "! 1:4: Syntax error: missing ']' at '<EOF>'" },
+    { "x[?", "! 1:4: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "x.?", "! 1:4: Syntax error: mismatched input '<EOF>' expecting {IDENTIFIER, "
+             "ESC_IDENTIFIER}\n1:4: unsupported ident kind" },
+    { "x?.a", "! 1:5: Syntax error: mismatched input '<EOF>' expecting ':'" },
+    { "f(", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', ')', '.', "
+            "'-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+            "IDENTIFIER}" },
+    { "f(,)",
+      "! 1:3: Syntax error: extraneous input ',' expecting {'[', '{', '(', ')', '.', '-', '!', "
+      "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}" },
+    { "f(1,)", "! 1:5: Syntax error: mismatched input ')' expecting " EXPR },
+    { "f(1 2)", "! 1:5: Syntax error: extraneous input '2' expecting ')'" },
+    { "f.g(", "! 1:5: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', ')', "
+              "'.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
+              "BYTES, IDENTIFIER}" },
+    { "f()(1)", "! 1:4: Syntax error: mismatched input '(' expecting <EOF>" },
+    { "x.a()()", "! 1:6: Syntax error: mismatched input '(' expecting <EOF>" },
+    { "\"a\" \"b\"", "! 1:5: Syntax error: extraneous input '\"b\"' expecting <EOF>" },
+    { "'a' + ", "! 1:7: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "+ 1", "! 1:1: Syntax error: extraneous input '+' expecting " EXPR },
+    { "* 1", "! 1:1: Syntax error: extraneous input '*' expecting " EXPR },
+    { "/ 1", "! 1:1: Syntax error: extraneous input '/' expecting " EXPR },
+    { "% 1", "! 1:1: Syntax error: extraneous input '%' expecting " EXPR },
+    { "1 +* 2", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR },
+    { "1 ** 2", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR },
+    { "1 // 2", "1" },
+    { "1 ++ 2", "! 1:4: Syntax error: extraneous input '+' expecting " EXPR },
+    { "x.a.b.c.d.", "! 1:11: Syntax error: no viable alternative at input '.'" },
+    { "a.b{", "! 1:5: Syntax error: mismatched input '<EOF>' expecting {'}', ',', '?', "
+              "IDENTIFIER, ESC_IDENTIFIER}" },
+    { "a.b{c:", "! 1:7: Syntax error: mismatched input '<EOF>' expecting " EXPR },
+    { "a.b{c: 1", "! 1:9: Syntax error: mismatched input '<EOF>' expecting {'}', ','}" },
+    { "a.b{1: 2}", "! 1:5: Syntax error: mismatched input '1' expecting {'}', ',', '?', "
+                   "IDENTIFIER, ESC_IDENTIFIER}" },
+    { "T{a: 1, }", "! 1:2: undeclared reference to 'T' (in container '')" },
+    { "{1: 2, 3}", "! 1:9: Syntax error: mismatched input '}' expecting ':'" },
+    { "[1 : 2]", "! 1:4: Syntax error: mismatched input ':' expecting {']', ','}" },
+    { "[1; 2]", "! 1:3: Syntax error: token recognition error at: ';'\n1:5: Syntax error: "
+                "extraneous input '2' expecting {']', ','}" },
+    { "for x in y", "! 1:1: reserved identifier: for\n1:5: Syntax error: mismatched input 'x' "
+                    "expecting <EOF>" },
+    { "if (true) 1", "! 1:1: reserved identifier: if\n1:11: Syntax error: extraneous input '1' "
+                     "expecting <EOF>" },
+    { "x => 1", "! 1:3: Syntax error: token recognition error at: '=>'\n1:6: Syntax error: "
+                "extraneous input '1' expecting <EOF>" },
+    { "'\\'", "! 1:1: Syntax error: token recognition error at: ''\\''\n1:4: Syntax error: "
+              "mismatched input '<EOF>' expecting " EXPR },
+    { "\"\n\"", "! 1:1: Syntax error: token recognition error at: '\"\n'\n2:1: Syntax error: "
+                "token recognition error at: '\"'\n2:2: Syntax error: mismatched input '<EOF>' "
+                "expecting " EXPR },
+    { "[?o]", "[]", 11 },
+    { "{?'a': o}", "{}", 31 },
+    { "[?1]", "! 1:3: expected type 'optional_type(int)' but found 'int'" },
+    { "{?'a': 1}", "! 1:8: expected type 'optional_type(int)' but found 'int'" },
+    { "[?o, ?optional.of(2), 3]", "[2, 3]", 12 },
+};
+
 /* What binds more. */
 static void test_precedence(void **state)
 {
     (void)state;
-    static const struct answer_case cases[] = {
-        { "1 + 2 * 3", "7", 2 },
-        { "(1 + 2) * 3", "9", 2 },
-        { "2 * 3 + 4 * 5", "26", 3 },
-        { "10 - 3 - 2", "5", 2 },
-        { "100 / 10 / 5", "2", 2 },
-        { "100 / (10 / 5)", "50", 2 },
-        { "7 % 4 * 2", "6", 2 },
-        { "2 * 7 % 4", "2", 2 },
-        { "-2 * -3", "6", 1 },
-        { "- - 2", "2" },
-        { "-(-2)", "2", 1 },
-        { "--2", "2" },
-        { "---2", "-2", 1 },
-        { "!false && false", "false", 1 },
-        { "!(false && false)", "true", 1 },
-        { "!!false", "false" },
-        { "! !true", "true" },
-        { "!true == false", "true", 2 },
-        { "-1 < 0", "true", 1 },
-        { "1 < 2 == true", "true", 2 },
-        { "1 + 1 == 2", "true", 2 },
-        { "1 == 1 == true", "true", 2 },
-        { "1 < 2 && 2 < 3", "true", 2 },
-        { "true || false && false", "true" },
-        { "(true || false) && false", "false" },
-        { "false && true || true", "true" },
-        { "true ? 1 : 2", "1" },
-        { "false ? 1 : 2", "2" },
-        { "true ? false ? 1 : 2 : 3", "! 1:14: Syntax error: mismatched input '?' expecting ':'" },
-        { "false ? 1 : true ? 2 : 3", "2" },
-        { "true ? 1 : false ? 2 : 3", "1" },
-        { "true || false ? 1 : 2", "1" },
-        { "1 in [1] == true", "true", 1 },
-        { "1 in [1] && 2 in [2]", "true" },
-        { "!(1 in [2])", "true", 1 },
-        { "1 + 2 in [3]", "true", 1 },
-        { "[1, 2][0] + 1", "2", 3 },
-        { "{'a': [1]}.a[0] + 1", "2", 4 },
-        { "-l[0]", "-1", 3 },
-        { "-size(l)", "-3", 3 },
-        { "!has(x.a)", "false", 2 },
-        { "!x.b.c.startsWith('a')", "true", 5 },
-        { "1 < 2 < 3", "! 1:7: found no matching overload for '_<_' applied to '(bool, int)'" },
-        { "1 == 2 != true", "true", 2 },
-        { "- 9223372036854775808", "-9223372036854775808" },
-        { "-(9223372036854775808)", "! 1:3: invalid int literal" },
-        { "1 - 1", "0", 1 },
-        { "1 -1", "0", 1 },
-        { "1-1", "0", 1 },
-        { "1--1", "2", 1 },
-        { "2 -  -2", "4", 1 },
-        { "[1,]", "[1]" },
-        { "[1,,]", "! 1:4: Syntax error: extraneous input ',' expecting ']'" },
-        { "[,]", "[]" },
-        { "{'a':1,}", "{a: 1}" },
-        { "{,}", "{}" },
-        { "{'a' 1}", "! 1:6: Syntax error: missing ':' at '1'" },
-        { "{'a':}", "! 1:6: Syntax error: mismatched input '}' expecting " EXPR },
-        { "{:1}",
-          "! 1:2: Syntax error: extraneous input ':' expecting {'[', '{', '}', '(', '.', ',', '-', "
-          "'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
-          "IDENTIFIER}\n1:4: Syntax error: mismatched input '}' expecting ':'" },
-        { "(1)", "1" },
-        { "((1))", "1" },
-        { "()", "! 1:2: Syntax error: mismatched input ')' expecting " EXPR },
-        { "(1,2)", "! 1:3: Syntax error: mismatched input ',' expecting ')'" },
-        { "[1", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {']', ','}" },
-        { "{'a': 1", "! 1:8: Syntax error: mismatched input '<EOF>' expecting {'}', ','}" },
-        { "(1", "! 1:3: Syntax error: missing ')' at '<EOF>'" },
-        { "1)", "! 1:2: Syntax error: extraneous input ')' expecting <EOF>" },
-        { "]", "! 1:1: Syntax error: mismatched input ']' expecting " EXPR },
-        { "1 2", "! 1:3: Syntax error: extraneous input '2' expecting <EOF>" },
-        { "1; 2", "! 1:2: Syntax error: token recognition error at: ';'\n1:4: Syntax error: "
-                  "extraneous input '2' expecting <EOF>" },
-        { "1 = 1", "! 1:3: Syntax error: token recognition error at: '= '\n1:5: Syntax error: "
-                   "extraneous input '1' expecting <EOF>" },
-        { "1 === 1", "! 1:5: Syntax error: token recognition error at: '= '" },
-        { "1 <> 1", "! 1:4: Syntax error: extraneous input '>' expecting " EXPR },
-        { "1 & 1", "! 1:3: Syntax error: token recognition error at: '& '\n1:5: Syntax error: "
-                   "extraneous input '1' expecting <EOF>" },
-        { "1 | 1", "! 1:3: Syntax error: token recognition error at: '| '\n1:5: Syntax error: "
-                   "extraneous input '1' expecting <EOF>" },
-        { "true & false", "! 1:6: Syntax error: token recognition error at: '& '\n1:8: Syntax "
-                          "error: extraneous input 'false' expecting <EOF>" },
-        { "a ? b", "! 1:6: Syntax error: mismatched input '<EOF>' expecting ':'" },
-        { "a ? : c", "! 1:5: Syntax error: extraneous input ':' expecting " EXPR
-                     "\n1:8: Syntax error: mismatched input '<EOF>' expecting ':'" },
-        { "? 1 : 2", "! 1:1: Syntax error: extraneous input '?' expecting " EXPR
-                     "\n1:5: Syntax error: mismatched input ':' expecting <EOF>" },
-        { "1 ||", "! 1:5: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "|| 1", "! 1:1: Syntax error: extraneous input '||' expecting " EXPR },
-        { "&& true", "! 1:1: Syntax error: extraneous input '&&' expecting " EXPR },
-        { "true &&", "! 1:8: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "== 1", "! 1:1: Syntax error: extraneous input '==' expecting " EXPR },
-        { "1 == ", "! 1:6: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "in [1]", "! 1:1: Syntax error: extraneous input 'in' expecting " EXPR },
-        { "1 in", "! 1:5: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "1 not in [1]", "! 1:3: Syntax error: mismatched input 'not' expecting <EOF>" },
-        { "x.", "! 1:3: Syntax error: no viable alternative at input '.'" },
-        { "x..a", "! 1:3: Syntax error: no viable alternative at input '..'" },
-        { "x.1", "! 1:2: Syntax error: extraneous input '.1' expecting <EOF>" },
-        { ".x", "{a: 1, b: {c: text, l: [1, 2]}}", 1 },
-        { ".x.a", "1", 2 },
-        { "x[", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', "
-                "'!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
-                "IDENTIFIER}" },
-        { "x[]",
-          "! 1:3: Syntax error: mismatched input ']' expecting {'[', '{', '(', '.', '-', '!', '?', "
-          "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}" },
-        { "x[1", "! 1:4: Syntax error: missing ']' at '<EOF>'" },
-        { "x[?", "! 1:4: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "x.?", "! 1:4: Syntax error: mismatched input '<EOF>' expecting {IDENTIFIER, "
-                 "ESC_IDENTIFIER}\n1:4: unsupported ident kind" },
-        { "x?.a", "! 1:5: Syntax error: mismatched input '<EOF>' expecting ':'" },
-        { "f(", "! 1:3: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', ')', '.', "
-                "'-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
-                "IDENTIFIER}" },
-        { "f(,)",
-          "! 1:3: Syntax error: extraneous input ',' expecting {'[', '{', '(', ')', '.', '-', '!', "
-          "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}" },
-        { "f(1,)", "! 1:5: Syntax error: mismatched input ')' expecting " EXPR },
-        { "f(1 2)", "! 1:5: Syntax error: extraneous input '2' expecting ')'" },
-        { "f.g(", "! 1:5: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', ')', "
-                  "'.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
-                  "BYTES, IDENTIFIER}" },
-        { "f()(1)", "! 1:4: Syntax error: mismatched input '(' expecting <EOF>" },
-        { "x.a()()", "! 1:6: Syntax error: mismatched input '(' expecting <EOF>" },
-        { "\"a\" \"b\"", "! 1:5: Syntax error: extraneous input '\"b\"' expecting <EOF>" },
-        { "'a' + ", "! 1:7: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "+ 1", "! 1:1: Syntax error: extraneous input '+' expecting " EXPR },
-        { "* 1", "! 1:1: Syntax error: extraneous input '*' expecting " EXPR },
-        { "/ 1", "! 1:1: Syntax error: extraneous input '/' expecting " EXPR },
-        { "% 1", "! 1:1: Syntax error: extraneous input '%' expecting " EXPR },
-        { "1 +* 2", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR },
-        { "1 ** 2", "! 1:4: Syntax error: extraneous input '*' expecting " EXPR },
-        { "1 // 2", "1" },
-        { "1 ++ 2", "! 1:4: Syntax error: extraneous input '+' expecting " EXPR },
-        { "x.a.b.c.d.", "! 1:11: Syntax error: no viable alternative at input '.'" },
-        { "a.b{", "! 1:5: Syntax error: mismatched input '<EOF>' expecting {'}', ',', '?', "
-                  "IDENTIFIER, ESC_IDENTIFIER}" },
-        { "a.b{c:", "! 1:7: Syntax error: mismatched input '<EOF>' expecting " EXPR },
-        { "a.b{c: 1", "! 1:9: Syntax error: mismatched input '<EOF>' expecting {'}', ','}" },
-        { "a.b{1: 2}", "! 1:5: Syntax error: mismatched input '1' expecting {'}', ',', '?', "
-                       "IDENTIFIER, ESC_IDENTIFIER}" },
-        { "T{a: 1, }", "! 1:2: undeclared reference to 'T' (in container '')" },
-        { "{1: 2, 3}", "! 1:9: Syntax error: mismatched input '}' expecting ':'" },
-        { "[1 : 2]", "! 1:4: Syntax error: mismatched input ':' expecting {']', ','}" },
-        { "[1; 2]", "! 1:3: Syntax error: token recognition error at: ';'\n1:5: Syntax error: "
-                    "extraneous input '2' expecting {']', ','}" },
-        { "for x in y", "! 1:1: reserved identifier: for\n1:5: Syntax error: mismatched input 'x' "
-                        "expecting <EOF>" },
-        { "if (true) 1", "! 1:1: reserved identifier: if\n1:11: Syntax error: extraneous input '1' "
-                         "expecting <EOF>" },
-        { "x => 1", "! 1:3: Syntax error: token recognition error at: '=>'\n1:6: Syntax error: "
-                    "extraneous input '1' expecting <EOF>" },
-        { "'\\'", "! 1:1: Syntax error: token recognition error at: ''\\''\n1:4: Syntax error: "
-                  "mismatched input '<EOF>' expecting " EXPR },
-        { "\"\n\"", "! 1:1: Syntax error: token recognition error at: '\"\n'\n2:1: Syntax error: "
-                    "token recognition error at: '\"'\n2:2: Syntax error: mismatched input '<EOF>' "
-                    "expecting " EXPR },
-        { "[?o]", "[]", 11 },
-        { "{?'a': o}", "{}", 31 },
-        { "[?1]", "! 1:3: expected type 'optional_type(int)' but found 'int'" },
-        { "{?'a': 1}", "! 1:8: expected type 'optional_type(int)' but found 'int'" },
-        { "[?o, ?optional.of(2), 3]", "[2, 3]", 12 },
-    };
-    check_scene(cases, COUNT(cases));
+    check_scene(precedence_cases, ARRAY_LEN(precedence_cases));
 }
 
 /* Where faults are, over lines and wide characters. */
@@ -319,7 +321,7 @@ static void test_positions(void **state)
         { "f.g.h(1)", "! 1:1: undeclared reference to 'f' (in container '')\n1:6: undeclared "
                       "reference to 'h' (in container '')" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Calls, members and indexes in chains. */
@@ -378,7 +380,7 @@ static void test_calls(void **state)
         { "l.map(int, int)", "[1, 2, 3]", 41 },
         { "[1].map(x, x.a)", "! 1:13: type 'int' does not support field selection" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Results as trees: what patches and messages are made of. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* As JSON, or NULL with the error. */
@@ -59,7 +60,7 @@ static void test_trees_of_results(void **state)
         { "[?optional.none(), 1]", "[1]" },
         { "{?'a': optional.none()}", "{}" },
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct err err = ERR_INIT(&arena);
         const char *got = tree_of_result(cases[i].expression, &err);
         if (!got)
@@ -82,7 +83,7 @@ static void test_no_trees(void **state)
         "[url('http://a/b')]",
         "{'a': semver('1.2.3')}",
     };
-    for (size_t i = 0; i < COUNT(expressions); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(expressions); i++) {
         struct err err = ERR_INIT(&arena);
         assert_null(tree_of_result(expressions[i], &err));
         assert_int_equal(err.code, ERR_INVALID);

@@ -207,6 +207,15 @@ const struct cel_type *cel_type_object(struct arena *a, struct str name,
     return t;
 }
 
+const struct cel_type *cel_type_rows(struct arena *a, const char *name, const struct cel_row *rows,
+                                     size_t n)
+{
+    struct cel_field *fields = arena_array(a, struct cel_field, n);
+    for (size_t i = 0; i < n; i++)
+        fields[i] = (struct cel_field){ .type = rows[i].type, .name = str_of(rows[i].name) };
+    return cel_type_object(a, str_of(name), fields, n);
+}
+
 /* ---- Names ---- */
 
 static void add_text(struct buf *out, const struct cel_type *t)

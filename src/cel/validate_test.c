@@ -1,4 +1,5 @@
 /* Literals that cannot be right, found while compiling, beside upstream. */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 /* format() is looked at while compiling, as far as its arguments are known. */
@@ -48,7 +49,7 @@ static void test_formats_before_use(void **state)
         { "'%s'.format('a')",
           "! 1:12: found no matching overload for 'format' applied to 'string.(string)'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Mixed lists and maps, and what is let through. */
@@ -97,7 +98,7 @@ static void test_mixed_literals(void **state)
         { "[1, 1u, 1.0]", "! 1:5: expected type 'int' but found 'uint'" },
         { "[1, dyn(1u), 1.0]", "! 1:8: expected type 'int' but found 'dyn'" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 /* Literals of times and patterns anywhere in an expression. */
@@ -129,7 +130,7 @@ static void test_literals_in_calls(void **state)
         { "x.matches('(')", "! 1:11: invalid matches argument" },
         { "x.b.c.matches('[a')", "! 1:15: invalid matches argument" },
     };
-    check_scene(cases, COUNT(cases));
+    check_scene(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

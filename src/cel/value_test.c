@@ -1,5 +1,6 @@
 /* Trees that become values, by the type that a schema gives them, and names that expressions use.
  */
+#include "base/idiom.h"
 #include "cel/check_test.h"
 
 static struct cel_value wrap(const char *json, const struct cel_type *type)
@@ -62,7 +63,7 @@ static void a_tree_is_what_its_type_says(void **state)
         { "[]", &cel_dyn, CEL_LIST, NULL },
         { "{}", &cel_dyn, CEL_MAP, NULL },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
     assert_int_equal(cel_wrap(&arena, NULL, &cel_int).kind, CEL_NULL); /* absent */
 }
 
@@ -92,7 +93,7 @@ static void what_does_not_fit_is_an_error(void **state)
           "! invalid data, expected XIntOrString value to be either a string or integer" },
         { "1", &cel_quantity, CEL_ERROR, "! invalid data, expected string, got int64" },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
     assert_int_equal(wrap("\"x\"", &cel_quantity).kind, CEL_ERROR);
 }
 
@@ -141,7 +142,7 @@ static void names_are_escaped(void **state)
         { "a b", NULL },
         { "\u00e9", NULL },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str name = { 0 }, back = { 0 };
         assert_int_equal(cel_escape(&arena, str_of(rows[i].key), &name), rows[i].name != NULL);
         if (!rows[i].name)
@@ -151,7 +152,7 @@ static void names_are_escaped(void **state)
         assert_true(str_eq(back, str_of(rows[i].key)));
     }
     static const char *const unknown[] = { "a__what__b", "__a__", "__namespace__x", "a__in__" };
-    for (size_t i = 0; i < COUNT(unknown); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
         struct str back;
         assert_false(cel_unescape(&arena, str_of(unknown[i]), &back));
     }

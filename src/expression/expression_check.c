@@ -1,6 +1,7 @@
 #include "expression/expression_check.h"
 
 #include "base/idiom.h"
+#include "base/map.h"
 #include "expression/expression_env.h"
 #include "base/buf.h"
 
@@ -19,23 +20,23 @@ static const struct wanted a_bool = { { &cel_bool }, 1 }, a_string = { { &cel_st
 
 struct checker {
     struct field_errors *e;
-    const struct value *old;
+    struct map old; /* the texts of the old object */
 };
 
-/* Whether the old object has the same text anywhere: then it was accepted once. */
-static bool was_there(const struct value *old, struct str text)
+static void add_texts(struct map *texts, const struct value *v)
 {
-    if (!old)
-        return false;
-    if (old->type == VALUE_STRING)
-        return str_eq(value_str(old), text);
-    for (size_t i = 0; old->type == VALUE_ARRAY && i < old->n; i++)
-        if (was_there(value_at(old, i), text))
-            return true;
-    value_each_field (f, old)
-        if (was_there(&f->val, text))
-            return true;
-    return false;
+    if (v->type == VALUE_STRING)
+        (void)map_set(texts, value_str(v), texts);
+    for (size_t i = 0; v->type == VALUE_ARRAY && i < v->n; i++)
+        add_texts(texts, value_at(v, i));
+    value_each_field (f, v)
+        add_texts(texts, &f->val);
+}
+
+/* Whether the old object has the same text anywhere: then it was accepted once. */
+static bool was_there(const struct checker *c, struct str text)
+{
+    return map_get(&c->old, text) != NULL;
 }
 
 static void fault(struct checker *c, const struct field_path *path, struct str text, struct str why)
@@ -43,18 +44,35 @@ static void fault(struct checker *c, const struct field_path *path, struct str t
     field_error(c->e, FIELD_INVALID, path, field_quoted(c->e, text), STR_FMT, STR_ARG(why));
 }
 
-/* The type of the expression, or NULL where it does not compile, which is noted of a new one. */
-static const struct cel_type *compile(struct checker *c, const struct cel_env *env,
-                                      const struct field_path *path, struct str text)
+/* An expression that is well typed. */
+struct typed {
+    const struct cel_type *type;
+    struct str late; /* what fails of it all the same, before it is evaluated; empty: nothing */
+};
+
+/* False where it does not compile, which is noted of a new one. */
+static bool compile(struct checker *c, const struct cel_env *env, const struct field_path *path,
+                    struct str text, struct typed *ret)
 {
     struct err err = ERR_INIT(c->e->arena);
     const struct cel_program *p;
-    if (cel_compile(c->e->arena, env, text, &p, &err) == 0)
-        return cel_program_type(p);
-    if (!was_there(c->old, text))
+    int r = cel_compile(c->e->arena, env, text, &p, &err);
+    if (r == 0 || r == -ERR_BAD_REQUEST) {
+        *ret = (struct typed){ cel_program_type(p), err.msg };
+        return true;
+    }
+    if (!was_there(c, text))
         fault(c, path, text,
               arena_printf(c->e->arena, "compilation failed: " STR_FMT, STR_ARG(err.msg)));
-    return NULL;
+    return false;
+}
+
+/* After its type was found good. */
+static void note_late(struct checker *c, const struct field_path *path, const struct typed *t)
+{
+    if (t->late.n)
+        field_error(c->e, FIELD_INTERNAL, path, STR(""), "program instantiation failed: " STR_FMT,
+                    STR_ARG(t->late));
 }
 
 /* Null alone is called by the name of its type here. */
@@ -66,17 +84,19 @@ static struct str type_text(struct arena *a, const struct cel_type *t)
 static void check(struct checker *c, const struct cel_env *env, const struct field_path *path,
                   struct str text, const struct wanted *wanted)
 {
-    if (was_there(c->old, text))
+    if (was_there(c, text))
         return;
-    const struct cel_type *t = compile(c, env, path, text);
-    if (!t)
+    struct typed t;
+    if (!compile(c, env, path, text, &t))
         return;
     autobuf words = { 0 };
-    struct str got = type_text(c->e->arena, t);
+    struct str got = type_text(c->e->arena, t.type);
     for (size_t i = 0; i < wanted->n; i++) {
         struct str name = type_text(c->e->arena, wanted->types[i]);
-        if (str_eq(got, name))
+        if (str_eq(got, name)) {
+            note_late(c, path, &t);
             return;
+        }
         buf_printf(&words, "%s" STR_FMT, i ? " " : "", STR_ARG(name));
     }
     fault(c, path, text,
@@ -124,19 +144,19 @@ static const struct cel_type *check_variables(struct checker *c, const struct fi
         return NULL;
     struct arena *a = c->e->arena;
     struct field_path list = field_child(spec, STR("variables"));
-    struct cel_field *fields = arena_array(a, struct cel_field, variables->n);
-    size_t n = 0;
-    for (size_t i = 0; i < variables->n; i++) {
+    struct expression_variables *known = expression_variables(a, variables->n);
+    const struct cel_type *type = expression_variables_type(known);
+    const struct cel_env *env = expression_env(a, flags, type);
+    for (size_t i = 0; i < variables->n && !arena_spent(a); i++) {
         const struct value *v = value_at(variables, i);
         struct field_path one = field_index(&list, i), at = field_child(&one, STR("expression"));
-        const struct cel_type *so_far = cel_type_object(a, STR("kubernetes.variables"), fields, n);
         struct str text = value_str(value_get(v, STR("expression")));
-        const struct cel_type *t =
-            str_trim(text).n ? compile(c, expression_env(a, flags, so_far), &at, text) : NULL;
-        fields[n++] = (struct cel_field){ .type = t ? t : &cel_dyn,
-                                          .name = value_str(value_get(v, STR("name"))) };
+        struct typed t = { .type = &cel_dyn };
+        if (str_trim(text).n && compile(c, env, &at, text, &t) && !was_there(c, text))
+            note_late(c, &at, &t);
+        expression_variables_add(known, value_str(value_get(v, STR("name"))), t.type);
     }
-    return cel_type_object(a, STR("kubernetes.variables"), fields, n);
+    return type;
 }
 
 /* What policies of both sorts have: match conditions, then variables. */
@@ -178,6 +198,8 @@ static void check_mutating_policy(struct checker *c, const struct value *obj)
                       mutations = field_child(&path, STR("mutations"));
     unsigned flags;
     const struct cel_type *variables = check_head(c, &path, spec, &flags);
+    if (!variables) /* mutations know of them even where there are none */
+        variables = expression_variables_type(expression_variables(a, 0));
     const struct cel_env *env = expression_env(a, flags | EXPRESSION_PATCHES, variables);
     const struct wanted patches = { { cel_type_list(a, expression_json_patch(a)) }, 1 },
                         an_object = { { expression_object(a, STR("Object")) }, 1 };
@@ -188,7 +210,7 @@ static void check_mutating_policy(struct checker *c, const struct value *obj)
         struct field_path one = field_index(&mutations, i++), patch = field_child(&one, name),
                           at = field_child(&patch, STR("expression"));
         struct str text = value_str(value_get(value_get(it, name), STR("expression")));
-        if (str_trim(text).n && !was_there(c->old, text))
+        if (str_trim(text).n && !was_there(c, text))
             check(c, env, &at, str_trim(text), json ? &patches : &an_object);
     }
 }
@@ -205,14 +227,18 @@ static void check_selectors(struct checker *c, const struct cel_env *env,
                           at = field_child(&cel, STR("expression"));
         const struct value *expression = value_dig(it, "cel", "expression");
         struct str text = value_str(expression);
-        if (!value_get(it, STR("cel")) || was_there(c->old, text))
+        if (!value_get(it, STR("cel")) || was_there(c, text))
             continue;
-        const struct cel_type *t = compile(c, env, &at, text);
-        if (t && t->kind != CEL_BOOL && t->kind != CEL_DYN && t->kind != CEL_ANY)
+        struct typed t;
+        if (!compile(c, env, &at, text, &t))
+            continue;
+        if (t.type->kind == CEL_BOOL || t.type->kind == CEL_DYN || t.type->kind == CEL_ANY)
+            note_late(c, &at, &t);
+        else
             fault(c, &at, text,
                   arena_printf(c->e->arena,
                                "must evaluate to bool or the unknown type, not " STR_FMT,
-                               STR_ARG(cel_type_text(c->e->arena, t))));
+                               STR_ARG(cel_type_text(c->e->arena, t.type))));
     }
 }
 
@@ -271,7 +297,7 @@ static const struct {
     { "variables", 10 },        { "validations", 11 },        { "mutations", 11 },
     { "auditAnnotations", 12 }, { "reinvocationPolicy", 13 },
 };
-enum { RANK_OTHER = 8, RANK_NAME = 4 };
+enum { RANK_NAME = 4, RANK_PATCH = 7, RANK_OTHER = 8 };
 
 static int rank_of(struct str name, struct str parent)
 {
@@ -290,6 +316,12 @@ static uint64_t index_of(struct str step)
     return n;
 }
 
+/* The patch that a mutation should not have comes after the one that it has. */
+static int by_rank(int rank, int other)
+{
+    return rank == RANK_PATCH && other == RANK_PATCH ? -1 : rank - other;
+}
+
 static int by_place(struct str path, struct str other)
 {
     struct str parent = STR("");
@@ -297,7 +329,7 @@ static int by_place(struct str path, struct str other)
         struct str step = str_cut(&path, '.'), other_step = str_cut(&other, '.');
         struct str name = str_cut(&step, '['), other_name = str_cut(&other_step, '[');
         if (!str_eq(name, other_name))
-            return rank_of(name, parent) - rank_of(other_name, parent);
+            return by_rank(rank_of(name, parent), rank_of(other_name, parent));
         uint64_t i = index_of(step), k = index_of(other_step);
         if (i != k)
             return i < k ? -1 : 1;
@@ -327,9 +359,14 @@ void expression_check(struct field_errors *e, const struct kind_resource *r,
         { STR("resource.k8s.io"), STR("resourceclaimtemplates"), check_claim_template },
     };
     struct field_errors found = FIELD_ERRORS_INIT(e->arena);
-    struct checker c = { &found, old_obj };
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (str_eq(r->plural, kinds[i].plural) && str_eq(r->group, kinds[i].group))
-            kinds[i].check(&c, obj);
+    struct checker c = { .e = &found };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!str_eq(r->plural, kinds[i].plural) || !str_eq(r->group, kinds[i].group))
+            continue;
+        if (old_obj)
+            add_texts(&c.old, old_obj);
+        kinds[i].check(&c, obj);
+        map_done(&c.old);
+    }
     field_errors_merge(e, &found, by_place);
 }

@@ -62,6 +62,15 @@ static const struct {
       "{\"spec\":{\"validations\":[{\"expression\":\"params.x\"}]}}",
       "spec.validations[0].expression: Invalid value: \"params.x\": " UNDECLARED("params") },
     { "admissionregistration.k8s.io", "validatingadmissionpolicies",
+      "{\"spec\":{\"variables\":[{\"name\":\"v\",\"expression\":\"double('x')\"}],"
+      "\"validations\":[{\"expression\":\"double('x')\"},{\"expression\":\"double('x') < "
+      "1.0\"}]}}",
+      "spec.variables[0].expression: Internal error: program instantiation failed: type conversion "
+      "error from 'string' to 'double'\nspec.validations[0].expression: Invalid value: "
+      "\"double('x')\": must evaluate to bool but got double\nspec.validations[1].expression: "
+      "Internal error: program instantiation failed: type conversion error from 'string' to "
+      "'double'" },
+    { "admissionregistration.k8s.io", "validatingadmissionpolicies",
       "{\"spec\":{\"validations\":[{\"expression\":\"variables.x\"}]}}",
       "spec.validations[0].expression: Invalid value: \"variables.x\": " UNDECLARED("variables") },
     { "admissionregistration.k8s.io", "validatingadmissionpolicies",
@@ -87,6 +96,10 @@ static const struct {
     { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
       MUTATION("JSONPatch", "jsonPatch", " 'x' "),
       AT("jsonPatch") "\"'x'\": must evaluate to list(JSONPatch) but got string" },
+    { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
+      MUTATION("JSONPatch", "jsonPatch", "variables.x"),
+      AT("jsonPatch") "\"variables.x\": compilation failed: ERROR: <input>:1:10: undefined field "
+                      "'x'\n | variables.x\n | .........^" },
     { "admissionregistration.k8s.io", "mutatingadmissionpolicies",
       MUTATION("JSONPatch", "jsonPatch", "[JSONPatch{op: 'add', where: '/x'}]"),
       AT("jsonPatch") "\"[JSONPatch{op: 'add', where: '/x'}]\": compilation failed: ERROR: "

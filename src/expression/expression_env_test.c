@@ -178,6 +178,49 @@ static void a_device_is_typed(void **state)
     check(expression_device_env(&arena), rows, ARRAY_LEN(rows));
 }
 
+static void variables_become_known(void **state)
+{
+    (void)state;
+    struct expression_variables *v = expression_variables(&arena, 5);
+    const struct cel_env *env = expression_env(&arena, 0, expression_variables_type(v));
+    static const struct row before[] = {
+        { "variables.n", NO_FIELD("n") },
+        { "variables", "kubernetes.variables" },
+    };
+    check(env, before, ARRAY_LEN(before));
+    expression_variables_add(v, STR("n"), &cel_int);
+    expression_variables_add(v, STR("all"), cel_type_list(&arena, &cel_string));
+    expression_variables_add(v, STR("q"), &cel_quantity);
+    expression_variables_add(v, STR("n"), &cel_string); /* the first counts */
+    static const struct row after[] = {
+        { "variables.n + 1", "int" },
+        { "variables.all[0]", "string" },
+        { "variables.q", "dyn" },
+        { "variables.m", NO_FIELD("m") },
+    };
+    check(env, after, ARRAY_LEN(after));
+    assert_int_equal(expression_variables_find(v, STR("all")), 1);
+    assert_true(expression_variables_find(v, STR("m")) == SIZE_MAX);
+}
+
+/* Each is a list of the one before it. */
+static void variables_in_variables(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    struct expression_variables *v = expression_variables(&arena, N);
+    const struct cel_env *env = expression_env(&arena, 0, expression_variables_type(v));
+    expression_variables_add(v, STR("v0"), &cel_int);
+    for (int i = 1; i < N; i++) {
+        const struct cel_program *p;
+        struct err err = ERR_INIT(&arena);
+        assert_int_equal(
+            cel_compile(&arena, env, arena_printf(&arena, "[variables.v%d]", i - 1), &p, &err), 0);
+        expression_variables_add(v, arena_printf(&arena, "v%d", i), cel_program_type(p));
+    }
+    assert_string_equal(type_of(env, "variables.v2"), "list(list(int))");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +230,8 @@ int main(void)
         cmocka_unit_test(an_authorizer_is_asked),
         cmocka_unit_test(patches_are_made_of_open_objects),
         cmocka_unit_test(a_device_is_typed),
+        cmocka_unit_test(variables_become_known),
+        cmocka_unit_test(variables_in_variables),
     };
     arena_init(&arena);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

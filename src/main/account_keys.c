@@ -30,12 +30,13 @@ static int own_key(struct arena *a, const char *dir, struct str *ret, struct err
 }
 
 /* All files of keys, one behind the other. */
-static int read_more(struct arena *a, const struct up_options *up, struct str *ret, struct err *err)
+static int read_more(struct arena *a, const struct up_accounts *up, struct str *ret,
+                     struct err *err)
 {
     autobuf all = { 0 };
-    for (size_t i = 0; i < up->n_account_keys; i++) {
+    for (size_t i = 0; i < up->n_keys; i++) {
         struct str text;
-        int r = account_text(a, up->account_keys[i], &text, err);
+        int r = account_text(a, up->keys[i], &text, err);
         if (r < 0)
             return r;
         buf_str_add(&all, text);
@@ -68,18 +69,22 @@ struct identity_names account_names(const char *list)
 int account_keys_load(struct arena *a, const struct up_options *up, struct identity_options *ret,
                       struct err *err)
 {
-    int r = up->signing_key ? account_text(a, up->signing_key, &ret->signing_key, err)
-                            : own_key(a, up->dir, &ret->signing_key, err);
+    const struct up_accounts *accounts = &up->accounts;
+    int r = accounts->signing_key ? account_text(a, accounts->signing_key, &ret->signing_key, err)
+                                  : own_key(a, up->dir, &ret->signing_key, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < up->n_issuers; i++)
-        ret->issuers.items[ret->issuers.n++] = str_of(up->issuers[i]);
-    ret->audiences = account_names(up->audiences);
+    for (size_t i = 0; i < accounts->n_issuers; i++)
+        ret->issuers.items[ret->issuers.n++] = str_of(accounts->issuers[i]);
+    ret->audiences = account_names(accounts->audiences);
+    ret->keys_uri = str_of(accounts->keys_uri ? accounts->keys_uri : "");
+    ret->token_max_sec = accounts->max_sec;
+    ret->no_token_extension = accounts->no_extension;
     ret->proxy = proxy_rules(up);
     if (up->proxy_ca) {
         r = account_text(a, up->proxy_ca, &ret->proxy.ca, err);
         if (r < 0)
             return r;
     }
-    return up->n_account_keys ? read_more(a, up, &ret->more_keys, err) : 0;
+    return accounts->n_keys ? read_more(a, accounts, &ret->more_keys, err) : 0;
 }

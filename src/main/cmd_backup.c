@@ -16,9 +16,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "main/credentials.h"
+#include "main/ask.h"
 #include "main/instance.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "server/backup.h"
 #include "store/store.h"
 #include "base/banned.h"
@@ -138,26 +138,17 @@ static int judge_reply(struct arena *a, const struct download *d, int fetched,
 static int download(struct arena *a, const struct job *job, struct str address, int fd,
                     struct err *err)
 {
-    struct credentials c;
-    int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    const struct credentials_options opt = { .dir = job->dir, .host = STR("127.0.0.1") };
-    int r = credentials_load(a, &opt, now_sec, &c, err);
-    if (r < 0)
-        return r;
-    struct fetcher *fetcher = fetcher_new(&(struct fetcher_options){
-        .ca_pem = c.ca.cert_pem, .cert_pem = c.admin.cert_pem, .key_pem = c.admin.key_pem });
     struct download d = { .fd = fd, .err = err };
     struct fetch_reply reply;
-    r = fetch(fetcher,
-              &(struct fetch_request){
-                  .method = STR("GET"),
-                  .url = arena_printf(a, "https://" STR_FMT "/sampan/v1/backup%s", STR_ARG(address),
-                                      job->skips ? "?" BACKUP_SKIP : ""),
-                  .timeout_ms = BACKUP_TIMEOUT_MS,
-                  .on_piece = on_piece,
-                  .arg = &d },
-              a, &reply, err);
-    fetcher_free(fetcher);
+    int r =
+        ask_running(a, job->dir, address,
+                    &(struct fetch_request){ .method = STR("GET"),
+                                             .url = arena_printf(a, "/sampan/v1/backup%s",
+                                                                 job->skips ? "?" BACKUP_SKIP : ""),
+                                             .timeout_ms = BACKUP_TIMEOUT_MS,
+                                             .on_piece = on_piece,
+                                             .arg = &d },
+                    &reply, err);
     r = judge_reply(a, &d, r, &reply, err);
     buf_done(&d.refusal);
     return r;

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "main/credentials.h"
 #include "main/instance.h"
-#include "net/signature.h"
+#include "net/crypto/signature.h"
 #include "base/banned.h"
 
 enum { FILE_MAX_BYTES = 1 << 20 };
@@ -86,7 +86,7 @@ static void print_key(struct arena *a, const char *dir)
 
 static int show(struct arena *a, const char *dir, struct err *err)
 {
-    struct str ca, server, admin;
+    struct str ca, server, admin, proxy;
     int r = read_text(a, arena_printf(a, "%s/pki/ca.crt", dir).p, &ca, err);
     if (r < 0)
         return r;
@@ -95,6 +95,8 @@ static int show(struct arena *a, const char *dir, struct err *err)
         print_end("server", "pki/server.crt", server);
     if (read_text(a, credentials_kubeconfig(a, dir), &admin, NULL) == 0)
         print_end("admin", "admin.kubeconfig", certificate_of(a, admin));
+    if (read_text(a, arena_printf(a, "%s/pki/front-proxy-ca.crt", dir).p, &proxy, NULL) == 0)
+        print_end("front proxy", "pki/front-proxy-ca.crt", proxy);
     print_key(a, dir);
     return 0;
 }

@@ -2,36 +2,15 @@
 #include "main/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "main/ask.h"
 #include "main/instance.h"
 #include "base/banned.h"
-
-/* What `down` and `status` share: one flag. 0, or an exit status + 1. */
-static int parse_dir(int argc, char **argv, const char *usage, const char **ret)
-{
-    static const struct option flags[] = {
-        { "data-dir", required_argument, NULL, 'd' },
-        { "help", no_argument, NULL, 'h' },
-        { 0 },
-    };
-    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
-        if (c == 'd') {
-            *ret = optarg;
-        } else if (c == 'h') {
-            fputs(usage, stdout);
-            return 1;
-        } else {
-            return command_misused(argv[0]) + 1;
-        }
-    }
-    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
-}
 
 /* Asks the process to stop and waits until it has let go of the folder. */
 static int stop(struct arena *a, const char *dir, const struct instance *in, struct err *err)
@@ -67,6 +46,21 @@ static int stop_if_running(struct arena *a, const char *dir, void *arg, struct e
     return 0;
 }
 
+/* What waits for initializers, for as long as one waits for an answer to `status`. */
+static void say_what_waits(struct arena *a, const char *dir, struct str address)
+{
+    enum { PATIENCE_MS = 5000 };
+    struct fetch_reply reply;
+    struct err err = ERR_INIT(a);
+    const struct fetch_request req = { .method = STR("GET"),
+                                       .url = STR("/sampan/v1/waiting"),
+                                       .timeout_ms = PATIENCE_MS };
+    if (ask_running(a, dir, address, &req, &reply, &err) < 0)
+        printf("it does not answer: " STR_FMT "\n", STR_ARG(err.msg));
+    else if (reply.status == 200)
+        printf(STR_FMT, STR_ARG(reply.body));
+}
+
 static int say_where(struct arena *a, const char *dir, void *arg, struct err *err)
 {
     enum { NOT_RUNNING = 3 };
@@ -81,13 +75,14 @@ static int say_where(struct arena *a, const char *dir, void *arg, struct err *er
     }
     printf("sampan serves https://" STR_FMT " from %s (process %ld)\n", STR_ARG(in.address), dir,
            in.pid);
+    say_what_waits(a, dir, in.address);
     return 0;
 }
 
 static int run(int argc, char **argv, const char *usage, command_act *act)
 {
     const char *dir = NULL;
-    int end = parse_dir(argc, argv, usage, &dir);
+    int end = command_parse_dir(argc, argv, usage, &dir);
     return end ? end - 1 : command_in_folder(argv[0], dir, act, NULL);
 }
 
@@ -103,6 +98,7 @@ int cmd_status(int argc, char **argv)
 {
     return run(argc, argv,
                "Usage: sampan status [--data-dir DIR]\n"
-               "Says whether a control plane serves from DIR; exit status 3 if not.\n",
+               "Says whether a control plane serves from DIR; exit status 3 if not. Objects that\n"
+               "wait for initializers are named.\n",
                say_where);
 }

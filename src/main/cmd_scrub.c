@@ -1,7 +1,6 @@
 /* scrub: makes the data of a control plane anew, without what was deleted or replaced. */
 #include "main/command.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -18,27 +17,6 @@ static const char usage[] =
     "Objects and their versions stay; clients that watch must list again. It does not reach "
     "backups,\n"
     "DIR/store/damaged.N, or blocks of the disk that no file has any more.\n";
-
-/* 0, or an exit status + 1. */
-static int parse(int argc, char **argv, const char **ret_dir)
-{
-    static const struct option flags[] = {
-        { "data-dir", required_argument, NULL, 'd' },
-        { "help", no_argument, NULL, 'h' },
-        { 0 },
-    };
-    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
-        if (c == 'd') {
-            *ret_dir = optarg;
-        } else if (c == 'h') {
-            fputs(usage, stdout);
-            return 1;
-        } else {
-            return command_misused(argv[0]) + 1;
-        }
-    }
-    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
-}
 
 static int scrub(struct arena *a, const char *dir, void *arg, struct err *err)
 {
@@ -63,6 +41,6 @@ static int scrub(struct arena *a, const char *dir, void *arg, struct err *err)
 int cmd_scrub(int argc, char **argv)
 {
     const char *dir = NULL;
-    int end = parse(argc, argv, &dir);
+    int end = command_parse_dir(argc, argv, usage, &dir);
     return end ? end - 1 : command_in_folder(argv[0], dir, scrub, NULL);
 }

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "main/credentials.h"
 #include "main/instance.h"
+#include "main/plane.h"
 #include "main/up_options.h"
 #include "server/advertise.h"
 #include "server/server.h"
@@ -124,18 +125,6 @@ static int load_client_cas(struct arena *a, const struct up_options *up,
     return 0;
 }
 
-static int load_identity(struct arena *a, const struct up_options *up, const struct credentials *c,
-                         struct identity_options *ret, struct err *err)
-{
-    *ret = (struct identity_options){ .token_file = up->token_file,
-                                      .no_anonymous = up->no_anonymous,
-                                      .bootstrap_tokens = up->bootstrap_tokens };
-    int r = account_keys_load(a, up, ret, err);
-    if (r < 0)
-        return r;
-    return load_client_cas(a, up, c, &ret->client_ca, err);
-}
-
 /* The main thread takes signals by sigtimedwait(). Threads that start later inherit the mask. */
 static void block_signals(sigset_t *ret)
 {
@@ -153,8 +142,47 @@ struct serving {
     struct server *server;
     const char *kubeconfig;
     struct service_ranges services;
+    struct plane_tokens tokens; /* of programs in this process */
+    struct plane_options plane_options;
+    struct plane *plane; /* NULL: there is only the API */
     int64_t renew_sec;
 };
+
+static int load_identity(struct arena *a, const struct serving *s, const struct credentials *c,
+                         struct identity_options *ret, struct err *err)
+{
+    const struct up_options *up = s->up;
+    *ret = (struct identity_options){ .token_file = up->token_file,
+                                      .more_tokens = plane_tokens_text(a, &s->tokens),
+                                      .no_anonymous = up->no_anonymous,
+                                      .bootstrap_tokens = up->bootstrap_tokens,
+                                      .webhook = up->token_webhook };
+    int r = account_keys_load(a, up, ret, err);
+    if (r < 0)
+        return r;
+    if (!up->proxy_ca) {
+        ret->proxy.ca = c->proxy_ca.cert_pem;
+        ret->proxy.allowed =
+            account_names(up->proxy_allowed ? up->proxy_allowed : CREDENTIALS_PROXY_NAME);
+    }
+    return load_client_cas(a, up, c, &ret->client_ca, err);
+}
+
+/* As whom it comes to extension servers. Those that believe another authority than ours need a
+ * certificate of that one. */
+static int load_proxy(struct arena *a, const struct up_options *up, const struct credentials *c,
+                      struct apiservices_options *ret, struct err *err)
+{
+    *ret = (struct apiservices_options){ 0 };
+    if (!up->proxy_cert && !up->proxy_ca)
+        *ret = (struct apiservices_options){ c->proxy.cert_pem, c->proxy.key_pem };
+    if (!up->proxy_cert)
+        return 0;
+    int r = account_text(a, up->proxy_cert, &ret->cert_pem, err);
+    if (r < 0)
+        return r;
+    return account_text(a, up->proxy_key, &ret->key_pem, err);
+}
 
 static int64_t now_sec(void)
 {
@@ -183,7 +211,7 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
     int r = credentials_load(a, &opt, now_sec(), ret, err);
     if (r < 0)
         return r;
-    r = load_identity(a, up, ret, ret_identity, err);
+    r = load_identity(a, s, ret, ret_identity, err);
     if (r < 0)
         return r;
     return make_tls(ret, ret_identity, ret_tls, err);
@@ -214,7 +242,18 @@ static int renew_credentials(struct serving *s, struct arena *a, struct err *err
         return r;
     r = use_credentials(s, &credentials, &identity, tls, err);
     tls_context_unref(tls);
-    return r;
+    if (r < 0)
+        return r;
+    struct kubelet_options kubelet;
+    r = up_kubelet_load(a, &s->up->kubelet, &credentials.kubelet, &kubelet, err);
+    if (r < 0)
+        return r;
+    r = server_set_kubelet(s->server, &kubelet, err);
+    if (r < 0)
+        return r;
+    struct apiservices_options proxy;
+    r = load_proxy(a, s->up, &credentials, &proxy, err);
+    return r < 0 ? r : server_set_apiservices(s->server, &proxy, err);
 }
 
 /* Makes new certificates for new connections. If that fails, the old ones stay in use, and it is
@@ -244,6 +283,7 @@ static void wait_for_stop(struct serving *s, const sigset_t *signals)
             log_info("stopping", LOG_INT("signal", sig));
             return;
         }
+        (void)malloc_trim(0); /* what a busy time has left behind */
         if (sig == SIGHUP)
             server_look(s->server);
         if (sig == SIGHUP || now_sec() >= s->renew_sec)
@@ -251,8 +291,25 @@ static void wait_for_stop(struct serving *s, const sigset_t *signals)
     }
 }
 
+/* The flags and their lists lie in the arena, which outlives the server. */
+static int load_openid(struct arena *a, const struct up_options *up,
+                       struct openid_users_options *ret, struct err *err)
+{
+    struct up_openid *openid = arena_dup(a, &up->openid, sizeof(up->openid));
+    struct str ca = STR("");
+    if (openid->ca_file) {
+        int r = account_text(a, openid->ca_file, &ca, err);
+        if (r < 0)
+            return r;
+    }
+    *ret = (struct openid_users_options){ .file = openid->config,
+                                          .flags = up_openid_flags(openid, ca),
+                                          .has_anonymous_flag = up->has_anonymous };
+    return 0;
+}
+
 static int start(struct serving *s, struct arena *a, struct credentials *ret_credentials,
-                 struct err *err)
+                 struct str *ret_account_key, struct err *err)
 {
     const struct up_options *up = s->up;
     struct tls_context *tls = NULL;
@@ -261,10 +318,26 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     if (r < 0)
         return r;
     struct identity_options identity;
+    struct openid_users_options openid;
+    r = load_openid(a, up, &openid, err);
+    if (r < 0)
+        return r;
+    r = plane_tokens_new(a, &s->tokens, err);
+    if (r < 0)
+        return r;
     r = load_credentials(a, s, up->new_ca, ret_credentials, &identity, &tls, err);
     if (r < 0)
         return r;
     s->renew_sec = ret_credentials->renew_sec;
+    *ret_account_key = identity.signing_key;
+    struct kubelet_options kubelet;
+    struct apiservices_options proxy;
+    r = up_kubelet_load(a, &up->kubelet, &ret_credentials->kubelet, &kubelet, err);
+    int read = load_proxy(a, up, ret_credentials, &proxy, err);
+    if (r < 0 || read < 0) {
+        tls_context_unref(tls);
+        return r < 0 ? r : read;
+    }
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
@@ -277,11 +350,17 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
             .versions = up->versions,
             .authorization = up->authorization,
             .admission = up->admission,
+            .admission_options = up->admission_options,
             .leaves_roles = up->leaves_roles,
+            .leaves_quotas = up->leaves_quotas,
+            .leaves_policies = up->leaves_policies,
             .identity = identity,
+            .apiservices = proxy,
+            .openid = openid,
             .secrecy = { .file = up->encryption_config, .reloads = up->encryption_reloads },
             .audit = up->audit,
             .flow = up->flow,
+            .kubelet = kubelet,
             .hides_managers = up->hides_managers },
         &s->server, err);
     tls_context_unref(tls);
@@ -298,18 +377,44 @@ static void raise_descriptors(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* What acts on the API, unless only the API is wanted. */
+static int start_plane(struct serving *s, const struct credentials *credentials,
+                       struct str account_key, struct err *err)
+{
+    const struct up_options *up = s->up;
+    if (up->api_only)
+        return 0;
+    s->plane_options = (struct plane_options){ .dir = up->dir,
+                                               .address = server_address(s->server),
+                                               .ca_cert = credentials->ca.cert_pem,
+                                               .ca_key = credentials->ca.key_pem,
+                                               .account_key = account_key,
+                                               .tokens = s->tokens,
+                                               .controllers = &up->controllers,
+                                               .no_scheduler = up->no_scheduler,
+                                               .simulated_nodes = up->simulated_nodes };
+    return plane_start(&s->plane_options, &s->plane, err);
+}
+
+enum { PLANE_MS = 5000 };
+
 /* From the started server to the signal that ends it. */
-static int run(struct serving *s, const struct credentials *credentials, int lock_fd, int say_fd,
-               const sigset_t *signals, struct err *err)
+static int run(struct serving *s, const struct credentials *credentials, struct str account_key,
+               int lock_fd, int say_fd, const sigset_t *signals, struct err *err)
 {
     struct str address = server_address(s->server);
-    int r = credentials_write(credentials, s->up->dir, address, s->kubeconfig, err);
+    int r = start_plane(s, credentials, account_key, err);
+    if (r < 0)
+        return r;
+    r = credentials_write(credentials, s->up->dir, address, s->kubeconfig, err);
     if (r < 0)
         return r;
     r = instance_announce(lock_fd, address, err);
     if (r < 0)
         return r;
     log_info("serving", LOG_STR("address", address));
+    if (s->plane && !plane_wait(s->plane, PLANE_MS))
+        log_warn("controllers do not work yet; does another process hold their lease?");
     print_use(say_fd, address, s->kubeconfig);
     if (say_fd != STDOUT_FILENO)
         close(say_fd);
@@ -329,11 +434,13 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
         .kubeconfig = up->kubeconfig ? up->kubeconfig : credentials_kubeconfig(a, up->dir),
     };
     struct credentials credentials = { 0 };
-    int r = start(&s, a, &credentials, err);
+    struct str account_key;
+    int r = start(&s, a, &credentials, &account_key, err);
     if (r < 0)
         return r;
 
-    r = run(&s, &credentials, lock_fd, say_fd, &signals, err);
+    r = run(&s, &credentials, account_key, lock_fd, say_fd, &signals, err);
+    plane_stop(s.plane);
     if (server_stop(s.server)) {
         log_warn("some requests did not end in time; exiting without them");
         _exit(r < 0 ? 1 : 0);
@@ -346,7 +453,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
  * blocks stay with malloc. */
 static void return_memory(void)
 {
-    enum { MALLOC_ARENAS = 4 };
+    enum { MALLOC_ARENAS = 2 };
     (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
     (void)mallopt(M_TRIM_THRESHOLD, 2 * ARENA_BLOCK_MAX);
     (void)mallopt(M_ARENA_MAX, MALLOC_ARENAS); /* each keeps what its threads gave back */

@@ -1,5 +1,6 @@
 #include "main/command.h"
 
+#include <getopt.h>
 #include <stdio.h>
 
 #include "main/instance.h"
@@ -32,4 +33,24 @@ int command_in_folder(const char *name, const char *given_dir, command_act *act,
         fprintf(stderr, "sampan %s: " STR_FMT "\n", name, STR_ARG(err.msg));
     arena_done(&a);
     return r < 0 ? 1 : r;
+}
+
+int command_parse_dir(int argc, char **argv, const char *usage, const char **ret)
+{
+    static const struct option flags[] = {
+        { "data-dir", required_argument, NULL, 'd' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
+        if (c == 'd') {
+            *ret = optarg;
+        } else if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        } else {
+            return command_misused(argv[0]) + 1;
+        }
+    }
+    return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
 }

@@ -19,6 +19,12 @@ int cmd_check(int argc, char **argv);
 int cmd_kubeconfig(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
+int cmd_etcd(int argc, char **argv);
+int cmd_generate(int argc, char **argv);
+int cmd_controllers(int argc, char **argv);
+int cmd_nodes(int argc, char **argv);
+int cmd_scheduler(int argc, char **argv);
+int cmd_xray(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 enum { EXIT_MISUSED = 2 };
@@ -26,6 +32,8 @@ enum { EXIT_MISUSED = 2 };
 /* Both print to standard error, the second names `word`, and return EXIT_MISUSED. */
 int command_misused(const char *name);
 int command_unexpected(const char *name, const char *word);
+/* The arguments of a command whose only flag is --data-dir. 0, or an exit status + 1. */
+int command_parse_dir(int argc, char **argv, const char *usage, const char **ret);
 
 /* What a command does in the data folder `dir`. Returns an exit status, or a negative code with
  * `*err` filled. The arena lives as long as the call. */

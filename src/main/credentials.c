@@ -153,19 +153,54 @@ static int issue_server(struct arena *a, const struct pki_pair *ca,
                      ret, err);
 }
 
-static int issue_admin(struct arena *a, const struct pki_pair *ca, int64_t now_sec, int64_t ttl_sec,
-                       struct pki_pair *ret, struct err *err)
+static int issue_master(struct arena *a, const struct pki_pair *ca, struct str name, struct str uid,
+                        int64_t now_sec, int64_t ttl_sec, struct pki_pair *ret, struct err *err)
 {
     const struct str groups[] = { STR("system:masters") };
     return pki_issue(a, ca,
-                     &(struct pki_leaf){ .common_name = STR("admin"),
-                                         .uid = STR("admin"),
+                     &(struct pki_leaf){ .common_name = name,
+                                         .uid = uid,
                                          .organizations = groups,
                                          .n_organizations = 1,
                                          .client = true,
                                          .now_sec = now_sec,
                                          .seconds = ttl_sec },
                      ret, err);
+}
+
+/* Nobody outside remembers it: extension servers read it from a ConfigMap. So a lost one is simply
+ * made again. */
+static int load_proxy_ca(struct arena *a, const char *dir, int64_t now_sec, struct pki_pair *ret,
+                         struct err *err)
+{
+    const char *cert = arena_printf(a, "%s/pki/front-proxy-ca.crt", dir).p;
+    const char *key = arena_printf(a, "%s/pki/front-proxy-ca.key", dir).p;
+    struct err ignored = ERR_INIT(a);
+    if (file_check_private(key, &ignored) == 0 &&
+        read_pem(a, cert, &ret->cert_pem, &ignored) == 0 &&
+        read_pem(a, key, &ret->key_pem, &ignored) == 0)
+        return 0;
+    int r = pki_make_ca(a, STR("front-proxy"), now_sec, CA_DAYS, ret, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(key, ret->key_pem, 0600, FILE_CHEAP, err);
+    if (r < 0)
+        return r;
+    return file_write_atomic(cert, ret->cert_pem, 0644, FILE_CHEAP, err);
+}
+
+static int issue_proxy(struct arena *a, const struct credentials_options *opt, int64_t now_sec,
+                       int64_t ttl_sec, struct credentials *ret, struct err *err)
+{
+    int r = load_proxy_ca(a, opt->dir, now_sec, &ret->proxy_ca, err);
+    if (r < 0)
+        return r;
+    return pki_issue(a, &ret->proxy_ca,
+                     &(struct pki_leaf){ .common_name = STR(CREDENTIALS_PROXY_NAME),
+                                         .client = true,
+                                         .now_sec = now_sec,
+                                         .seconds = ttl_sec },
+                     &ret->proxy, err);
 }
 
 /* When two thirds of its time are over. A certificate ends with its CA at the latest, so its real
@@ -191,7 +226,14 @@ static int load_all(struct arena *a, const struct credentials_options *opt, int6
     r = issue_server(a, &ret->ca, opt, now_sec, ttl_sec, &ret->server, err);
     if (r < 0)
         return r;
-    r = issue_admin(a, &ret->ca, now_sec, ttl_sec, &ret->admin, err);
+    r = issue_master(a, &ret->ca, STR("admin"), STR("admin"), now_sec, ttl_sec, &ret->admin, err);
+    if (r < 0)
+        return r;
+    r = issue_master(a, &ret->ca, STR("kube-apiserver-kubelet-client"), STR(""), now_sec, ttl_sec,
+                     &ret->kubelet, err);
+    if (r < 0)
+        return r;
+    r = issue_proxy(a, opt, now_sec, ttl_sec, ret, err);
     if (r < 0)
         return r;
     return choose_renewal(&ret->server, now_sec, &ret->renew_sec, err);

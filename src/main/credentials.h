@@ -5,11 +5,15 @@
  * made at every start, so that they name the right addresses, and again before they expire. */
 #pragma once
 
-#include "net/pki.h"
+#include "net/crypto/pki.h"
 
 struct credentials {
     struct pki_pair ca, server, admin;
-    int64_t renew_sec; /* since 1970: when server and admin should be made anew */
+    struct pki_pair kubelet; /* the server's own, when it comes to nodes */
+    /* And when it speaks for others to extension servers: of an authority that signs nothing else,
+     * DIR/pki/front-proxy-ca.crt, so that no client can pass for it. */
+    struct pki_pair proxy_ca, proxy;
+    int64_t renew_sec; /* since 1970: when all but the CA should be made anew */
 };
 
 struct credentials_options {
@@ -20,6 +24,8 @@ struct credentials_options {
     int64_t ttl_sec; /* of what the CA signs; 0: a year */
     bool new_ca;     /* replace a lost CA; what is left of the old one is kept aside */
 };
+
+#define CREDENTIALS_PROXY_NAME "front-proxy-client"
 
 /* Text lies in the arena. ERR_NOT_FOUND: part of the CA is lost. ERR_FORBIDDEN: others can read its
  * key. The message says what to do. */

@@ -1,5 +1,6 @@
 #include "main/command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@ static const struct command commands[] = {
     { "kubeconfig", "make a kubeconfig for a colleague", cmd_kubeconfig },
     { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
     { "scrub", "leave no byte of what was deleted or replaced in the data", cmd_scrub },
+    { "etcd", "serve the etcd API, for a kube-apiserver or anybody else", cmd_etcd },
+    { "generate", "make C code and definitions for custom kinds", cmd_generate },
+    { "controllers", "run the built-in controllers against an API server", cmd_controllers },
+    { "nodes", "pretend to be nodes that run pods", cmd_nodes },
+    { "scheduler", "give pods a node, against an API server", cmd_scheduler },
+    { "xray", "show the way of a write through the server", cmd_xray },
     { "version", "print the version", cmd_version },
 };
 enum { N_COMMANDS = ARRAY_LEN(commands) };
@@ -27,7 +34,7 @@ static void print_help(FILE *out)
           "Usage: sampan COMMAND [OPTION]...\n\n",
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'sampan COMMAND --help' lists the options of a command.\n", out);
 }
 
@@ -41,8 +48,17 @@ int cmd_version(int argc, char **argv)
     return 0;
 }
 
+/* A link of that name is the command: programs that look for an etcd find one. */
+static bool is_called(const char *path, const char *name)
+{
+    const char *last = strrchr(path, '/');
+    return strcmp(last ? last + 1 : path, name) == 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 0 && is_called(argv[0], "etcd"))
+        return cmd_etcd(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_MISUSED;

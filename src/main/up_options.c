@@ -8,7 +8,10 @@
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "main/command.h"
+#include "main/controllers_flags.h"
 #include "main/up_audit.h"
+#include "main/up_webhooks.h"
+#include "node/simulate.h"
 #include "server/server.h"
 #include "base/banned.h"
 
@@ -38,44 +41,52 @@ static const char usage[] =
     "                      who set which field: shown in answers (the default), or hidden unless "
     "a\n"
     "                      client accepts application/json;managedFields=1\n"
-    "  --authorization-mode LIST\n"
-    "                      who decides, in this order (default Node,RBAC); AlwaysAllow for tests\n"
+    "%s"
     "  --enable-admission-plugins, --disable-admission-plugins LIST\n"
     "                      which plugins writes pass beside, or instead of, the usual ones\n"
-    "                      (ServiceAccount is off unless it is named)\n"
+    "                      (ServiceAccount is off with --api-only, unless it is named)\n"
+    "  --admission-control-config-file FILE\n"
+    "                      what plugins are told: an AdmissionConfiguration, see\n"
+    "                      docs/admission.md\n"
+    "  --default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds N\n"
+    "                      how long pods that do not say stay on a node that is lost (default "
+    "300)\n"
     "  --token-auth-file FILE\n"
     "                      static tokens: lines TOKEN,USER,UID[,\"GROUP,...\"]\n"
     "  --anonymous-auth BOOL\n"
     "                      false: requests without credentials are refused (default true)\n"
+    "%s"
     "  --client-ca-file FILE\n"
     "                      more authorities whose client certificates are believed\n"
     "  --requestheader-client-ca-file FILE\n"
-    "                      the authority of front proxies, which speak for others\n"
+    "                      the authority of front proxies, which speak for others (default\n"
+    "                      DIR/pki/front-proxy-ca.crt)\n"
     "  --requestheader-allowed-names LIST\n"
-    "                      the proxies' common names (default all)\n"
+    "                      the proxies' common names (default all; with the default authority\n"
+    "                      front-proxy-client)\n"
+    "  --proxy-client-cert-file FILE, --proxy-client-key-file FILE\n"
+    "                      as whom it speaks for others to extension servers (default a\n"
+    "                      certificate of that authority)\n"
     "  --requestheader-username-headers, --requestheader-uid-headers,\n"
     "  --requestheader-group-headers, --requestheader-extra-headers-prefix LIST\n"
     "                      where a proxy says for whom it speaks (default X-Remote-User,\n"
     "                      X-Remote-Uid, X-Remote-Group and X-Remote-Extra-)\n"
     "  --enable-bootstrap-token-auth\n"
     "                      nodes may join by tokens in Secrets of kube-system\n"
-    "  --service-account-signing-key-file FILE\n"
-    "                      the key that signs tokens (default DIR/pki/sa.key)\n"
-    "  --service-account-key-file FILE\n"
-    "                      more keys that tokens are believed by; may be repeated\n"
-    "  --service-account-issuer URL\n"
-    "                      who tokens are from; may be repeated, the first one signs\n"
-    "                      (default https://kubernetes.default.svc)\n"
-    "  --api-audiences LIST\n"
-    "                      whom tokens must be for (default the issuer)\n"
-    "  --controllers LIST  which controllers run: * for all, NAME, or -NAME for all but one\n"
-    "                      (default *); there is clusterrole-aggregation-controller\n"
+    "%s"
+    "  --api-only          only the API: nothing makes or starts anything by itself\n"
+    "  --controllers LIST  which controllers run: * for all, NAME, or *,-NAME for all but one\n"
+    "                      (default *); see sampan-controllers(1) for the names\n"
+    "  --scheduler BOOL    false: somebody else gives pods a node (default true)\n"
+    "  --simulate-nodes N  so many nodes that pretend to run pods (default 0)\n"
+    "%s"
     "  --encryption-provider-config FILE\n"
     "                      which resources are encrypted at rest, and how: an\n"
     "                      EncryptionConfiguration, see docs/encryption.md\n"
     "  --encryption-provider-config-automatic-reload[=BOOL]\n"
     "                      FILE is looked at every minute and on SIGHUP, and takes effect\n"
     "                      when it changes (default false)\n"
+    "%s"
     "%s"
     "  --enable-priority-and-fairness BOOL\n"
     "                      false: requests do not wait for each other in fair queues; too many at\n"
@@ -114,27 +125,12 @@ static bool is_second(const char *flag, const char *given, const char *first, co
     return false;
 }
 
-/* A flag that may be repeated. */
-static bool add_name(const char *flag, const char *names[IDENTITY_NAMES_MAX], size_t *n)
+static bool read_seconds(const char *flag, struct admission_seconds *ret)
 {
-    if (*n == IDENTITY_NAMES_MAX) {
-        fprintf(stderr, "sampan up: --%s is given more than %d times\n", flag, IDENTITY_NAMES_MAX);
-        return false;
-    }
-    names[(*n)++] = optarg;
-    return true;
-}
-
-static bool read_modes(const char *given, struct guard_modes *ret)
-{
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    int r = guard_modes_parse(str_of(given), ret, &err);
-    if (r < 0)
-        fprintf(stderr, "sampan up: --authorization-mode: " STR_FMT "\n", STR_ARG(err.msg));
-    arena_done(&a);
-    return r == 0;
+    ret->is_set = str_to_i64(str_of(optarg), &ret->n);
+    if (!ret->is_set)
+        fprintf(stderr, "sampan up: --%s must be a number of seconds, not '%s'\n", flag, optarg);
+    return ret->is_set;
 }
 
 static bool choose_plugins(const char *flag, bool is_on, struct admission_choice *choice)
@@ -149,24 +145,47 @@ static bool choose_plugins(const char *flag, bool is_on, struct admission_choice
     return r == 0;
 }
 
-/* As upstream's controller manager has it: the last word about a controller counts. */
+/* Those that are part of the server. */
+static void choose_own(const char *names, struct up_options *ret)
+{
+    ret->leaves_roles = !controllers_is_wanted(names, "clusterrole-aggregation-controller");
+    ret->leaves_quotas = !controllers_is_wanted(names, "resourcequota-controller");
+    ret->leaves_policies =
+        !controllers_is_wanted(names, "validatingadmissionpolicy-status-controller");
+}
+
 static bool read_controllers(const char *list, struct up_options *ret)
 {
-    static const struct str aggregation = STR("clusterrole-aggregation-controller");
-    struct str rest = str_of(list);
-    ret->leaves_roles = true;
-    while (rest.n) {
-        struct str name = str_cut(&rest, ',');
-        bool off = str_starts(name, STR("-"));
-        name = str_skip(name, off);
-        if (str_eq(name, STR("*")) || str_eq(name, aggregation)) {
-            ret->leaves_roles = off;
-            continue;
-        }
-        fprintf(stderr, "sampan up: there is no controller '" STR_FMT "'\n", STR_ARG(name));
+    struct spn_err err = { 0 };
+    if (controllers_check_names(list, &err) < 0) {
+        fprintf(stderr, "sampan up: %s\n", err.message);
         return false;
     }
+    ret->controllers.names = list;
+    choose_own(list, ret);
     return true;
+}
+
+static bool read_simulated(const char *given, unsigned *ret)
+{
+    uint64_t n;
+    if (!str_to_u64(str_of(given), &n) || n > SIMULATE_MAX_NODES) {
+        fprintf(stderr, "sampan up: --simulate-nodes must be a number up to %d, not '%s'\n",
+                SIMULATE_MAX_NODES, given);
+        return false;
+    }
+    *ret = (unsigned)n;
+    return true;
+}
+
+/* Pods get the token of their account where something makes accounts. */
+static void choose_accounts(struct up_options *ret)
+{
+    struct admission_choice with = ret->admission;
+    if (!ret->api_only &&
+        controllers_is_wanted(ret->controllers.names, "serviceaccount-controller") &&
+        admission_choose(&with, STR("ServiceAccount"), true, NULL) == 0)
+        ret->admission = with;
 }
 
 /* A number of requests. */
@@ -181,6 +200,15 @@ static bool read_count(const char *flag, const char *given, uint32_t *ret)
     return true;
 }
 
+static bool check_proxy(const struct up_options *opt)
+{
+    if (!opt->proxy_cert == !opt->proxy_key)
+        return true;
+    fprintf(stderr, "sampan up: --proxy-client-cert-file and --proxy-client-key-file must be set "
+                    "together\n");
+    return false;
+}
+
 /* Flags whose value is taken as it is. */
 static const struct {
     int flag;
@@ -192,9 +220,8 @@ static const struct {
     { 'c', offsetof(struct up_options, service_cidr) },
     { 'p', offsetof(struct up_options, service_ports) },
     { 'T', offsetof(struct up_options, token_file) },
-    { 'S', offsetof(struct up_options, signing_key) },
-    { 'U', offsetof(struct up_options, audiences) },
     { '7', offsetof(struct up_options, encryption_config) },
+    { '9', offsetof(struct up_options, admission_options.file) },
     { 'C', offsetof(struct up_options, client_ca) },
     { '1', offsetof(struct up_options, proxy_ca) },
     { '2', offsetof(struct up_options, proxy_allowed) },
@@ -202,6 +229,8 @@ static const struct {
     { '4', offsetof(struct up_options, proxy_uids) },
     { '5', offsetof(struct up_options, proxy_groups) },
     { '6', offsetof(struct up_options, proxy_extra) },
+    { 'G', offsetof(struct up_options, proxy_cert) },
+    { 'H', offsetof(struct up_options, proxy_key) },
 };
 
 static bool take_text(int flag, struct up_options *ret)
@@ -213,6 +242,23 @@ static bool take_text(int flag, struct up_options *ret)
         return true;
     }
     return false;
+}
+
+/* Which plugins of admission, and what they are told. */
+static bool take_admission(int flag, struct up_options *ret)
+{
+    switch (flag) {
+    case 'P':
+        return choose_plugins("enable-admission-plugins", true, &ret->admission);
+    case 'X':
+        return choose_plugins("disable-admission-plugins", false, &ret->admission);
+    case 'q':
+        return read_seconds("default-not-ready-toleration-seconds",
+                            &ret->admission_options.not_ready);
+    default:
+        return read_seconds("default-unreachable-toleration-seconds",
+                            &ret->admission_options.unreachable);
+    }
 }
 
 /* One flag with its value: 0, or an exit status + 1. */
@@ -252,26 +298,18 @@ static int take_flag(int flag, struct up_options *ret)
         good = is_second("store", optarg, "lmdb", "memory", &second);
         ret->engine = second ? STORE_MEMORY : STORE_LMDB;
         break;
-    case 'z':
-        good = read_modes(optarg, &ret->authorization);
-        break;
     case 'P':
-        good = choose_plugins("enable-admission-plugins", true, &ret->admission);
-        break;
     case 'X':
-        good = choose_plugins("disable-admission-plugins", false, &ret->admission);
+    case 'q':
+    case 'w':
+        good = take_admission(flag, ret);
         break;
     case 'A':
+        ret->has_anonymous = true;
         good = is_second("anonymous-auth", optarg, "true", "false", &ret->no_anonymous);
         break;
     case 'B':
         ret->bootstrap_tokens = true;
-        break;
-    case 'K':
-        good = add_name("service-account-key-file", ret->account_keys, &ret->n_account_keys);
-        break;
-    case 'I':
-        good = add_name("service-account-issuer", ret->issuers, &ret->n_issuers);
         break;
     case '8':
         good = is_second("encryption-provider-config-automatic-reload", optarg ? optarg : "true",
@@ -279,6 +317,15 @@ static int take_flag(int flag, struct up_options *ret)
         break;
     case 'N':
         good = read_controllers(optarg, ret);
+        break;
+    case 'O':
+        ret->api_only = true;
+        break;
+    case 'Y':
+        good = is_second("scheduler", optarg, "true", "false", &ret->no_scheduler);
+        break;
+    case 'Z':
+        good = read_simulated(optarg, &ret->simulated_nodes);
         break;
     case 'F':
         good =
@@ -301,12 +348,25 @@ static int take_flag(int flag, struct up_options *ret)
         ret->log_level = LOG_DEBUG;
         break;
     case 'h':
-        printf(usage, up_audit_usage);
+        printf(usage, up_webhooks_usage, up_openid_usage, up_accounts_usage,
+               controllers_flags_usage, up_kubelet_usage, up_audit_usage);
         return 1;
     default:
-        if (flag < UP_AUDIT_POLICY || flag >= UP_AUDIT_END)
+        if (flag >= UP_OPENID_CONFIG && flag < UP_OPENID_END)
+            good = up_openid_take((enum up_openid_flag)flag, optarg, &ret->openid);
+        else if (flag >= UP_TOKEN_WEBHOOK_CONFIG && flag < UP_WEBHOOK_END)
+            good = up_webhooks_take((enum up_webhook_flag)flag, optarg, ret);
+        else if (flag >= UP_ACCOUNTS_SIGNING_KEY && flag < UP_ACCOUNTS_END)
+            good = up_accounts_take((enum up_accounts_flag)flag, optarg, &ret->accounts);
+        else if (flag >= UP_KUBELET_CERT && flag < UP_KUBELET_END)
+            up_kubelet_take((enum up_kubelet_flag)flag, optarg, &ret->kubelet);
+        else if (flag >= UP_AUDIT_POLICY && flag < UP_AUDIT_END)
+            good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
+        else if (flag >= CONTROLLERS_ALLOCATE_CIDRS && flag < CONTROLLERS_FLAGS_END)
+            good = controllers_flags_take("up", (enum controllers_flag)flag, optarg,
+                                          &ret->controllers);
+        else
             return command_misused("up") + 1;
-        good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
     }
     return good ? 0 : EXIT_MISUSED + 1;
 }
@@ -327,16 +387,16 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "continue-ttl", required_argument, NULL, 'o' },
         { "api-versions", required_argument, NULL, 'a' },
         { "managed-fields", required_argument, NULL, 'm' },
-        { "authorization-mode", required_argument, NULL, 'z' },
+        UP_WEBHOOK_OPTIONS,
         { "enable-admission-plugins", required_argument, NULL, 'P' },
         { "disable-admission-plugins", required_argument, NULL, 'X' },
+        { "admission-control-config-file", required_argument, NULL, '9' },
+        { "default-not-ready-toleration-seconds", required_argument, NULL, 'q' },
+        { "default-unreachable-toleration-seconds", required_argument, NULL, 'w' },
         { "token-auth-file", required_argument, NULL, 'T' },
         { "enable-bootstrap-token-auth", no_argument, NULL, 'B' },
         { "anonymous-auth", required_argument, NULL, 'A' },
-        { "service-account-signing-key-file", required_argument, NULL, 'S' },
-        { "service-account-key-file", required_argument, NULL, 'K' },
-        { "service-account-issuer", required_argument, NULL, 'I' },
-        { "api-audiences", required_argument, NULL, 'U' },
+        UP_ACCOUNTS_OPTIONS,
         { "client-ca-file", required_argument, NULL, 'C' },
         { "requestheader-client-ca-file", required_argument, NULL, '1' },
         { "requestheader-allowed-names", required_argument, NULL, '2' },
@@ -344,9 +404,17 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "requestheader-uid-headers", required_argument, NULL, '4' },
         { "requestheader-group-headers", required_argument, NULL, '5' },
         { "requestheader-extra-headers-prefix", required_argument, NULL, '6' },
+        { "proxy-client-cert-file", required_argument, NULL, 'G' },
+        { "proxy-client-key-file", required_argument, NULL, 'H' },
+        { "api-only", no_argument, NULL, 'O' },
         { "controllers", required_argument, NULL, 'N' },
+        { "scheduler", required_argument, NULL, 'Y' },
+        { "simulate-nodes", required_argument, NULL, 'Z' },
+        CONTROLLERS_OPTIONS,
         { "encryption-provider-config", required_argument, NULL, '7' },
         { "encryption-provider-config-automatic-reload", optional_argument, NULL, '8' },
+        UP_OPENID_OPTIONS,
+        UP_KUBELET_OPTIONS,
         UP_AUDIT_OPTIONS,
         { "enable-priority-and-fairness", required_argument, NULL, 'F' },
         { "max-requests-inflight", required_argument, NULL, 'R' },
@@ -366,6 +434,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         .audit = audit_options_default(),
         .flow = { .reads = FLOW_READS_DEFAULT, .writes = FLOW_WRITES_DEFAULT },
     };
+    up_openid_init(&ret->openid);
+    up_webhooks_default(ret);
     for (int c; (c = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         int r = take_flag(c, ret);
         if (r)
@@ -376,5 +446,10 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
                         "--encryption-provider-config\n");
         return EXIT_MISUSED + 1;
     }
+    if (!up_webhooks_check(ret) || !up_openid_check(&ret->openid) ||
+        !up_kubelet_check(&ret->kubelet) || !check_proxy(ret))
+        return EXIT_MISUSED + 1;
+    choose_accounts(ret);
+    ret->controllers.service_cidr = ret->service_cidr;
     return argc == optind ? 0 : command_unexpected(argv[0], argv[optind]) + 1;
 }

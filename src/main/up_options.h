@@ -1,35 +1,47 @@
 /* up_options.h - the command line of `sampan up`. */
 #pragma once
 
-#include "admission/admission.h"
+#include "admission/config.h"
 #include "api/kind.h"
 #include "base/log.h"
+#include "controllers/controllers.h"
+#include "main/up_accounts.h"
+#include "main/up_kubelet.h"
+#include "main/up_openid.h"
 #include "server/audit/audit.h"
 #include "server/flow/flow.h"
-#include "server/guard/guard.h"
-#include "server/guard/identity.h"
+#include "server/guard/authorization.h"
 #include "store/store.h"
 
 struct up_options {
     const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports, *token_file;
     int64_t event_ttl_ns, continue_ttl_ns, certificate_ttl_ns; /* 0: the usual */
     enum store_engine engine;
-    struct guard_modes authorization;
+    struct authorization_options authorization;
+    bool has_authorization_flags; /* beside that of its file */
+    struct token_webhook_options token_webhook;
     struct admission_choice admission;
+    struct admission_options admission_options;
     enum kind_choice versions;
     enum log_format log_format;
     enum log_level log_level;
-    bool detach, hides_managers, new_ca, no_anonymous, leaves_roles, bootstrap_tokens;
-    /* Tokens of service accounts. */
-    const char *signing_key, *audiences;
+    bool detach, hides_managers, new_ca, no_anonymous, leaves_roles, leaves_quotas, leaves_policies,
+        bootstrap_tokens;
+    /* What acts on the API. */
+    bool api_only, no_scheduler;
+    struct controllers_options controllers; /* which, and how they work */
+    unsigned simulated_nodes;               /* 0: none */
+    bool has_anonymous;                     /* --anonymous-auth was given */
+    struct up_accounts accounts;
     const char *encryption_config;
     bool encryption_reloads;
     const char *client_ca; /* beside our own */
     const char *proxy_ca, *proxy_allowed, *proxy_users, *proxy_uids, *proxy_groups, *proxy_extra;
-    const char *account_keys[IDENTITY_NAMES_MAX], *issuers[IDENTITY_NAMES_MAX];
-    size_t n_account_keys, n_issuers;
+    const char *proxy_cert, *proxy_key; /* as whom it speaks for others */
+    struct up_openid openid;
     struct audit_options audit;
     struct flow_options flow;
+    struct up_kubelet kubelet;
 };
 
 /* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/fieldset.h"
 #include "merge/trees_test.h"
@@ -55,7 +56,7 @@ static void test_read_and_write(void **state)
         { "{'v:\\'a<b>&c\\'':{}}", "{'v:\\'a\\\\u003cb\\\\u003e\\\\u0026c\\'':{}}" },
         { "{'f:<':{}}", "{'f:<':{}}" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_set(set(rows[i].in), rows[i].out);
 }
 
@@ -67,7 +68,7 @@ static void test_refusals(void **state)
         "{'fx:a':{}}", "{'v:':{}}",    "{'v:{':{}}",    "{'i:x':{}}", "{'k:[]':{}}",
         "{'k:1':{}}",  "{'v:1 2':{}}", "{'k:{}{}':{}}",
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct fieldset *s;
         struct err err = ERR_INIT(&arena);
         struct value v = tree(rows[i]);
@@ -130,7 +131,7 @@ static const struct row rows[] = {
 static void test_operations(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct fieldset *x = set(rows[i].x), *y = set(rows[i].y);
         assert_set(fieldset_union(&arena, x, y), rows[i].both);
         assert_set(fieldset_union(&arena, y, x), rows[i].both);

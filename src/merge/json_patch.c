@@ -4,6 +4,8 @@
  * document for their target, and a pointer need not begin with a slash. */
 #include "merge/json_patch.h"
 
+#include <stdarg.h>
+
 #include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -98,7 +100,8 @@ int json_patch_check(struct arena *a, const struct value *patch, struct typed_no
 
 struct run {
     struct patch_doc doc;
-    size_t copied; /* bytes that `copy` has repeated */
+    size_t copied;  /* bytes that `copy` has repeated */
+    struct str why; /* an operation cannot be done, in the words of upstream's library */
 };
 
 /* The last member of that name: duplicates may be there. */
@@ -112,13 +115,81 @@ static const struct value *member(const struct value *op, struct str name)
     return found;
 }
 
-/* Where the pointer in the member `name` leads. */
-static bool find(struct run *run, const struct value *op, struct str name, struct patch_box **ret,
-                 struct str *ret_key)
+static __attribute__((format(printf, 2, 3))) bool fail(struct run *run, const char *fmt, ...)
 {
-    const struct value *pointer = member(op, name);
-    return value_is(pointer, VALUE_STRING) &&
-           patch_doc_find(&run->doc, value_str(pointer), ret, ret_key);
+    va_list ap;
+    va_start(ap, fmt);
+    run->why = arena_vprintf(run->doc.arena, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+/* Where one of the two pointers of an operation leads. */
+struct place {
+    struct str pointer;
+    struct patch_box *box;
+    struct str key;
+};
+
+/* There is no such pointer; of some operations upstream does not say which. */
+static bool fail_pointer(struct run *run, const char *kind, bool is_from)
+{
+    bool is_terse =
+        !is_from && (str_eq(str_of(kind), STR("add")) || str_eq(str_of(kind), STR("remove")) ||
+                     str_eq(str_of(kind), STR("copy")));
+    const char *name = is_from ? "from" : "path";
+    if (is_terse)
+        return fail(run, "%s operation failed to decode path: missing value", kind);
+    return fail(run,
+                "%s operation failed to decode %s: operation%s missing %s field: missing value",
+                kind, name, is_from ? "," : "", name);
+}
+
+/* `kind` is that of the operation, `lost` what upstream says where the pointer leads nowhere, with
+ * its quotes. */
+static bool find(struct run *run, const struct value *op, const char *kind, bool is_from,
+                 const char *lost, struct place *ret)
+{
+    const struct value *pointer = member(op, is_from ? STR("from") : STR("path"));
+    if (!value_is(pointer, VALUE_STRING))
+        return fail_pointer(run, kind, is_from);
+    ret->pointer = value_str(pointer);
+    if (patch_doc_find(&run->doc, ret->pointer, &ret->box, &ret->key))
+        return true;
+    bool is_quoted = str_ends(str_of(lost), STR("\""));
+    return fail(run, "%s operation does not apply: %s" STR_FMT "%s: missing value", kind, lost,
+                STR_ARG(ret->pointer), is_quoted ? "\"" : "");
+}
+
+/* Why a list has no such item, or an object no such field. */
+static struct str why_absent(struct run *run, const struct place *at)
+{
+    struct arena *a = run->doc.arena;
+    int64_t index;
+    if (!patch_box_is_list(at->box))
+        return arena_printf(a, "Unable to remove nonexistent key: " STR_FMT ": missing value",
+                            STR_ARG(at->key));
+    if (patch_index(at->key, &index))
+        return arena_printf(a, "Unable to access invalid index: %lld: invalid index referenced",
+                            (long long)index);
+    return arena_printf(a, "strconv.Atoi: parsing \"" STR_FMT "\": invalid syntax",
+                        STR_ARG(at->key));
+}
+
+static bool add(struct run *run, const struct place *at, struct patch_slot slot, const char *what)
+{
+    int64_t index;
+    if (patch_box_add(&run->doc, at->box, at->key, slot))
+        return true;
+    struct str why = why_absent(run, at);
+    if (!patch_index(at->key, &index))
+        why = arena_printf(run->doc.arena,
+                           "value was not a proper array index: '" STR_FMT "': " STR_FMT,
+                           STR_ARG(at->key), STR_ARG(why));
+    if (!what)
+        return fail(run, "error while adding value during copy: " STR_FMT, STR_ARG(why));
+    return fail(run, "error in %s for path: '" STR_FMT "': " STR_FMT, what, STR_ARG(at->pointer),
+                STR_ARG(why));
 }
 
 static bool is_root(const struct value *op)
@@ -136,47 +207,56 @@ static struct patch_slot new_slot(const struct value *op)
 
 static bool do_add(struct run *run, const struct value *op)
 {
-    struct patch_box *box;
-    struct str key;
-    return find(run, op, STR("path"), &box, &key) &&
-           patch_box_add(&run->doc, box, key, new_slot(op));
+    struct place at;
+    return find(run, op, "add", false, "doc is missing path: \"", &at) &&
+           add(run, &at, new_slot(op), "add");
 }
 
 static bool do_remove(struct run *run, const struct value *op)
 {
-    struct patch_box *box;
-    struct str key;
-    return find(run, op, STR("path"), &box, &key) && patch_box_remove(box, key);
+    struct place at;
+    if (!find(run, op, "remove", false, "doc is missing path: \"", &at))
+        return false;
+    if (patch_box_remove(at.box, at.key))
+        return true;
+    return fail(run, "error in remove for path: '" STR_FMT "': " STR_FMT, STR_ARG(at.pointer),
+                STR_ARG(why_absent(run, &at)));
 }
 
 static bool do_replace(struct run *run, const struct value *op)
 {
-    struct patch_slot slot = new_slot(op);
+    struct patch_slot slot = new_slot(op), *old;
+    struct place at;
     if (is_root(op)) {
         run->doc.root = slot;
-        return slot.v.type == VALUE_OBJECT || slot.v.type == VALUE_ARRAY;
+        return slot.v.type == VALUE_OBJECT || slot.v.type == VALUE_ARRAY ||
+               fail(run, "replace operation value must be object or array: %%!w(<nil>)");
     }
-    struct patch_box *box;
-    struct str key;
-    struct patch_slot *old;
-    if (!find(run, op, STR("path"), &box, &key) || !patch_box_get(box, key, &old))
+    if (!find(run, op, "replace", false, "doc is missing path: ", &at))
         return false;
+    if (!patch_box_get(at.box, at.key, &old))
+        return fail(
+            run, "replace operation does not apply: doc is missing key: " STR_FMT ": missing value",
+            STR_ARG(at.pointer));
     if (!old)
-        return patch_box_add(&run->doc, box, key, slot);
+        return patch_box_add(&run->doc, at.box, at.key, slot);
     *old = slot;
     return true;
 }
 
 static bool do_move(struct run *run, const struct value *op)
 {
-    struct patch_box *box;
-    struct str key;
+    struct place at;
     struct patch_slot *from;
-    if (!find(run, op, STR("from"), &box, &key) || !patch_box_get(box, key, &from) || !from)
+    if (!find(run, op, "move", true, "doc is missing from path: ", &at))
         return false;
+    if (!patch_box_get(at.box, at.key, &from) || !from)
+        return fail(run, "error in move for path: '" STR_FMT "': " STR_FMT, STR_ARG(at.key),
+                    STR_ARG(why_absent(run, &at)));
     struct patch_slot moved = *from;
-    return patch_box_remove(box, key) && find(run, op, STR("path"), &box, &key) &&
-           patch_box_add(&run->doc, box, key, moved);
+    return patch_box_remove(at.box, at.key) &&
+           find(run, op, "move", false, "doc is missing destination path: ", &at) &&
+           add(run, &at, moved, "move");
 }
 
 /* Counts before it repeats anything: a few dozen operations can double a document each. */
@@ -185,35 +265,48 @@ static bool copy_slot(struct run *run, const struct patch_slot *from, struct pat
     *ret = (struct patch_slot){ .v = value_null() };
     if (!from)
         return true;
-    if (!patch_slot_write(run->doc.arena, from, LIMIT_JSON_DEPTH, &ret->v))
-        return false;
-    run->copied += json_length(&ret->v);
-    return run->copied <= LIMIT_PATCH_COPY_BYTES;
+    if (patch_slot_write(run->doc.arena, from, LIMIT_JSON_DEPTH, &ret->v))
+        run->copied += json_length(&ret->v);
+    else
+        run->copied = SIZE_MAX;
+    return run->copied <= LIMIT_PATCH_COPY_BYTES ||
+           fail(run, "Unable to complete the copy, the accumulated size increase of copy is too "
+                     "large");
 }
 
 static bool do_copy(struct run *run, const struct value *op)
 {
-    struct patch_box *box;
-    struct str key;
+    struct place at;
     struct patch_slot *from, copy;
-    return find(run, op, STR("from"), &box, &key) && patch_box_get(box, key, &from) &&
-           find(run, op, STR("path"), &box, &key) && copy_slot(run, from, &copy) &&
-           patch_box_add(&run->doc, box, key, copy);
+    if (!find(run, op, "copy", true, "doc is missing from path: ", &at))
+        return false;
+    if (!patch_box_get(at.box, at.key, &from))
+        return fail(run, "error in copy for from: '" STR_FMT "': " STR_FMT, STR_ARG(at.pointer),
+                    STR_ARG(why_absent(run, &at)));
+    return find(run, op, "copy", false, "doc is missing destination path: ", &at) &&
+           copy_slot(run, from, &copy) && add(run, &at, copy, NULL);
 }
 
 static bool do_test(struct run *run, const struct value *op)
 {
     const struct value *want = member(op, STR("value"));
-    if (is_root(op))
-        return want && patch_slot_eq(run->doc.arena, &run->doc.root, want);
-    struct patch_box *box;
-    struct str key;
-    struct patch_slot *slot;
-    if (!find(run, op, STR("path"), &box, &key) || !patch_box_get(box, key, &slot))
-        return false;
     const struct value nothing = value_null();
     const struct patch_slot missing = { .v = value_null() };
-    return patch_slot_eq(run->doc.arena, slot ? slot : &missing, want ? want : &nothing);
+    struct patch_slot *slot = NULL;
+    struct place at = { .pointer = STR("") };
+    bool is_same;
+    if (is_root(op)) {
+        is_same = want && patch_slot_eq(run->doc.arena, &run->doc.root, want);
+    } else {
+        if (!find(run, op, "test", false, "is missing path: ", &at))
+            return false;
+        if (!patch_box_get(at.box, at.key, &slot))
+            return fail(run, "error in test for path: '" STR_FMT "': " STR_FMT, STR_ARG(at.pointer),
+                        STR_ARG(why_absent(run, &at)));
+        is_same = patch_slot_eq(run->doc.arena, slot ? slot : &missing, want ? want : &nothing);
+    }
+    return is_same ||
+           fail(run, "testing value " STR_FMT " failed: test failed", STR_ARG(at.pointer));
 }
 
 static bool run_operation(struct run *run, const struct value *op)
@@ -230,7 +323,7 @@ static bool run_operation(struct run *run, const struct value *op)
     for (size_t i = 0; i < ARRAY_LEN(operations); i++)
         if (str_eq(name, operations[i].name))
             return operations[i].run(run, op);
-    return false;
+    return fail(run, "Unexpected kind: " STR_FMT, STR_ARG(name.n ? name : STR("unknown")));
 }
 
 /* ---- the result ---- */
@@ -274,16 +367,30 @@ static bool run_all(struct run *run, const struct value *patch, struct value *re
            !is_deeper(ret, LIMIT_JSON_DEPTH);
 }
 
-int json_patch_apply(struct arena *a, const struct value *patch, struct value *doc, struct err *err)
+static int apply(struct arena *a, const struct value *patch, struct value *doc, bool is_told,
+                 struct err *err)
 {
-    struct run run = { 0 };
+    struct run run = { .why = STR("the result is nested too deeply") };
     struct value result;
     patch_doc_init(&run.doc, a, doc);
     bool good = run_all(&run, patch, &result);
     patch_doc_done(&run.doc);
+    if (!good && is_told)
+        return err_set(err, ERR_INVALID, STR_FMT, STR_ARG(run.why));
     if (!good)
         return err_set(err, ERR_INVALID,
                        "the server rejected our request due to an error in our request");
     *doc = result;
     return 0;
+}
+
+int json_patch_apply(struct arena *a, const struct value *patch, struct value *doc, struct err *err)
+{
+    return apply(a, patch, doc, false, err);
+}
+
+int json_patch_apply_told(struct arena *a, const struct value *patch, struct value *doc,
+                          struct err *err)
+{
+    return apply(a, patch, doc, true, err);
 }

@@ -22,3 +22,7 @@ int json_patch_check(struct arena *a, const struct value *patch, struct typed_no
  * from both, so both live as long as the result. The patch has passed json_patch_check(). */
 int json_patch_apply(struct arena *a, const struct value *patch, struct value *doc,
                      struct err *err);
+/* The same, but the message says which operation cannot be done and why, in the words of upstream's
+ * library: for patches that others than the client have made. */
+int json_patch_apply_told(struct arena *a, const struct value *patch, struct value *doc,
+                          struct err *err);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/trees_test.h"
 
@@ -126,7 +127,7 @@ static const struct {
 static void test_operations(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value doc = tree(cases[i].doc), patch = tree(cases[i].patch);
         struct value before = value_share(&doc);
         struct str patch_before = text_of(&patch);
@@ -188,7 +189,7 @@ static void check_one(const char *patch, struct typed_notes *notes, const char *
 static void test_checks(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(checks); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         struct typed_notes notes = { .n = 0 };
         check_one(checks[i].patch, &notes, checks[i].strict);
         check_one(checks[i].patch, NULL, checks[i].lax);
@@ -221,6 +222,47 @@ static struct value repeated(const char *op, size_t n)
     for (size_t i = 0; i < n; i++)
         value_put_item(&arena, &list, value_share(&one));
     return list;
+}
+
+/* The words of upstream's library. */
+static void test_told(void **state)
+{
+    static const struct {
+        const char *patch, *words;
+    } rows[] = {
+        { "[{'op':'add','path':'/x/y','value':1}]",
+          "add operation does not apply: doc is missing path: \"/x/y\": missing value" },
+        { "[{'op':'add','path':'/l/9','value':1}]",
+          "error in add for path: '/l/9': Unable to access invalid index: 9: invalid index "
+          "referenced" },
+        { "[{'op':'add','path':'/l/z','value':1}]",
+          "error in add for path: '/l/z': value was not a proper array index: 'z': strconv.Atoi: "
+          "parsing \"z\": invalid syntax" },
+        { "[{'op':'remove','path':'/o/n'}]",
+          "error in remove for path: '/o/n': Unable to remove nonexistent key: n: missing value" },
+        { "[{'op':'replace','path':'/x/y','value':1}]",
+          "replace operation does not apply: doc is missing path: /x/y: missing value" },
+        { "[{'op':'replace','path':'/l/-9','value':1}]",
+          "replace operation does not apply: doc is missing key: /l/-9: missing value" },
+        { "[{'op':'test','path':'/o','value':1}]", "testing value /o failed: test failed" },
+        { "[{'op':'move','from':'/x/y','path':'/o/z'}]",
+          "move operation does not apply: doc is missing from path: /x/y: missing value" },
+        { "[{'op':'copy','from':'/o','path':'/x/y'}]",
+          "copy operation does not apply: doc is missing destination path: /x/y: missing value" },
+        { "[{'op':'add'}]", "add operation failed to decode path: missing value" },
+        { "[{'op':'test'}]",
+          "test operation failed to decode path: operation missing path field: missing value" },
+        { "[{'op':'move','path':'/o'}]",
+          "move operation failed to decode from: operation, missing from field: missing value" },
+        { "[{'op':'merge','path':'/o'}]", "Unexpected kind: merge" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = ERR_INIT(&arena);
+        struct value doc = tree("{'o':{},'l':[1]}"), patch = tree(rows[i].patch);
+        assert_int_equal(json_patch_apply_told(&arena, &patch, &doc, &err), -ERR_INVALID);
+        assert_string_equal(str_cstr(&arena, err.msg), rows[i].words);
+    }
 }
 
 static void test_too_many_operations(void **state)
@@ -381,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_operations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_checks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_notes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_operations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_copies_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_large_containers, set_up, tear_down),

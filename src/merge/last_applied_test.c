@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "merge/last_applied.h"
 
 #include <setjmp.h>
@@ -56,7 +57,7 @@ static void what_is_still_as_applied_is_its_own(void **state)
         { "{'a':'1'}", CONFIG("{'a':'0','a':'1'}"),
           OWN("'f:data':{'f:a':{}},") }, /* the last counts */
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str found = paths(rows[i].data, rows[i].last);
         if (!str_eq(found, quoted(rows[i].want)))
             fail_msg("row %zu: " STR_FMT, i, STR_ARG(found));
@@ -77,7 +78,7 @@ static void an_annotation_of_no_use_is_none(void **state)
         "{'apiVersion':'v1','kind':'Secret','data':{'a':'1'}}",
         "{'kind':'ConfigMap','data':{'a':'1'}}",
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_true(str_eq(paths("{'a':'1'}", rows[i]), STR("{}")));
 }
 
@@ -105,7 +106,7 @@ static void it_is_written_as_kubectl_does(void **state)
           "{'metadata':{'annotations':{'x':'1'}}}\n" },
         { "{'metadata':{'annotations':'none'}}", "{'metadata':{'annotations':'none'}}\n" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str found = written(rows[i].config, "{}");
         if (!str_eq(found, quoted(rows[i].want)))
             fail_msg("row %zu: " STR_FMT, i, STR_ARG(found));

@@ -66,6 +66,9 @@ void managed_to_scale(struct arena *a, const struct managed_request *parent,
 void managed_from_scale(struct arena *a, const struct managed_request *parent,
                         const struct value *scale, struct value *obj);
 
+/* Whether managedFields are well formed; NULL is. ERR_BAD_REQUEST in upstream's words. */
+int managed_check_fields(struct arena *a, const struct value *managed_fields, struct err *err);
+
 /* Whether a configuration can be applied: ERR_UNKNOWN (500) says upstream's "failed to create typed
  * patch object" and what does not fit the schema; ERR_BAD_REQUEST as above. */
 int managed_check(struct arena *a, const struct managed_request *req, const struct value *applied,

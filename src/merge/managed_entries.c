@@ -25,7 +25,7 @@ static struct str text_of(const struct value *entry, const char *name)
     return value_str(value_get(entry, str_of(name)));
 }
 
-static int read_entry(struct arena *a, const struct value *in, struct managed_entry *ret,
+static int read_entry(struct arena *a, const struct value *in, size_t i, struct managed_entry *ret,
                       struct err *err)
 {
     struct str operation = text_of(in, "operation");
@@ -39,8 +39,13 @@ static int read_entry(struct arena *a, const struct value *in, struct managed_en
         return err_set(err, ERR_BAD_REQUEST, "operation must be `Apply` or `Update`");
     if (!ret->api_version.n)
         return err_set(err, ERR_BAD_REQUEST, "apiVersion must not be empty");
-    if (!str_eq(text_of(in, "fieldsType"), STR("FieldsV1")))
-        return err_set(err, ERR_BAD_REQUEST, "fieldsType must be `FieldsV1`");
+    struct str type = text_of(in, "fieldsType");
+    if (!type.n)
+        return err_set(err, ERR_BAD_REQUEST, "missing fieldsType in managed fields entry %zu", i);
+    if (!str_eq(type, STR("FieldsV1")))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "invalid fieldsType \"" STR_FMT "\" in managed fields entry %zu",
+                       STR_ARG(type), i);
     return fields ? fieldset_read(a, fields, &ret->fields, err) : 0;
 }
 
@@ -108,7 +113,7 @@ int managed__read(struct managed_entries *m, const struct value *list, struct er
         return err_set(err, ERR_BAD_REQUEST, "more than %u managers", LIMIT_FIELD_MANAGERS);
     value_each_item (it, list) {
         struct managed_entry e;
-        int r = read_entry(m->arena, it, &e, err);
+        int r = read_entry(m->arena, it, (size_t)(it - list->items), &e, err);
         if (r < 0)
             return r;
         struct managed_entry *same = managed__find(m, &e);
@@ -118,6 +123,12 @@ int managed__read(struct managed_entries *m, const struct value *list, struct er
             (void)managed__add(m, e);
     }
     return 0;
+}
+
+int managed_check_fields(struct arena *a, const struct value *managed_fields, struct err *err)
+{
+    struct managed_entries m = { .arena = a };
+    return managed__read(&m, managed_fields, err);
 }
 
 static int compare_written(const void *pa, const void *pb)

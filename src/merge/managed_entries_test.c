@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/trees_test.h"
 
@@ -52,13 +53,14 @@ static void entries_that_are_not_well_formed_are_refused(void **state)
         { "[{'operation':'apply','apiVersion':'v1','fieldsType':'FieldsV1'}]",
           "operation must be `Apply` or `Update`" },
         { "[{'operation':'Apply','fieldsType':'FieldsV1'}]", "apiVersion must not be empty" },
-        { "[{'operation':'Apply','apiVersion':'v1'}]", "fieldsType must be `FieldsV1`" },
+        { "[{'operation':'Apply','apiVersion':'v1'}]",
+          "missing fieldsType in managed fields entry 0" },
         { "[{'operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV2'}]",
-          "fieldsType must be `FieldsV1`" },
+          "invalid fieldsType \"FieldsV2\" in managed fields entry 0" },
         { "[" ENTRY("a", "Update", "v1", "", "{}") ",{}]",
           "operation must be `Apply` or `Update`" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct managed_entries m = { .arena = &arena };
         struct value v = tree(rows[i].list);
         struct err err = ERR_INIT(&arena);
@@ -74,7 +76,7 @@ static void absent_entries_are_none(void **state)
     struct managed_entries m = { .arena = &arena };
     assert_int_equal(managed__read(&m, NULL, NULL), 0);
     assert_int_equal(m.n, 0);
-    for (size_t i = 0; i < COUNT(lists); i++)
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         assert_int_equal(entries(lists[i]).n, 0);
 }
 
@@ -117,7 +119,7 @@ static void who_is_the_same(void **state)
           { .manager = STR("a"), .is_apply = true },
           false },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int there = managed__cmp(&rows[i].a, &rows[i].b),
             back = managed__cmp(&rows[i].b, &rows[i].a);
         assert_int_equal(there == 0, rows[i].is_same);

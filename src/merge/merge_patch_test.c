@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/trees_test.h"
 
@@ -36,7 +37,7 @@ static const struct {
 static void test_apply(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value doc = tree(cases[i].doc), patch = tree(cases[i].patch);
         struct value before = value_share(&doc);
         merge_patch_apply(&arena, &patch, &doc);
@@ -70,7 +71,7 @@ static const struct {
 static void test_create(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(diffs); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(diffs); i++) {
         struct value from = tree(diffs[i].from), to = tree(diffs[i].to);
         struct value patch = merge_patch_create(&arena, &from, &to);
         if (!str_eq(text_of(&patch), quoted(diffs[i].patch)))

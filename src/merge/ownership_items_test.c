@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "api/kind.h"
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/trees_test.h"
 
@@ -40,7 +41,7 @@ static void items_that_cannot_be_told_apart_are_refused(void **state)
         { CONTAINERS("{'name':'a'},[]"),
           "element 1: associative list with keys may not have non-map elements" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = tree(rows[i].object);
         struct err err = ERR_INIT(&arena);
         const struct fieldset *s;
@@ -78,7 +79,7 @@ static void changes_of_repeated_items(void **state)
           "{'f:metadata':{'f:finalizers':{'v:\\'x\\'':{}}}}" },
         { FINALIZERS("'x','y'"), FINALIZERS("'y','x'"), "{}", "{}", "{}" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value before = tree(rows[i].before), after = tree(rows[i].after);
         struct ownership_changes c;
         struct err err = ERR_INIT(&arena);
@@ -86,7 +87,7 @@ static void changes_of_repeated_items(void **state)
             ownership_compare(&arena, &ownership_kinds, pod(), &before, &after, &c, &err), 0);
         const char *got[] = { set_text(c.removed), set_text(c.modified), set_text(c.added) },
                    *want[] = { rows[i].removed, rows[i].modified, rows[i].added };
-        for (size_t k = 0; k < COUNT(got); k++)
+        for (size_t k = 0; k < ARRAY_LEN(got); k++)
             if (!str_eq(str_of(got[k]), quoted(want[k])))
                 fail_msg("row %zu, %zu: %s", i, k, got[k]);
     }

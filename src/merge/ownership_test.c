@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/ownership.h"
 #include "merge/trees_test.h"
@@ -76,7 +77,7 @@ static void test_paths(void **state)
           "{'f:spec':{'f:hostname':{},'f:nodeSelector':{}}}" },
         { "apps/v1", "ControllerRevision", "{'data':{'a':{'b':[1]},'c':2}}", "{'f:data':{}}" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = tree(rows[i].object);
         struct ownership_place place = place_of(rows[i].api_version, rows[i].kind);
         assert_set(paths(place, &v), rows[i].paths);
@@ -122,7 +123,7 @@ static void test_merge(void **state)
           "{'metadata':{'labels':{'a':'b'}}}" },
     };
     struct ownership_place place = place_of("v1", "Pod");
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value live = tree(rows[i].live), applied = tree(rows[i].applied);
         struct value want = tree(rows[i].want), out = merged(place, &live, &applied);
         if (!value_eq(&out, &want))
@@ -147,7 +148,7 @@ static void test_refusals(void **state)
     };
     struct ownership_place place = place_of("v1", "Pod");
     struct value live = tree("{'metadata':{'finalizers':[]},'spec':{'volumes':[]}}");
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value applied = tree(rows[i].applied), out;
         struct err err = ERR_INIT(&arena);
         assert_int_equal(
@@ -187,7 +188,7 @@ static void test_check(void **state)
           ".metadata.creationTimestamp: expected any scalar, got &{map[]}" },
     };
     struct ownership_place place = place_of("v1", "Pod");
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = tree(rows[i].applied);
         struct err err = ERR_INIT(&arena);
         int r = ownership_check(&arena, &ownership_kinds, place, &v, &err);

@@ -138,15 +138,29 @@ bool patch_doc_find(struct patch_doc *d, struct str pointer, struct patch_box **
 
 /* ---- boxes ---- */
 
-static bool read_index(struct str text, size_t count, size_t *ret)
+bool patch_box_is_list(const struct patch_box *box)
+{
+    return box->is_list;
+}
+
+bool patch_index(struct str text, int64_t *ret)
 {
     bool is_negative = text.n && text.p[0] == '-';
     if (text.n && (text.p[0] == '-' || text.p[0] == '+'))
         text = str_skip(text, 1);
     uint64_t i;
-    if (!str_to_u64(text, &i) || (is_negative && i > count))
+    if (!str_to_u64(text, &i) || i > INT64_MAX)
         return false;
-    *ret = is_negative && i ? count - i : i;
+    *ret = is_negative ? -(int64_t)i : (int64_t)i;
+    return true;
+}
+
+static bool read_index(struct str text, size_t count, size_t *ret)
+{
+    int64_t i;
+    if (!patch_index(text, &i) || (i < 0 && (size_t)-i > count))
+        return false;
+    *ret = i < 0 ? count - (size_t)-i : (size_t)i;
     return *ret < count;
 }
 

@@ -33,6 +33,9 @@ void patch_doc_done(struct patch_doc *d);
 bool patch_doc_find(struct patch_doc *d, struct str pointer, struct patch_box **ret,
                     struct str *ret_key);
 
+bool patch_box_is_list(const struct patch_box *box);
+/* A key as an index, whether or not there is such an item. */
+bool patch_index(struct str key, int64_t *ret);
 /* False for an index that the list has not; a field that is not there is NULL. The slot is good
  * until the next change of its box. Indexes are decimal, perhaps signed; negative ones count from
  * the end. */

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "merge/sorted.h"
 
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static void fields_come_by_name(void **state)
         { "'text'", "" },
         { "null", "" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = tree(rows[i].text);
         assert_string_equal(fields_of(&v), rows[i].want);
     }
@@ -52,7 +53,7 @@ static void many_fields_are_sorted_as_few(void **state)
     (void)state;
     static const size_t steps[] = { 1, 37, 99 }; /* 99: backwards */
     enum { N = 100 };
-    for (size_t s = 0; s < COUNT(steps); s++) {
+    for (size_t s = 0; s < ARRAY_LEN(steps); s++) {
         struct value v = value_object();
         for (size_t i = 0; i < 2 * (size_t)N; i++) {
             struct str key = arena_printf(&arena, "%03zu", i * steps[s] % N);
@@ -81,7 +82,7 @@ static void two_objects_are_walked_side_by_side(void **state)
         { "{'a':1,'a':2}", "{'a':3}", "=a" },
         { "{'x':1}", "[1]", "<x" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value left = tree(rows[i].left), right = tree(rows[i].right);
         struct sorted_pair pair = { .left = sorted_fields(&arena, &left),
                                     .right = sorted_fields(&arena, &right) };
@@ -110,7 +111,7 @@ static void a_copy_is_sorted_at_every_level(void **state)
         { "1.50", "1.50" },
         { "{'a':{},'b':[]}", "{'a':{},'b':[]}" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct value v = tree(rows[i].text);
         struct str before = text_of(&v);
         struct value copy = sorted_copy(&arena, &v);

@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "merge/strategic_internal.h"
 
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static void directives_and_nulls_go(void **state)
           "{'$retainKeys':['a'],'a':1}" },
         { "'$patch'", "'$patch'", "'$patch'" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         for (int keeps_nulls = 0; keeps_nulls < 2; keeps_nulls++) {
             const char *want = keeps_nulls ? rows[i].with_nulls : rows[i].without_nulls;
             struct value patch = tree(rows[i].patch), ret = value_null();

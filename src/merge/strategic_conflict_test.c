@@ -1,4 +1,5 @@
 /* Two patches of one Pod: do they contradict each other? As upstream sees it. */
+#include "base/idiom.h"
 #include "merge/strategic_internal.h"
 
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static void fields_conflict_if_both_change_them(void **state)
         { SPEC("'hostNetwork':true"), SPEC("'hostNetwork':'true'"), true },
         { SPEC("'priority':1"), SPEC("'nodeName':'n'"), false },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
 }
 
 static void items_with_a_key_conflict_by_their_key(void **state)
@@ -82,7 +83,7 @@ static void items_with_a_key_conflict_by_their_key(void **state)
         { CONTAINERS("{'name':'a','ports':[{'containerPort':1,'name':'x'}]}"),
           CONTAINERS("{'name':'a','ports':[{'containerPort':2,'name':'y'}]}"), false },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
 }
 
 static void lists_that_are_replaced_conflict_as_a_whole(void **state)
@@ -102,7 +103,7 @@ static void lists_that_are_replaced_conflict_as_a_whole(void **state)
         /* Of lists that are merged, each may add what it likes. */
         { META("'finalizers':['a']"), META("'finalizers':['b','c']"), false },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
 }
 
 static void directives_are_about_the_whole_object(void **state)
@@ -121,7 +122,7 @@ static void directives_are_about_the_whole_object(void **state)
           false },
         { SPEC("'$retainKeys':['a']"), SPEC("'$retainKeys':['b']"), false },
     };
-    check(rows, COUNT(rows));
+    check(rows, ARRAY_LEN(rows));
 }
 
 static void what_cannot_be_compared_is_an_error(void **state)
@@ -140,7 +141,7 @@ static void what_cannot_be_compared_is_an_error(void **state)
           "merging an object in json but data type is not struct, instead is: map" },
         { SPEC("'securityContext':{'sysctls':{}}"), SPEC("'securityContext':{'wrong':[]}"), NULL },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err;
         bool conflicts = false;
         int r = compare(rows[i].left, rows[i].right, &conflicts, &err);

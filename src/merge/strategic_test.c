@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/limits.h"
 #include "merge/trees_test.h"
 
@@ -13,7 +14,7 @@ static const struct kind_type *type_of(const char *kind)
 {
     static const char *const versions[] = { "v1", "apps/v1", "networking.k8s.io/v1" };
     const struct kind_type *t = NULL;
-    for (size_t i = 0; !t && i < COUNT(versions); i++)
+    for (size_t i = 0; !t && i < ARRAY_LEN(versions); i++)
         t = kind_find(str_of(versions[i]), str_of(kind));
     return t;
 }
@@ -134,7 +135,7 @@ static const struct {
 static void test_apply(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value doc = tree(cases[i].doc), patch = tree(cases[i].patch);
         struct str doc_text = text_of(&doc), patch_text = text_of(&patch);
         struct value before = value_share(&doc);
@@ -173,7 +174,7 @@ static struct value random_scalar(uint64_t *seed, const struct kind_field *f)
     case KIND_INT64:
         return value_int((int64_t)random_below(seed, 12));
     default:
-        return value_string(texts[random_below(seed, COUNT(texts))]);
+        return value_string(texts[random_below(seed, ARRAY_LEN(texts))]);
     }
 }
 
@@ -366,7 +367,7 @@ static void test_large_lists(void **state)
     static const struct {
         const char *kind, *outer, *inner;
     } lists[] = { { "Service", "spec", "ports" }, { "Pod", "metadata", "finalizers" } };
-    for (size_t i = 0; i < COUNT(lists); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         arena_reset(&arena);
         const struct kind_type *t = type_of(lists[i].kind);
         struct err err = ERR_INIT(&arena);

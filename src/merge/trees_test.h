@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct arena arena;
 

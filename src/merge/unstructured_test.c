@@ -1,3 +1,4 @@
+#include "base/idiom.h"
 #include "merge/unstructured.h"
 
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static const struct {
 static void test_print(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct value v = tree(cases[i].value);
         assert_string_equal(str_cstr(&arena, unstructured_text(&arena, &v)), cases[i].as_value);
         assert_string_equal(str_cstr(&arena, unstructured_as_string(&arena, &v)),

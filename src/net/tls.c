@@ -9,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -97,6 +98,15 @@ static int load_key(SSL_CTX *ctx, struct str pem, struct err *err)
     return 0;
 }
 
+/* libcrypto reads extensions when they are first asked for, and keeps them in the certificate: that
+ * is done before threads share it. What is wrong with them matters to those who verify. */
+static void read_extensions(X509 *cert)
+{
+    (void)ERR_set_mark();
+    (void)X509_check_ca(cert);
+    (void)ERR_pop_to_mark();
+}
+
 /* `ctx` tells clients whose certificates are wanted; NULL: nobody is told. */
 static int load_cas(X509_STORE *store, SSL_CTX *ctx, struct str pem, struct err *err)
 {
@@ -104,6 +114,7 @@ static int load_cas(X509_STORE *store, SSL_CTX *ctx, struct str pem, struct err 
     size_t n = 0;
     X509 *ca;
     for (; (ca = PEM_read_bio_X509(bio, NULL, no_password, NULL)); n++) {
+        read_extensions(ca);
         int ok = X509_STORE_add_cert(store, ca);
         if (ok == 1 && ctx)
             ok = SSL_CTX_add_client_CA(ctx, ca);
@@ -158,6 +169,7 @@ static int verify_chain(X509_STORE_CTX *store, void *arg)
 
 static const unsigned char ALPN_SERVER[] = "\x02h2\x08http/1.1";
 static const unsigned char ALPN_CLIENT[] = "\x02h2";
+static const unsigned char ALPN_CLIENT_HTTP1[] = "\x08http/1.1";
 
 static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
                            const unsigned char *offered, unsigned offered_n, void *arg)
@@ -172,7 +184,13 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
-static int set_rules(SSL_CTX *ctx, bool server)
+static int offer_protocol(SSL_CTX *ctx, bool http1)
+{
+    return http1 ? SSL_CTX_set_alpn_protos(ctx, ALPN_CLIENT_HTTP1, sizeof(ALPN_CLIENT_HTTP1) - 1)
+                 : SSL_CTX_set_alpn_protos(ctx, ALPN_CLIENT, sizeof(ALPN_CLIENT) - 1);
+}
+
+static int set_rules(SSL_CTX *ctx, bool server, bool http1)
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA |
@@ -190,7 +208,7 @@ static int set_rules(SSL_CTX *ctx, bool server)
         SSL_CTX_set_num_tickets(ctx, 1);
         if (SSL_CTX_set_session_id_context(ctx, session_context, sizeof(session_context) - 1) != 1)
             return -1;
-    } else if (SSL_CTX_set_alpn_protos(ctx, ALPN_CLIENT, sizeof(ALPN_CLIENT) - 1) != 0) {
+    } else if (offer_protocol(ctx, http1) != 0) {
         return -1;
     }
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
@@ -224,14 +242,16 @@ static int load_trusted(SSL_CTX *ctx, const struct tls_config *config, struct er
     if (config->ca_pem.n)
         return load_cas(SSL_CTX_get_cert_store(ctx), config->server ? ctx : NULL, config->ca_pem,
                         err);
-    if (!config->server && SSL_CTX_set_default_verify_paths(ctx) != 1)
+    if (config->server || config->lets_strangers_in)
+        return 0; /* nobody is asked who signed for him; the system's list is long to read */
+    if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return tls__error(err, ERR_INTERNAL, "read the system's CA list");
     return 0;
 }
 
 static int context_fill(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
 {
-    if (set_rules(ctx, config->server) < 0)
+    if (set_rules(ctx, config->server, config->http1) < 0)
         return tls__error(err, ERR_INTERNAL, "set up TLS");
     set_verification(ctx, config);
     int r = load_own(ctx, config, err);
@@ -269,7 +289,7 @@ int tls_context_new(const struct tls_config *config, struct tls_context **ret, s
     c->ctx = ctx;
     c->socket = tls__socket_new();
     c->server = config->server;
-    c->lets_strangers_in = config->server && config->lets_strangers_in;
+    c->lets_strangers_in = config->lets_strangers_in;
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, &c->lets_strangers_in);
     r = config->proxy_ca_pem.n ? load_proxies(c, config->proxy_ca_pem, err) : 0;
     if (r < 0) {

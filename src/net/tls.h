@@ -15,8 +15,10 @@ struct tls_config {
     struct str crl_pem;           /* optional revocation list of that CA */
     struct str proxy_ca_pem;      /* of front proxies, which speak for others; empty: none */
     bool server;
+    bool http1;        /* a client offers HTTP/1.1 instead of HTTP/2 */
     bool require_peer; /* refuse a handshake without a certificate; else it is optional */
-    /* A certificate that is not believed does not end the handshake: who shows it is a stranger. */
+    /* A certificate that is not believed does not end the handshake: who shows it is a stranger. Of
+     * a client: it believes any server; for kubeconfigs that say so. */
     bool lets_strangers_in;
 };
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
-#include "net/pki.h"
+#include "net/crypto/pki.h"
 #include "net/tls_internal.h"
 #include "base/banned.h"
 

@@ -13,7 +13,8 @@ struct tls_conn;
 enum { TLS_AGAIN = -1, TLS_FAILED = -2 };
 
 /* `host`, for a client: the name or address that the server's certificate must carry, also sent as
- * SNI; empty: the chain is checked, the name is not. A client offers HTTP/2 only. */
+ * SNI; empty: the chain is checked, the name is not. A client offers HTTP/2 only, or
+ * HTTP/1.1 only. */
 struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host);
 struct tls_conn *tls_conn_free(struct tls_conn *t);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "net/pki.h"
+#include "net/crypto/pki.h"
 #include "base/idiom.h"
 
 struct ends {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/idiom.h"
-#include "net/pki.h"
+#include "net/crypto/pki.h"
 
 static struct arena arena;
 static struct pki_pair ca, other_ca, leaf, other_leaf;

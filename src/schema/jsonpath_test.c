@@ -57,9 +57,8 @@ static void check_in(const char *json, const struct path_case *cases, size_t n, 
     arena_done(&a);
 }
 
-#define CHECK_IN(json, cases, may_miss) \
-    check_in((json), (cases), sizeof(cases) / sizeof((cases)[0]), (may_miss))
-#define CHECK(cases, may_miss) CHECK_IN(store, cases, may_miss)
+#define CHECK_IN(json, cases, may_miss) check_in((json), (cases), ARRAY_LEN(cases), (may_miss))
+#define CHECK(cases, may_miss)          CHECK_IN(store, cases, may_miss)
 
 static void test_fields(void **state)
 {
@@ -275,173 +274,173 @@ static const char workload[] =
     "\"nested\":[[1,2],[3]],\"text\":\"ab\",\"conditions\":[{\"type\":\"Ready\",\"status\":"
     "\"True\"},{\"type\":\"Old\",\"status\":\"False\"}]}}";
 
+static const struct path_case workload_cases[] = {
+    { "{.metadata.name}", "web" },
+    { ".metadata.name", ".metadata.name" },
+    { "{.metadata.labels.app}", "app is not found" },
+    { "{.metadata.labels.app\\.kubernetes\\.io/name}", "shop" },
+    { "{.metadata.labels['app\\.kubernetes\\.io/name']}", "shop" },
+    { "{.metadata['name', 'namespace']}", "web prod" },
+    { "{.metadata.missing}", "missing is not found" },
+    { "{.metadata.name.first}", "first is not found" },
+    { "{.spec.replicas}", "3" },
+    { "{.spec.containers[*].name}", "app db log" },
+    { "{.spec.containers[0].name}", "app" },
+    { "{.spec.containers[-1].name}", "log" },
+    { "{.spec.containers[-1:].name}", "log" },
+    { "{.spec.containers[0:1].name}", "app" },
+    { "{.spec.containers[:2].name}", "app db" },
+    { "{.spec.containers[1:].name}", "db log" },
+    { "{.spec.containers[::2].name}", "app log" },
+    { "{.spec.containers[0:3:2].name}", "app log" },
+    { "{.spec.containers[5].name}", "array index out of bounds: index 5, length 3" },
+    { "{.spec.containers[-9].name}", "array index out of bounds: index -6, length 3" },
+    { "{.spec.containers[2:1].name}", "starting index 2 is greater than ending index 1" },
+    { "{.spec.containers[0,2].name}", "app log" },
+    { "{.spec.containers[0:2:0].name}", "step must be > 0" },
+    { "{.spec.containers[a].name}", "invalid array index a" },
+    { "{.spec.containers[].name}", "app" },
+    { "{.spec.containers[?(@.name==\"db\")].image}", "pg:16" },
+    { "{.spec.containers[?(@.name=='db')].image}", "pg:16" },
+    { "{.spec.containers[?(@.name!=\"db\")].name}", "app log" },
+    { "{.spec.containers[?(@.port>100)].name}", "db log" },
+    { "{.spec.containers[?(@.port>=5432)].name}", "db log" },
+    { "{.spec.containers[?(@.port<100)].name}", "app" },
+    { "{.spec.containers[?(@.port<=80)].name}", "app" },
+    { "{.spec.containers[?(@.port==80)].name}", "app" },
+    { "{.spec.containers[?(@.port==\"80\")].name}", "incompatible types for comparison" },
+    { "{.spec.containers[?(@.cpu==0.5)].name}", "cpu is not found" },
+    { "{.spec.containers[?(@.cpu>0.1)].name}", "cpu is not found" },
+    { "{.spec.containers[?(@.tty)].name}", "app db" },
+    { "{.spec.containers[?(@.tty==true)].name}", "tty is not found" },
+    { "{.spec.containers[?(@.tty==false)].name}", "tty is not found" },
+    { "{.spec.containers[?(@.none)].name}", "" },
+    { "{.spec.containers[?(@.name)].name}", "app db log" },
+    { "{.spec.containers[?(@.name==\"db\" && @.port==80)].name}",
+      "unrecognized character in action: U+0026 '&'" },
+    { "{.spec.containers[?(@.name==\"db\")]['name','image']}", "db pg:16" },
+    { "{.spec.containers[?(@.env[0].name==\"A\")].name}", "env is not found" },
+    { "{.spec.containers[?(@.env[*].name==\"A\")].name}",
+      "can only compare one element at a time" },
+    { "{.spec.containers[?(\"db\"==@.name)].name}", "db" },
+    { "{.spec.containers[?(@.name==@.name)].name}", "app db log" },
+    { "{.spec.containers[?(@.name>\"db\")].name}", "log" },
+    { "{.spec.containers[?(@.port>\"a\")].name}", "incompatible types for comparison" },
+    { "{.spec.containers[?(@.name=~\"d\")].name}", "unrecognized character in action: U+007E '~'" },
+    { "{.spec.containers[?(@.name==)].name}", "unrecognized character in action: U+003D '='" },
+    { "{.spec.containers[?(@.name==\"db\"].name}", "unterminated filter" },
+    { "{.spec.containers[?@.name==\"db\"].name}", "invalid array index ?@.name==\"db\"" },
+    { "{.spec.containers[?(@.name==\"d]b\")].name}", "" },
+    { "{.status.conditions[?(@.type==\"Ready\")].status}", "True" },
+    { "{.status.conditions[?(@.type==\"Gone\")].status}", "" },
+    { "{range .spec.containers[*]}{.name}{\"\\n\"}{end}", "app\ndb\nlog\n" },
+    { "{range .spec.containers[*]}{.name}{\"\\t\"}{.image}{\"\\n\"}{end}",
+      "app\tapp:1\ndb\tpg:16\nlog\tfluent:2\n" },
+    { "{range .spec.containers[*]}[{.name}]{end}", "[app][db][log]" },
+    { "{range .spec.containers[*]}{range .env[*]}{.name}{end}{end}", "env is not found" },
+    { "{range .spec.none[*]}{.name}{end}", "none is not found" },
+    { "{range .spec.containers[*]}{.name}\n{end}", "app\ndb\nlog\n" },
+    { "{range}{end}", "" },
+    { "{.spec.containers[*].env[*].value}", "1 2" },
+    { "{..name}", "web app A B db log" },
+    { "{..image}", "app:1 pg:16 fluent:2" },
+    { "{..none}", "none is not found" },
+    { "{.spec..port}", "80 5432 24224" },
+    { "{.metadata.annotations.*}", "hi" },
+    { "{.*.name}", "web" },
+    { "{*}", "unrecognized character in action: U+002A '*'" },
+    { "{.}", " is not found" },
+    { "{}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
+            "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
+            "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
+            "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
+            "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
+            "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
+            "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
+            "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
+            "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
+    { "{ }", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
+             "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
+             "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
+             "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
+             "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
+             "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
+             "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
+             "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
+             "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
+    { "{@}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
+             "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
+             "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
+             "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
+             "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
+             "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
+             "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
+             "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
+             "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
+    { "{$}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
+             "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
+             "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
+             "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
+             "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
+             "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
+             "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
+             "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
+             "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
+    { "{$.metadata.name}", "web" },
+    { "{@.metadata.name}", "web" },
+    { "{\"text\"}", "text" },
+    { "{'text'}", "text" },
+    { "{\"a\\nb\"}", "a\nb" },
+    { "{\"unterminated}", "unterminated quoted string" },
+    { "{'a\"b'}", "a\"b" },
+    { "{1}", "1" },
+    { "{1.5}", "1.5" },
+    { "{-1}", "-1" },
+    { "{true}", "true" },
+    { "{foo}", "unrecognized identifier foo" },
+    { "{foo.bar}", "unrecognized identifier foo" },
+    { "{.metadata.name", "unclosed action" },
+    { ".metadata.name}", ".metadata.name}" },
+    { "{.metadata.name}}", "web}" },
+    { "{{.metadata.name}}", "unrecognized character in action: U+007B '{'" },
+    { "name: {.metadata.name}, replicas: {.spec.replicas}", "name: web, replicas: 3" },
+    { "plain", "plain" },
+    { "{.metadata.}", " is not found" },
+    { "{.metadata..name}", "web" },
+    { "{.metadata.name.}", " is not found" },
+    { "{.metadata['name]}", "invalid array index 'name" },
+    { "{.metadata[\"name\"]}", "invalid array index \"name\"" },
+    { "{.metadata[name]}", "invalid array index name" },
+    { "{['metadata']['name']}", "web" },
+    { "{['metadata'].name}", "web" },
+    { "{.spec['containers'][0]['name']}", "app" },
+    { "{.status.ready}", "true" },
+    { "{.status.ratio}", "0.75" },
+    { "{.status.nothing}", "null" },
+    { "{.status.list}", "[1,2]" },
+    { "{.status.nested}", "[[1,2],[3]]" },
+    { "{.status.nested[0][1]}", "2" },
+    { "{.status.nested[*][*]}", "1 2 3" },
+    { "{.status.nested[*][0]}", "1 3" },
+    { "{.status.list[*]}", "1 2" },
+    { "{.status.list[0].x}", "x is not found" },
+    { "{.status.text[0]}", "string is not array or slice" },
+    { "{.status.ratio.x}", "x is not found" },
+    { "{.status.list.x}", "x is not found" },
+    { "{[0]}", "map[string]interface {} is not array or slice" },
+    { "{.0}", "0 is not found" },
+    { "{.metadata.labels.*}", "shop" },
+    { "{.spec.containers[(@.length-1)].name}", "invalid array index (@.length-1)" },
+    { "{.spec.containers[0][1].name}", "map[string]interface {} is not array or slice" },
+    { "{.spec.containers[*]['name']}", "app db log" },
+    { "{.spec.containers[1,0].name}", "db app" },
+    { "{.spec.containers[0:99].name}", "array index out of bounds: index 98, length 3" },
+};
+
 static void test_workload(void **state)
 {
     (void)state;
-    static const struct path_case cases[] = {
-        { "{.metadata.name}", "web" },
-        { ".metadata.name", ".metadata.name" },
-        { "{.metadata.labels.app}", "app is not found" },
-        { "{.metadata.labels.app\\.kubernetes\\.io/name}", "shop" },
-        { "{.metadata.labels['app\\.kubernetes\\.io/name']}", "shop" },
-        { "{.metadata['name', 'namespace']}", "web prod" },
-        { "{.metadata.missing}", "missing is not found" },
-        { "{.metadata.name.first}", "first is not found" },
-        { "{.spec.replicas}", "3" },
-        { "{.spec.containers[*].name}", "app db log" },
-        { "{.spec.containers[0].name}", "app" },
-        { "{.spec.containers[-1].name}", "log" },
-        { "{.spec.containers[-1:].name}", "log" },
-        { "{.spec.containers[0:1].name}", "app" },
-        { "{.spec.containers[:2].name}", "app db" },
-        { "{.spec.containers[1:].name}", "db log" },
-        { "{.spec.containers[::2].name}", "app log" },
-        { "{.spec.containers[0:3:2].name}", "app log" },
-        { "{.spec.containers[5].name}", "array index out of bounds: index 5, length 3" },
-        { "{.spec.containers[-9].name}", "array index out of bounds: index -6, length 3" },
-        { "{.spec.containers[2:1].name}", "starting index 2 is greater than ending index 1" },
-        { "{.spec.containers[0,2].name}", "app log" },
-        { "{.spec.containers[0:2:0].name}", "step must be > 0" },
-        { "{.spec.containers[a].name}", "invalid array index a" },
-        { "{.spec.containers[].name}", "app" },
-        { "{.spec.containers[?(@.name==\"db\")].image}", "pg:16" },
-        { "{.spec.containers[?(@.name=='db')].image}", "pg:16" },
-        { "{.spec.containers[?(@.name!=\"db\")].name}", "app log" },
-        { "{.spec.containers[?(@.port>100)].name}", "db log" },
-        { "{.spec.containers[?(@.port>=5432)].name}", "db log" },
-        { "{.spec.containers[?(@.port<100)].name}", "app" },
-        { "{.spec.containers[?(@.port<=80)].name}", "app" },
-        { "{.spec.containers[?(@.port==80)].name}", "app" },
-        { "{.spec.containers[?(@.port==\"80\")].name}", "incompatible types for comparison" },
-        { "{.spec.containers[?(@.cpu==0.5)].name}", "cpu is not found" },
-        { "{.spec.containers[?(@.cpu>0.1)].name}", "cpu is not found" },
-        { "{.spec.containers[?(@.tty)].name}", "app db" },
-        { "{.spec.containers[?(@.tty==true)].name}", "tty is not found" },
-        { "{.spec.containers[?(@.tty==false)].name}", "tty is not found" },
-        { "{.spec.containers[?(@.none)].name}", "" },
-        { "{.spec.containers[?(@.name)].name}", "app db log" },
-        { "{.spec.containers[?(@.name==\"db\" && @.port==80)].name}",
-          "unrecognized character in action: U+0026 '&'" },
-        { "{.spec.containers[?(@.name==\"db\")]['name','image']}", "db pg:16" },
-        { "{.spec.containers[?(@.env[0].name==\"A\")].name}", "env is not found" },
-        { "{.spec.containers[?(@.env[*].name==\"A\")].name}",
-          "can only compare one element at a time" },
-        { "{.spec.containers[?(\"db\"==@.name)].name}", "db" },
-        { "{.spec.containers[?(@.name==@.name)].name}", "app db log" },
-        { "{.spec.containers[?(@.name>\"db\")].name}", "log" },
-        { "{.spec.containers[?(@.port>\"a\")].name}", "incompatible types for comparison" },
-        { "{.spec.containers[?(@.name=~\"d\")].name}",
-          "unrecognized character in action: U+007E '~'" },
-        { "{.spec.containers[?(@.name==)].name}", "unrecognized character in action: U+003D '='" },
-        { "{.spec.containers[?(@.name==\"db\"].name}", "unterminated filter" },
-        { "{.spec.containers[?@.name==\"db\"].name}", "invalid array index ?@.name==\"db\"" },
-        { "{.spec.containers[?(@.name==\"d]b\")].name}", "" },
-        { "{.status.conditions[?(@.type==\"Ready\")].status}", "True" },
-        { "{.status.conditions[?(@.type==\"Gone\")].status}", "" },
-        { "{range .spec.containers[*]}{.name}{\"\\n\"}{end}", "app\ndb\nlog\n" },
-        { "{range .spec.containers[*]}{.name}{\"\\t\"}{.image}{\"\\n\"}{end}",
-          "app\tapp:1\ndb\tpg:16\nlog\tfluent:2\n" },
-        { "{range .spec.containers[*]}[{.name}]{end}", "[app][db][log]" },
-        { "{range .spec.containers[*]}{range .env[*]}{.name}{end}{end}", "env is not found" },
-        { "{range .spec.none[*]}{.name}{end}", "none is not found" },
-        { "{range .spec.containers[*]}{.name}\n{end}", "app\ndb\nlog\n" },
-        { "{range}{end}", "" },
-        { "{.spec.containers[*].env[*].value}", "1 2" },
-        { "{..name}", "web app A B db log" },
-        { "{..image}", "app:1 pg:16 fluent:2" },
-        { "{..none}", "none is not found" },
-        { "{.spec..port}", "80 5432 24224" },
-        { "{.metadata.annotations.*}", "hi" },
-        { "{.*.name}", "web" },
-        { "{*}", "unrecognized character in action: U+002A '*'" },
-        { "{.}", " is not found" },
-        { "{}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
-                "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
-                "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
-                "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
-                "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
-                "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
-                "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
-                "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
-                "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
-        { "{ }", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
-                 "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
-                 "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
-                 "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
-                 "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
-                 "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
-                 "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
-                 "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
-                 "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
-        { "{@}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
-                 "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
-                 "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
-                 "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
-                 "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
-                 "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
-                 "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
-                 "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
-                 "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
-        { "{$}", "{\"metadata\":{\"annotations\":{\"note\":\"hi\"},\"labels\":{\"app.kubernetes.io/"
-                 "name\":\"shop\"},\"name\":\"web\",\"namespace\":\"prod\"},\"spec\":{"
-                 "\"containers\":[{\"cpu\":0.5,\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":"
-                 "\"B\",\"value\":\"2\"}],\"image\":\"app:1\",\"name\":\"app\",\"port\":80,\"tty\":"
-                 "true},{\"cpu\":0.1,\"image\":\"pg:16\",\"name\":\"db\",\"port\":5432,\"tty\":"
-                 "false},{\"image\":\"fluent:2\",\"name\":\"log\",\"port\":24224}],\"replicas\":3},"
-                 "\"status\":{\"conditions\":[{\"status\":\"True\",\"type\":\"Ready\"},{\"status\":"
-                 "\"False\",\"type\":\"Old\"}],\"list\":[1,2],\"nested\":[[1,2],[3]],\"nothing\":"
-                 "null,\"ratio\":0.75,\"ready\":true,\"text\":\"ab\"}}" },
-        { "{$.metadata.name}", "web" },
-        { "{@.metadata.name}", "web" },
-        { "{\"text\"}", "text" },
-        { "{'text'}", "text" },
-        { "{\"a\\nb\"}", "a\nb" },
-        { "{\"unterminated}", "unterminated quoted string" },
-        { "{'a\"b'}", "a\"b" },
-        { "{1}", "1" },
-        { "{1.5}", "1.5" },
-        { "{-1}", "-1" },
-        { "{true}", "true" },
-        { "{foo}", "unrecognized identifier foo" },
-        { "{foo.bar}", "unrecognized identifier foo" },
-        { "{.metadata.name", "unclosed action" },
-        { ".metadata.name}", ".metadata.name}" },
-        { "{.metadata.name}}", "web}" },
-        { "{{.metadata.name}}", "unrecognized character in action: U+007B '{'" },
-        { "name: {.metadata.name}, replicas: {.spec.replicas}", "name: web, replicas: 3" },
-        { "plain", "plain" },
-        { "{.metadata.}", " is not found" },
-        { "{.metadata..name}", "web" },
-        { "{.metadata.name.}", " is not found" },
-        { "{.metadata['name]}", "invalid array index 'name" },
-        { "{.metadata[\"name\"]}", "invalid array index \"name\"" },
-        { "{.metadata[name]}", "invalid array index name" },
-        { "{['metadata']['name']}", "web" },
-        { "{['metadata'].name}", "web" },
-        { "{.spec['containers'][0]['name']}", "app" },
-        { "{.status.ready}", "true" },
-        { "{.status.ratio}", "0.75" },
-        { "{.status.nothing}", "null" },
-        { "{.status.list}", "[1,2]" },
-        { "{.status.nested}", "[[1,2],[3]]" },
-        { "{.status.nested[0][1]}", "2" },
-        { "{.status.nested[*][*]}", "1 2 3" },
-        { "{.status.nested[*][0]}", "1 3" },
-        { "{.status.list[*]}", "1 2" },
-        { "{.status.list[0].x}", "x is not found" },
-        { "{.status.text[0]}", "string is not array or slice" },
-        { "{.status.ratio.x}", "x is not found" },
-        { "{.status.list.x}", "x is not found" },
-        { "{[0]}", "map[string]interface {} is not array or slice" },
-        { "{.0}", "0 is not found" },
-        { "{.metadata.labels.*}", "shop" },
-        { "{.spec.containers[(@.length-1)].name}", "invalid array index (@.length-1)" },
-        { "{.spec.containers[0][1].name}", "map[string]interface {} is not array or slice" },
-        { "{.spec.containers[*]['name']}", "app db log" },
-        { "{.spec.containers[1,0].name}", "db app" },
-        { "{.spec.containers[0:99].name}", "array index out of bounds: index 98, length 3" },
-    };
-    CHECK_IN(workload, cases, false);
+    CHECK_IN(workload, workload_cases, false);
 }
 
 /* Where keys may be missing, nothing is found instead. */

@@ -3,6 +3,7 @@
  * Schemas repeat themselves: half a Pod stands in many of them, and the same pattern at dozens of
  * places. So names, patterns, rules and nodes that are the same are there once. */
 #include "schema/schema.h"
+#include "base/idiom.h"
 
 #include <stdlib.h>
 
@@ -62,7 +63,7 @@ static unsigned type_of(const struct value *props)
         { STR("number"), SCHEMA_NUMBER }, { STR("boolean"), SCHEMA_BOOLEAN },
     };
     struct str name = value_str(value_get(props, STR("type")));
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_eq(types[i].name, name))
             return types[i].type;
     return 0;
@@ -225,7 +226,7 @@ static bool has_rules(const struct value *props)
         STR("enum"),          STR("required"),    STR("allOf"),      STR("anyOf"),
         STR("oneOf"),         STR("not"),
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (value_get(props, keys[i]))
             return true;
     return false;

@@ -1,4 +1,5 @@
 /* Rules of schemas, run over objects; expectations are what kube-apiserver answers. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 struct result {
@@ -76,7 +77,7 @@ static void says(void **state)
                 "optionalOldSelf: true}]"),
           "{a: 1}", "{}", "a: Invalid value: 1: failed rule: oldSelf.hasValue() || self == 0", "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct result got = run(&a, rows[i].schema, rows[i].obj, rows[i].old);
@@ -125,7 +126,7 @@ static void finds(void **state)
           "{e: {apiVersion: v1, kind: Node, metadata: {name: x}}}",
           "e: Invalid value: failed rule: self.kind == \"Pod\"" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct result got = run(&a, rows[i].schema, rows[i].obj, NULL);
@@ -203,7 +204,7 @@ static void is_not_overwhelmed(void **state)
           "further validation rules will be run due to call cost exceeds limit for rule: too "
           "much" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         autobuf schema = { 0 };
         arena_init(&a);

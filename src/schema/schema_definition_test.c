@@ -1,5 +1,6 @@
 /* Whether the schemas of a definition mean something: patterns, defaults and rules. Expectations
  * are what kube-apiserver answers. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 /* A definition whose objects have a field `a` of that schema. */
@@ -99,7 +100,7 @@ static void refuses(void **state)
           ": [{rule: 'self.all(x, self.all(y, x == y))'}]}",
           "" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value crd = definition(&a, rows[i].schema);
@@ -137,7 +138,7 @@ static void warns(void **state)
           "server-side "
           "apply or CEL validation rules" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct value crd = definition(&a, rows[i].schema);
@@ -204,7 +205,7 @@ static void patterns(void **state)
           AT ".not.pattern: Invalid value: \")\": must be a valid regular expression, but isn't: "
              "error parsing regexp: unexpected ): `)`" },
     };
-    check_definitions(cases, COUNT(cases));
+    check_definitions(cases, ARRAY_LEN(cases));
 }
 
 /* Defaults are what the schema accepts, prunes nothing of, and rules allow. */
@@ -268,142 +269,140 @@ static void defaults(void **state)
           AT ".default: Invalid value: \"object\": no such key: b evaluating rule: self.b > 1" },
         { "{type: integer, default: 1, " RULES ": [{rule: self >= oldSelf}]}", "" },
     };
-    check_definitions(cases, COUNT(cases));
+    check_definitions(cases, ARRAY_LEN(cases));
 }
+
+static const struct definition_case rules_cases[] = {
+    { "{type: integer, " RULES ": [{rule: 'self > 1'}]}", "" },
+    { "{type: integer, " RULES ": [{rule: 'nope > 1'}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"nope \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":"
+         "\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:1: "
+         "undeclared reference to 'nope' (in container '')\n | nope > 1\n | ^" },
+    { "{type: integer, " RULES ": [{rule: 'self > \"a\"'}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self \\u003e "
+         "\\\"a\\\"\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":"
+         "\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:6: found no "
+         "matching overload for '_>_' applied to '(int, string)'\n | self > \"a\"\n | .....^" },
+    { "{type: integer, " RULES ": [{rule: 'self'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"self\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
+         "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: cel expression must evaluate to a bool" },
+    { "{type: integer, " RULES ": [{rule: 'oldSelf > 1'}]}", "" },
+    { "{type: integer, " RULES ": [{rule: 'self.nope()'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"self.nope()\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
+         "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:10: "
+         "undeclared reference to 'nope' (in container '')\n | self.nope()\n | .........^" },
+    { "{type: string, " RULES ": [{rule: 'self.matches(\"[\")'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"self.matches(\\\"[\\\")\",\"Message\":\"\","
+         "\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\","
+         "\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:14: "
+         "invalid matches argument\n | self.matches(\"[\")\n | .............^" },
+    { "{type: string, maxLength: 10, " RULES ": [{rule: 'self == duration(\"x\").getHours()'}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self == "
+         "duration(\\\"x\\\").getHours()\",\"Message\":\"\",\"MessageExpression\":\"\","
+         "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: "
+         "ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(string, "
+         "int)'\n | self == duration(\"x\").getHours()\n | .....^" },
+    { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'self.c > 1'}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self.c \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
+         "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: "
+         "<input>:1:5: undefined field 'c'\n | self.c > 1\n | ....^" },
+    { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'has(self.b)'}]}", "" },
+    { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'has(self.c)'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"has(self.c)\",\"Message\":\"\",\"MessageExpression\":\"\","
+         "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
+         "failed: ERROR: <input>:1:4: undefined field 'c'\n | has(self.c)\n | ...^" },
+    { "{type: object, x-kubernetes-preserve-unknown-fields: true, " RULES
+      ": [{rule: 'has(self.c)'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"has(self.c)\",\"Message\":\"\",\"MessageExpression\":\"\","
+         "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
+         "failed: ERROR: <input>:1:4: undefined field 'c'\n | has(self.c)\n | ...^" },
+    { "{type: object, properties: {b: {x-kubernetes-preserve-unknown-fields: true}}, " RULES
+      ": [{rule: 'has(self.b)'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"has(self.b)\",\"Message\":\"\",\"MessageExpression\":\"\","
+         "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
+         "failed: ERROR: <input>:1:4: undefined field 'b'\n | has(self.b)\n | ...^" },
+    { "{type: object, properties: {1b: {type: integer}}, " RULES ": [{rule: 'self.1b > 1'}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self.1b \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\","
+         "\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:5: Syntax error: "
+         "mismatched input '.1' expecting <EOF>\n | self.1b > 1\n | ....^" },
+    { "{type: object, properties: {b c: {type: integer}}, " RULES ": [{rule: 'has(self.b)'}]}",
+      AT "." RULES "[0].rule: Invalid value: "
+         "{\"Rule\":\"has(self.b)\",\"Message\":\"\",\"MessageExpression\":\"\","
+         "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
+         "failed: ERROR: <input>:1:4: undefined field 'b'\n | has(self.b)\n | ...^" },
+    { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: 'self'}]}",
+      AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"self\",\"Reason\":null,\"FieldPath\":"
+         "\"\",\"OptionalOldSelf\":null}: messageExpression must evaluate to a string" },
+    { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: '\"a\" +'}]}",
+      AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"\\\"a\\\" "
+         "+\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: messageExpression "
+         "compilation failed: ERROR: <input>:1:6: Syntax error: mismatched input '<EOF>' "
+         "expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, "
+         "NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | \"a\" +\n | .....^" },
+    { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: 'nope'}]}",
+      AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"nope\",\"Reason\":null,\"FieldPath\":"
+         "\"\",\"OptionalOldSelf\":null}: messageExpression compilation failed: ERROR: "
+         "<input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^" },
+    { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: '\"ok\"'}]}", "" },
+    { "{type: integer, " RULES ": [{rule: 'self > 1', optionalOldSelf: true}]}",
+      AT "." RULES "[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not "
+         "used in rule" },
+    { "{type: integer, " RULES ": [{rule: 'oldSelf.hasValue()', optionalOldSelf: true}]}", "" },
+    { "{type: integer, " RULES ": [{rule: 'oldSelf > 1', optionalOldSelf: true}]}",
+      AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"oldSelf \\u003e "
+         "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
+         "\"FieldPath\":\"\",\"OptionalOldSelf\":true}: compilation failed: ERROR: "
+         "<input>:1:9: found no matching overload for '_>_' applied to "
+         "'(optional_type(int), int)'\n | oldSelf > 1\n | ........^\n" AT "." RULES
+         "[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in "
+         "rule" },
+    { "{type: array, maxItems: 5, items: {type: integer, " RULES ": [{rule: 'self > oldSelf'}]}}",
+      AT ".items." RULES "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used "
+         "on the uncorrelatable portion of the schema within " AT },
+    { "{type: array, maxItems: 5, x-kubernetes-list-type: set, items: {type: integer, " RULES
+      ": [{rule: 'self > oldSelf'}]}}",
+      AT ".items." RULES "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used "
+         "on the uncorrelatable portion of the schema within " AT },
+    { "{type: array, maxItems: 5, items: {type: object, properties: {b: {type: integer, " RULES
+      ": [{rule: 'self > oldSelf'}]}}}}",
+      AT ".items.properties[b]." RULES
+         "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used on the "
+         "uncorrelatable portion of the schema within " AT },
+    { "{type: array, maxItems: 5, items: {type: integer, " RULES
+      ": [{rule: 'self > oldSelf.orValue(1)', optionalOldSelf: true}]}}",
+      AT ".items." RULES
+         "[0].rule: Invalid value: \"self > oldSelf.orValue(1)\": oldSelf cannot be used on "
+         "the uncorrelatable portion of the schema within " AT },
+    { "{type: object, x-kubernetes-map-type: atomic, properties: {b: {type: integer, " RULES
+      ": [{rule: 'self > oldSelf'}]}}}",
+      "" },
+    { "{type: object, maxProperties: 5, additionalProperties: {type: integer, " RULES
+      ": [{rule: 'self > oldSelf'}]}}",
+      "" },
+    { "{type: object, maxProperties: 5, additionalProperties: {type: array, maxItems: 5, "
+      "items: {type: integer, " RULES ": [{rule: 'self > oldSelf'}]}}}",
+      AT ".additionalProperties.items." RULES
+         "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used on the "
+         "uncorrelatable portion of the schema within " AT ".additionalProperties" },
+};
 
 /* Rules must compile, be about something, and cost little. */
 static void rules(void **state)
 {
     (void)state;
-    static const struct definition_case cases[] = {
-        { "{type: integer, " RULES ": [{rule: 'self > 1'}]}", "" },
-        { "{type: integer, " RULES ": [{rule: 'nope > 1'}]}",
-          AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"nope \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":"
-             "\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:1: "
-             "undeclared reference to 'nope' (in container '')\n | nope > 1\n | ^" },
-        { "{type: integer, " RULES ": [{rule: 'self > \"a\"'}]}", AT
-          "." RULES "[0].rule: Invalid value: {\"Rule\":\"self \\u003e "
-          "\\\"a\\\"\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":"
-          "\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:6: found no "
-          "matching overload for '_>_' applied to '(int, string)'\n | self > \"a\"\n | .....^" },
-        { "{type: integer, " RULES ": [{rule: 'self'}]}", AT
-          "." RULES "[0].rule: Invalid value: "
-          "{\"Rule\":\"self\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
-          "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: cel expression must evaluate to a bool" },
-        { "{type: integer, " RULES ": [{rule: 'oldSelf > 1'}]}", "" },
-        { "{type: integer, " RULES ": [{rule: 'self.nope()'}]}", AT
-          "." RULES "[0].rule: Invalid value: "
-          "{\"Rule\":\"self.nope()\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
-          "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:10: "
-          "undeclared reference to 'nope' (in container '')\n | self.nope()\n | .........^" },
-        { "{type: string, " RULES ": [{rule: 'self.matches(\"[\")'}]}",
-          AT "." RULES "[0].rule: Invalid value: "
-             "{\"Rule\":\"self.matches(\\\"[\\\")\",\"Message\":\"\","
-             "\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\","
-             "\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:14: "
-             "invalid matches argument\n | self.matches(\"[\")\n | .............^" },
-        { "{type: string, maxLength: 10, " RULES
-          ": [{rule: 'self == duration(\"x\").getHours()'}]}",
-          AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self == "
-             "duration(\\\"x\\\").getHours()\",\"Message\":\"\",\"MessageExpression\":\"\","
-             "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: "
-             "ERROR: <input>:1:6: found no matching overload for '_==_' applied to '(string, "
-             "int)'\n | self == duration(\"x\").getHours()\n | .....^" },
-        { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'self.c > 1'}]}",
-          AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self.c \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
-             "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation failed: ERROR: "
-             "<input>:1:5: undefined field 'c'\n | self.c > 1\n | ....^" },
-        { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'has(self.b)'}]}",
-          "" },
-        { "{type: object, properties: {b: {type: integer}}, " RULES ": [{rule: 'has(self.c)'}]}",
-          AT "." RULES "[0].rule: Invalid value: "
-             "{\"Rule\":\"has(self.c)\",\"Message\":\"\",\"MessageExpression\":\"\","
-             "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
-             "failed: ERROR: <input>:1:4: undefined field 'c'\n | has(self.c)\n | ...^" },
-        { "{type: object, x-kubernetes-preserve-unknown-fields: true, " RULES
-          ": [{rule: 'has(self.c)'}]}",
-          AT "." RULES "[0].rule: Invalid value: "
-             "{\"Rule\":\"has(self.c)\",\"Message\":\"\",\"MessageExpression\":\"\","
-             "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
-             "failed: ERROR: <input>:1:4: undefined field 'c'\n | has(self.c)\n | ...^" },
-        { "{type: object, properties: {b: {x-kubernetes-preserve-unknown-fields: true}}, " RULES
-          ": [{rule: 'has(self.b)'}]}",
-          AT "." RULES "[0].rule: Invalid value: "
-             "{\"Rule\":\"has(self.b)\",\"Message\":\"\",\"MessageExpression\":\"\","
-             "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
-             "failed: ERROR: <input>:1:4: undefined field 'b'\n | has(self.b)\n | ...^" },
-        { "{type: object, properties: {1b: {type: integer}}, " RULES ": [{rule: 'self.1b > 1'}]}",
-          AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"self.1b \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\","
-             "\"OptionalOldSelf\":null}: compilation failed: ERROR: <input>:1:5: Syntax error: "
-             "mismatched input '.1' expecting <EOF>\n | self.1b > 1\n | ....^" },
-        { "{type: object, properties: {b c: {type: integer}}, " RULES ": [{rule: 'has(self.b)'}]}",
-          AT "." RULES "[0].rule: Invalid value: "
-             "{\"Rule\":\"has(self.b)\",\"Message\":\"\",\"MessageExpression\":\"\","
-             "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: compilation "
-             "failed: ERROR: <input>:1:4: undefined field 'b'\n | has(self.b)\n | ...^" },
-        { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: 'self'}]}",
-          AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"self\",\"Reason\":null,\"FieldPath\":"
-             "\"\",\"OptionalOldSelf\":null}: messageExpression must evaluate to a string" },
-        { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: '\"a\" +'}]}",
-          AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"\\\"a\\\" "
-             "+\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: messageExpression "
-             "compilation failed: ERROR: <input>:1:6: Syntax error: mismatched input '<EOF>' "
-             "expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, "
-             "NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | \"a\" +\n | .....^" },
-        { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: 'nope'}]}",
-          AT "." RULES "[0].messageExpression: Invalid value: {\"Rule\":\"self \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"nope\",\"Reason\":null,\"FieldPath\":"
-             "\"\",\"OptionalOldSelf\":null}: messageExpression compilation failed: ERROR: "
-             "<input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^" },
-        { "{type: integer, " RULES ": [{rule: 'self > 1', messageExpression: '\"ok\"'}]}", "" },
-        { "{type: integer, " RULES ": [{rule: 'self > 1', optionalOldSelf: true}]}",
-          AT "." RULES "[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not "
-             "used in rule" },
-        { "{type: integer, " RULES ": [{rule: 'oldSelf.hasValue()', optionalOldSelf: true}]}", "" },
-        { "{type: integer, " RULES ": [{rule: 'oldSelf > 1', optionalOldSelf: true}]}",
-          AT "." RULES "[0].rule: Invalid value: {\"Rule\":\"oldSelf \\u003e "
-             "1\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
-             "\"FieldPath\":\"\",\"OptionalOldSelf\":true}: compilation failed: ERROR: "
-             "<input>:1:9: found no matching overload for '_>_' applied to "
-             "'(optional_type(int), int)'\n | oldSelf > 1\n | ........^\n" AT "." RULES
-             "[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in "
-             "rule" },
-        { "{type: array, maxItems: 5, items: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf'}]}}",
-          AT ".items." RULES "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used "
-             "on the uncorrelatable portion of the schema within " AT },
-        { "{type: array, maxItems: 5, x-kubernetes-list-type: set, items: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf'}]}}",
-          AT ".items." RULES "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used "
-             "on the uncorrelatable portion of the schema within " AT },
-        { "{type: array, maxItems: 5, items: {type: object, properties: {b: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf'}]}}}}",
-          AT ".items.properties[b]." RULES
-             "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used on the "
-             "uncorrelatable portion of the schema within " AT },
-        { "{type: array, maxItems: 5, items: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf.orValue(1)', optionalOldSelf: true}]}}",
-          AT ".items." RULES
-             "[0].rule: Invalid value: \"self > oldSelf.orValue(1)\": oldSelf cannot be used on "
-             "the uncorrelatable portion of the schema within " AT },
-        { "{type: object, x-kubernetes-map-type: atomic, properties: {b: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf'}]}}}",
-          "" },
-        { "{type: object, maxProperties: 5, additionalProperties: {type: integer, " RULES
-          ": [{rule: 'self > oldSelf'}]}}",
-          "" },
-        { "{type: object, maxProperties: 5, additionalProperties: {type: array, maxItems: 5, "
-          "items: {type: integer, " RULES ": [{rule: 'self > oldSelf'}]}}}",
-          AT ".additionalProperties.items." RULES
-             "[0].rule: Invalid value: \"self > oldSelf\": oldSelf cannot be used on the "
-             "uncorrelatable portion of the schema within " AT ".additionalProperties" },
-    };
-    check_definitions(cases, COUNT(cases));
+    check_definitions(rules_cases, ARRAY_LEN(rules_cases));
 }
 
 /* What rules may cost, at most, by the sizes that the schema allows. */
@@ -491,7 +490,7 @@ static void costs(void **state)
              "\nspec.validation.openAPIV3Schema: Forbidden: " RULES " " TOTAL
              " more than 100x" SIMPLIFY },
     };
-    check_definitions(cases, COUNT(cases));
+    check_definitions(cases, ARRAY_LEN(cases));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Objects inside of objects, beside kube-apiserver. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 #define EMBEDDED "x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true"
@@ -88,7 +89,7 @@ static void embedded(void **state)
           "a.spec.apiVersion: Required value" },
         { "{type: object}", "{apiVersion: 1}", NULL, "" },
     };
-    check_schema_cases(ASPECT_EMBEDDED, cases, COUNT(cases));
+    check_schema_cases(ASPECT_EMBEDDED, cases, ARRAY_LEN(cases));
 }
 
 /* Metadata inside of objects is read as metadata. */
@@ -136,7 +137,7 @@ static void coerced(void **state)
         { "{type: object, properties: {metadata: {type: object}}}", "{metadata: {foo: x}}", NULL,
           "{\"a\":{\"metadata\":{\"foo\":\"x\"}}}" },
     };
-    check_schema_cases(ASPECT_COERCED, cases, COUNT(cases));
+    check_schema_cases(ASPECT_COERCED, cases, ARRAY_LEN(cases));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* Each format is a pattern, a function, or both. They are as lenient and as odd as upstream's. */
 #include "schema/schema_format.h"
+#include "base/idiom.h"
 
 #include "api/go/go_url.h"
 #include "api/go/goduration.h"
@@ -306,7 +307,7 @@ static bool same_but_dashes(struct str name, struct str plain)
 
 const struct schema_format *schema_format_find(struct str name, unsigned types)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
         const struct schema_format *f = &formats[i];
         if (f->types ? types == f->types && str_eq(name, f->name)
                      : (!types || types & SCHEMA_STRING) && same_but_dashes(name, f->name))

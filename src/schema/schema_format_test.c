@@ -1,4 +1,5 @@
 /* Formats of strings, with what kube-openapi's strfmt takes and refuses. */
+#include "base/idiom.h"
 #include "schema/schema_format.h"
 
 #include <setjmp.h>
@@ -223,7 +224,7 @@ static void fits(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct schema_format *f = schema_format_find(str_of(rows[i].format), SCHEMA_STRING);
         if (!f)
             fail_msg("there is no %s", rows[i].format);
@@ -282,7 +283,7 @@ static void mail_addresses(void **state)
     };
     struct arena a;
     arena_init(&a);
-    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++)
+    for (size_t i = 0; i < ARRAY_LEN(addresses); i++)
         if (schema_is_mail_address(&a, str_of(addresses[i].text)) != addresses[i].good)
             fail_msg("%s", addresses[i].text);
     arena_done(&a);

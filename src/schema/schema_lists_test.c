@@ -1,4 +1,5 @@
 /* Sets and keyed lists, in kube-apiserver's words. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 #define KEYED         "x-kubernetes-list-type: map, x-kubernetes-list-map-keys:"
@@ -72,7 +73,7 @@ static void duplicates(void **state)
           "[x]", NULL,
           "a[0]: Invalid value: \"x\": must be an object for an array of list-type map" },
     };
-    check_schema_cases(ASPECT_LISTS, cases, COUNT(cases));
+    check_schema_cases(ASPECT_LISTS, cases, ARRAY_LEN(cases));
 }
 
 int main(void)

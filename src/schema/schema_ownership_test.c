@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "schema/schema_fields.h"
@@ -76,7 +77,7 @@ static void owns(void **state)
           "{\"f:p\":{\"f:apiVersion\":{},\"f:kind\":{},\"f:metadata\":{\"f:labels\":{"
           "\"f:a\":{}}}}}" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct arena a;
         arena_init(&a);
         struct err err = ERR_INIT(&a);

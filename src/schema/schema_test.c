@@ -1,5 +1,6 @@
 /* The schema of a custom resource; expectations are what kube-apiserver answers. */
 #include "schema/schema_test.h"
+#include "base/idiom.h"
 
 struct fixture {
     struct arena a;
@@ -138,7 +139,7 @@ static void validates(void **state)
           "{\"m\":{\"k\":1}}",
           "m.k: Invalid value: \"integer\": m.k in body must be of type string: \"integer\"" },
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fixture f;
         start(&f, rows[i].schema);
         struct value v = parse(&f.a, rows[i].value);

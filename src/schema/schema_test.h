@@ -11,12 +11,11 @@
 
 #include "api/validate/validate.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "schema/schema_cel.h"
 #include "schema/schema_definition.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static inline struct value parse_yaml(struct arena *a, struct str yaml)
 {

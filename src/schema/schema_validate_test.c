@@ -1,4 +1,5 @@
 /* Values against the keywords of a schema, in kube-apiserver's words. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 #define KEYED         "x-kubernetes-list-type: map, x-kubernetes-list-map-keys:"
@@ -6,108 +7,109 @@
 #define PRESERVE      "x-kubernetes-preserve-unknown-fields: true"
 #define INT_OR_STRING "x-kubernetes-int-or-string: true"
 
+static const struct schema_case types_cases[] = {
+    { "{type: string}", "x", NULL, "" },
+    { "{type: string}", "''", NULL, "" },
+    { "{type: string}", "1", NULL,
+      "a: Invalid value: \"integer\": a in body must be of type string: \"integer\"" },
+    { "{type: string}", "1.5", NULL,
+      "a: Invalid value: \"number\": a in body must be of type string: \"number\"" },
+    { "{type: string}", "true", NULL,
+      "a: Invalid value: \"boolean\": a in body must be of type string: \"boolean\"" },
+    { "{type: string}", "null", NULL,
+      "a: Invalid value: \"null\": a in body must be of type string: \"null\"" },
+    { "{type: string}", "[]", NULL,
+      "a: Invalid value: \"array\": a in body must be of type string: \"array\"" },
+    { "{type: string}", "{}", NULL,
+      "a: Invalid value: \"object\": a in body must be of type string: \"object\"" },
+    { "{type: integer}", "1", NULL, "" },
+    { "{type: integer}", "-1", NULL, "" },
+    { "{type: integer}", "1.0", NULL, "" },
+    { "{type: integer}", "1.5", NULL,
+      "a: Invalid value: \"number\": a in body must be of type integer: \"number\"\n<nil>: "
+      "Invalid value: \"\": Checked value must be of type integer (default format) in a" },
+    { "{type: integer}", "'1'", NULL,
+      "a: Invalid value: \"string\": a in body must be of type integer: \"string\"" },
+    { "{type: integer}", "true", NULL,
+      "a: Invalid value: \"boolean\": a in body must be of type integer: \"boolean\"" },
+    { "{type: integer}", "9223372036854775807", NULL, "" },
+    { "{type: integer}", "[]", NULL,
+      "a: Invalid value: \"array\": a in body must be of type integer: \"array\"" },
+    { "{type: number}", "1", NULL, "" },
+    { "{type: number}", "1.5", NULL, "" },
+    { "{type: number}", "'1'", NULL,
+      "a: Invalid value: \"string\": a in body must be of type number: \"string\"" },
+    { "{type: number}", "null", NULL,
+      "a: Invalid value: \"null\": a in body must be of type number: \"null\"" },
+    { "{type: boolean}", "true", NULL, "" },
+    { "{type: boolean}", "'true'", NULL,
+      "a: Invalid value: \"string\": a in body must be of type boolean: \"string\"" },
+    { "{type: boolean}", "0", NULL,
+      "a: Invalid value: \"integer\": a in body must be of type boolean: \"integer\"" },
+    { "{type: array, items: {type: string}}", "[]", NULL, "" },
+    { "{type: array, items: {type: string}}", "{}", NULL,
+      "a: Invalid value: \"object\": a in body must be of type array: \"object\"" },
+    { "{type: array, items: {type: string}}", "x", NULL,
+      "a: Invalid value: \"string\": a in body must be of type array: \"string\"" },
+    { "{type: array, items: {type: string}}", "[x, 1]", NULL,
+      "a[1]: Invalid value: \"integer\": a[1] in body must be of type string: \"integer\"" },
+    { "{type: array, items: {type: string}}", "[x, null]", NULL,
+      "a[1]: Invalid value: \"null\": a[1] in body must be of type string: \"null\"" },
+    { "{type: array, items: {type: array, items: {type: integer}}}", "[[1], [x]]", NULL,
+      "a[1][0]: Invalid value: \"string\": a[1][0] in body must be of type integer: "
+      "\"string\"" },
+    { "{type: object}", "{}", NULL, "" },
+    { "{type: object}", "[]", NULL,
+      "a: Invalid value: \"array\": a in body must be of type object: \"array\"" },
+    { "{type: object}", "x", NULL,
+      "a: Invalid value: \"string\": a in body must be of type object: \"string\"" },
+    { "{type: object}", "1", NULL,
+      "a: Invalid value: \"integer\": a in body must be of type object: \"integer\"" },
+    { "{type: object, properties: {b: {type: string}}}", "{b: 1}", NULL,
+      "a.b: Invalid value: \"integer\": a.b in body must be of type string: \"integer\"" },
+    { "{type: object, properties: {b: {type: object, properties: {c: {type: integer}}}}}",
+      "{b: {c: x}}", NULL,
+      "a.b.c: Invalid value: \"string\": a.b.c in body must be of type integer: \"string\"" },
+    { "{type: object, additionalProperties: {type: integer}}", "{k: 1, l: x}", NULL,
+      "a.l: Invalid value: \"string\": a.l in body must be of type integer: \"string\"" },
+    { "{type: object, additionalProperties: {type: object, properties: {b: {type: integer}}}}",
+      "{k: {b: x}}", NULL,
+      "a.k.b: Invalid value: \"string\": a.k.b in body must be of type integer: \"string\"" },
+    { "{type: object, additionalProperties: true}", "{k: [1]}", NULL, "" },
+    { "{" INT_OR_STRING "}", "1", NULL, "" },
+    { "{" INT_OR_STRING "}", "'1'", NULL, "" },
+    { "{" INT_OR_STRING "}", "1.5", NULL,
+      "a: Invalid value: \"number\": a in body must be of type integer,string: \"number\"" },
+    { "{" INT_OR_STRING "}", "null", NULL,
+      "a: Invalid value: \"null\": a in body must be of type integer,string: \"null\"" },
+    { "{" INT_OR_STRING "}", "[]", NULL,
+      "a: Invalid value: \"array\": a in body must be of type integer,string: \"array\"" },
+    { "{" INT_OR_STRING "}", "{}", NULL,
+      "a: Invalid value: \"object\": a in body must be of type integer,string: \"object\"" },
+    { "{" INT_OR_STRING ", anyOf: [{type: integer}, {type: string}]}", "true", NULL,
+      "a: Invalid value: \"boolean\": a in body must be of type integer,string: "
+      "\"boolean\"\n<nil>: Invalid value: \"\": \"a\" must validate at least one schema "
+      "(anyOf)\na: Invalid value: \"boolean\": a in body must be of type integer: "
+      "\"boolean\"" },
+    { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5", NULL, "" },
+    { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5%", NULL, "" },
+    { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5x", NULL,
+      "a: Invalid value: \"5x\": a in body should match '^[0-9]+%$'" },
+    { "{" INT_OR_STRING ", minimum: 3}", "1", NULL,
+      "a: Invalid value: 1: a in body should be greater than or equal to 3" },
+    { "{" INT_OR_STRING ", minimum: 3}", "'1'", NULL, "" },
+    { "{" PRESERVE "}", "1", NULL, "" },
+    { "{" PRESERVE "}", "{x: [1]}", NULL, "" },
+    { "{type: object, " PRESERVE "}", "1", NULL,
+      "a: Invalid value: \"integer\": a in body must be of type object: \"integer\"" },
+    { "{type: object, " PRESERVE "}", "{z: 1}", NULL, "" },
+};
+
 /* What each type takes. */
 static void types(void **state)
 {
     (void)state;
-    static const struct schema_case cases[] = {
-        { "{type: string}", "x", NULL, "" },
-        { "{type: string}", "''", NULL, "" },
-        { "{type: string}", "1", NULL,
-          "a: Invalid value: \"integer\": a in body must be of type string: \"integer\"" },
-        { "{type: string}", "1.5", NULL,
-          "a: Invalid value: \"number\": a in body must be of type string: \"number\"" },
-        { "{type: string}", "true", NULL,
-          "a: Invalid value: \"boolean\": a in body must be of type string: \"boolean\"" },
-        { "{type: string}", "null", NULL,
-          "a: Invalid value: \"null\": a in body must be of type string: \"null\"" },
-        { "{type: string}", "[]", NULL,
-          "a: Invalid value: \"array\": a in body must be of type string: \"array\"" },
-        { "{type: string}", "{}", NULL,
-          "a: Invalid value: \"object\": a in body must be of type string: \"object\"" },
-        { "{type: integer}", "1", NULL, "" },
-        { "{type: integer}", "-1", NULL, "" },
-        { "{type: integer}", "1.0", NULL, "" },
-        { "{type: integer}", "1.5", NULL,
-          "a: Invalid value: \"number\": a in body must be of type integer: \"number\"\n<nil>: "
-          "Invalid value: \"\": Checked value must be of type integer (default format) in a" },
-        { "{type: integer}", "'1'", NULL,
-          "a: Invalid value: \"string\": a in body must be of type integer: \"string\"" },
-        { "{type: integer}", "true", NULL,
-          "a: Invalid value: \"boolean\": a in body must be of type integer: \"boolean\"" },
-        { "{type: integer}", "9223372036854775807", NULL, "" },
-        { "{type: integer}", "[]", NULL,
-          "a: Invalid value: \"array\": a in body must be of type integer: \"array\"" },
-        { "{type: number}", "1", NULL, "" },
-        { "{type: number}", "1.5", NULL, "" },
-        { "{type: number}", "'1'", NULL,
-          "a: Invalid value: \"string\": a in body must be of type number: \"string\"" },
-        { "{type: number}", "null", NULL,
-          "a: Invalid value: \"null\": a in body must be of type number: \"null\"" },
-        { "{type: boolean}", "true", NULL, "" },
-        { "{type: boolean}", "'true'", NULL,
-          "a: Invalid value: \"string\": a in body must be of type boolean: \"string\"" },
-        { "{type: boolean}", "0", NULL,
-          "a: Invalid value: \"integer\": a in body must be of type boolean: \"integer\"" },
-        { "{type: array, items: {type: string}}", "[]", NULL, "" },
-        { "{type: array, items: {type: string}}", "{}", NULL,
-          "a: Invalid value: \"object\": a in body must be of type array: \"object\"" },
-        { "{type: array, items: {type: string}}", "x", NULL,
-          "a: Invalid value: \"string\": a in body must be of type array: \"string\"" },
-        { "{type: array, items: {type: string}}", "[x, 1]", NULL,
-          "a[1]: Invalid value: \"integer\": a[1] in body must be of type string: \"integer\"" },
-        { "{type: array, items: {type: string}}", "[x, null]", NULL,
-          "a[1]: Invalid value: \"null\": a[1] in body must be of type string: \"null\"" },
-        { "{type: array, items: {type: array, items: {type: integer}}}", "[[1], [x]]", NULL,
-          "a[1][0]: Invalid value: \"string\": a[1][0] in body must be of type integer: "
-          "\"string\"" },
-        { "{type: object}", "{}", NULL, "" },
-        { "{type: object}", "[]", NULL,
-          "a: Invalid value: \"array\": a in body must be of type object: \"array\"" },
-        { "{type: object}", "x", NULL,
-          "a: Invalid value: \"string\": a in body must be of type object: \"string\"" },
-        { "{type: object}", "1", NULL,
-          "a: Invalid value: \"integer\": a in body must be of type object: \"integer\"" },
-        { "{type: object, properties: {b: {type: string}}}", "{b: 1}", NULL,
-          "a.b: Invalid value: \"integer\": a.b in body must be of type string: \"integer\"" },
-        { "{type: object, properties: {b: {type: object, properties: {c: {type: integer}}}}}",
-          "{b: {c: x}}", NULL,
-          "a.b.c: Invalid value: \"string\": a.b.c in body must be of type integer: \"string\"" },
-        { "{type: object, additionalProperties: {type: integer}}", "{k: 1, l: x}", NULL,
-          "a.l: Invalid value: \"string\": a.l in body must be of type integer: \"string\"" },
-        { "{type: object, additionalProperties: {type: object, properties: {b: {type: integer}}}}",
-          "{k: {b: x}}", NULL,
-          "a.k.b: Invalid value: \"string\": a.k.b in body must be of type integer: \"string\"" },
-        { "{type: object, additionalProperties: true}", "{k: [1]}", NULL, "" },
-        { "{" INT_OR_STRING "}", "1", NULL, "" },
-        { "{" INT_OR_STRING "}", "'1'", NULL, "" },
-        { "{" INT_OR_STRING "}", "1.5", NULL,
-          "a: Invalid value: \"number\": a in body must be of type integer,string: \"number\"" },
-        { "{" INT_OR_STRING "}", "null", NULL,
-          "a: Invalid value: \"null\": a in body must be of type integer,string: \"null\"" },
-        { "{" INT_OR_STRING "}", "[]", NULL,
-          "a: Invalid value: \"array\": a in body must be of type integer,string: \"array\"" },
-        { "{" INT_OR_STRING "}", "{}", NULL,
-          "a: Invalid value: \"object\": a in body must be of type integer,string: \"object\"" },
-        { "{" INT_OR_STRING ", anyOf: [{type: integer}, {type: string}]}", "true", NULL,
-          "a: Invalid value: \"boolean\": a in body must be of type integer,string: "
-          "\"boolean\"\n<nil>: Invalid value: \"\": \"a\" must validate at least one schema "
-          "(anyOf)\na: Invalid value: \"boolean\": a in body must be of type integer: "
-          "\"boolean\"" },
-        { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5", NULL, "" },
-        { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5%", NULL, "" },
-        { "{" INT_OR_STRING ", pattern: '^[0-9]+%$'}", "5x", NULL,
-          "a: Invalid value: \"5x\": a in body should match '^[0-9]+%$'" },
-        { "{" INT_OR_STRING ", minimum: 3}", "1", NULL,
-          "a: Invalid value: 1: a in body should be greater than or equal to 3" },
-        { "{" INT_OR_STRING ", minimum: 3}", "'1'", NULL, "" },
-        { "{" PRESERVE "}", "1", NULL, "" },
-        { "{" PRESERVE "}", "{x: [1]}", NULL, "" },
-        { "{type: object, " PRESERVE "}", "1", NULL,
-          "a: Invalid value: \"integer\": a in body must be of type object: \"integer\"" },
-        { "{type: object, " PRESERVE "}", "{z: 1}", NULL, "" },
-    };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, types_cases, ARRAY_LEN(types_cases));
 }
 
 /* Null where it may stand, and where not. */
@@ -133,7 +135,7 @@ static void nulls(void **state)
           "{b: null}", NULL, "" },
         { "{" INT_OR_STRING ", nullable: true}", "null", NULL, "" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* minimum, maximum, multipleOf */
@@ -203,116 +205,115 @@ static void numbers(void **state)
           "a" },
         { "{type: number, format: double}", "1e39", NULL, "" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
+
+static const struct schema_case texts_cases[] = {
+    { "{type: string, minLength: 2}", "x", NULL,
+      "a: Invalid value: \"x\": a in body should be at least 2 chars long" },
+    { "{type: string, minLength: 2}", "xy", NULL, "" },
+    { "{type: string, minLength: 1}", "''", NULL,
+      "a: Invalid value: \"\": a in body should be at least 1 chars long" },
+    { "{type: string, minLength: 2}", "é", NULL,
+      "a: Invalid value: \"é\": a in body should be at least 2 chars long" },
+    { "{type: string, maxLength: 2}", "xyz", NULL, "a: Too long: may not be more than 2 bytes" },
+    { "{type: string, maxLength: 2}", "éé", NULL, "" },
+    { "{type: string, maxLength: 2}", "ééé", NULL, "a: Too long: may not be more than 2 bytes" },
+    { "{type: string, maxLength: 1}", "😀", NULL, "" },
+    { "{type: string, maxLength: 0}", "x", NULL, "a: Too long: may not be more than 0 bytes" },
+    { "{type: string, minLength: 2, maxLength: 3}", "wxyz", NULL,
+      "a: Too long: may not be more than 3 bytes" },
+    { "{type: string, maxLength: 1, pattern: '^a'}", "bc", NULL,
+      "a: Too long: may not be more than 1 byte" },
+    { "{type: string, pattern: '^a'}", "b", NULL,
+      "a: Invalid value: \"b\": a in body should match '^a'" },
+    { "{type: string, pattern: '^a'}", "ab", NULL, "" },
+    { "{type: string, pattern: 'a'}", "bab", NULL, "" },
+    { "{type: string, pattern: '^$'}", "''", NULL, "" },
+    { "{type: string, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$'}", "A", NULL,
+      "a: Invalid value: \"A\": a in body should match '^[a-z]([-a-z0-9]*[a-z0-9])?$'" },
+    { "{type: string, pattern: '^\\\\d+$'}", "1", NULL,
+      "a: Invalid value: \"integer\": a in body must be of type string: \"integer\"" },
+    { "{type: string, pattern: '^\\\\d+$'}", "'1'", NULL,
+      "a: Invalid value: \"1\": a in body should match '^\\\\d+$'" },
+    { "{type: string, pattern: \"^'x'$\"}", "q", NULL,
+      "a: Invalid value: \"q\": a in body should match '^'x'$'" },
+    { "{type: string, pattern: \"^\\\"x\\\"$\"}", "q", NULL,
+      "a: Invalid value: \"q\": a in body should match '^\"x\"$'" },
+    { "{type: string, format: date-time}", "'2020-01-01T00:00:00Z'", NULL, "" },
+    { "{type: string, format: date-time}", "'2020-01-01'", NULL,
+      "a: Invalid value: \"2020-01-01\": a in body must be of type date-time: \"2020-01-01\"" },
+    { "{type: string, format: date}", "'2020-01-01'", NULL, "" },
+    { "{type: string, format: date}", "'2020-02-30'", NULL,
+      "a: Invalid value: \"2020-02-30\": a in body must be of type date: \"2020-02-30\"" },
+    { "{type: string, format: duration}", "1h", NULL, "" },
+    { "{type: string, format: duration}", "1x", NULL,
+      "a: Invalid value: \"1x\": a in body must be of type duration: \"1x\"" },
+    { "{type: string, format: byte}", "aGk=", NULL, "" },
+    { "{type: string, format: byte}", "'***'", NULL,
+      "a: Invalid value: \"***\": a in body must be of type byte: \"***\"" },
+    { "{type: string, format: ipv4}", "1.2.3.4", NULL, "" },
+    { "{type: string, format: ipv4}", "1.2.3.256", NULL,
+      "a: Invalid value: \"1.2.3.256\": a in body must be of type ipv4: \"1.2.3.256\"" },
+    { "{type: string, format: ipv6}", "'::1'", NULL, "" },
+    { "{type: string, format: ipv6}", "1.2.3.4", NULL,
+      "a: Invalid value: \"1.2.3.4\": a in body must be of type ipv6: \"1.2.3.4\"" },
+    { "{type: string, format: cidr}", "10.0.0.0/8", NULL, "" },
+    { "{type: string, format: cidr}", "10.0.0.0", NULL,
+      "a: Invalid value: \"10.0.0.0\": a in body must be of type cidr: \"10.0.0.0\"" },
+    { "{type: string, format: uri}", "'https://a/b'", NULL, "" },
+    { "{type: string, format: uri}", "':'", NULL,
+      "a: Invalid value: \":\": a in body must be of type uri: \":\"" },
+    { "{type: string, format: email}", "a@b.c", NULL, "" },
+    { "{type: string, format: email}", "a", NULL,
+      "a: Invalid value: \"a\": a in body must be of type email: \"a\"" },
+    { "{type: string, format: hostname}", "a.b", NULL,
+      "a: Invalid value: \"a.b\": a in body must be of type hostname: \"a.b\"" },
+    { "{type: string, format: hostname}", "a_b", NULL,
+      "a: Invalid value: \"a_b\": a in body must be of type hostname: \"a_b\"" },
+    { "{type: string, format: uuid}", "123e4567-e89b-12d3-a456-426614174000", NULL, "" },
+    { "{type: string, format: uuid}", "123e4567", NULL,
+      "a: Invalid value: \"123e4567\": a in body must be of type uuid: \"123e4567\"" },
+    { "{type: string, format: uuid4}", "123e4567-e89b-12d3-a456-426614174000", NULL,
+      "a: Invalid value: \"123e4567-e89b-12d3-a456-426614174000\": a in body must be of type "
+      "uuid4: \"123e4567-e89b-12d3-a456-426614174000\"" },
+    { "{type: string, format: password}", "x", NULL, "" },
+    { "{type: string, format: mac}", "'01:23:45:67:89:ab'", NULL, "" },
+    { "{type: string, format: mac}", "'01:23'", NULL,
+      "a: Invalid value: \"01:23\": a in body must be of type mac: \"01:23\"" },
+    { "{type: string, format: int32}", "x", NULL, "" },
+    { "{type: string, format: made-up}", "x", NULL, "" },
+    { "{type: string, format: date-time}", "''", NULL,
+      "a: Invalid value: \"\": a in body must be of type date-time: \"\"" },
+    { "{type: string, format: uri}", "''", NULL,
+      "a: Invalid value: \"\": a in body must be of type uri: \"\"" },
+    { "{type: string, format: ipv4}", "''", NULL,
+      "a: Invalid value: \"\": a in body must be of type ipv4: \"\"" },
+    { "{type: string, format: date-time, nullable: true}", "null", NULL, "" },
+    { "{type: string, format: k8s-short-name}", "a_b", NULL,
+      "a: Invalid value: \"a_b\": a in body must be of type k8s-short-name: \"a_b\"" },
+    { "{type: string, format: k8s-long-name}", "a..b", NULL,
+      "a: Invalid value: \"a..b\": a in body must be of type k8s-long-name: \"a..b\"" },
+    { "{type: string, format: bsonobjectid}", "xyz", NULL,
+      "a: Invalid value: \"xyz\": a in body must be of type bsonobjectid: \"xyz\"" },
+    { "{type: string, format: isbn10}", "'1'", NULL,
+      "a: Invalid value: \"1\": a in body must be of type isbn10: \"1\"" },
+    { "{type: string, format: creditcard}", "'1'", NULL,
+      "a: Invalid value: \"1\": a in body must be of type creditcard: \"1\"" },
+    { "{type: string, format: ssn}", "'1'", NULL,
+      "a: Invalid value: \"1\": a in body must be of type ssn: \"1\"" },
+    { "{type: string, format: hexcolor}", "zz", NULL,
+      "a: Invalid value: \"zz\": a in body must be of type hexcolor: \"zz\"" },
+    { "{type: string, format: rgbcolor}", "'rgb(1,2,3)'", NULL, "" },
+    { "{type: string, format: rgbcolor}", "zz", NULL,
+      "a: Invalid value: \"zz\": a in body must be of type rgbcolor: \"zz\"" },
+};
 
 /* minLength, maxLength, pattern, format */
 static void texts(void **state)
 {
     (void)state;
-    static const struct schema_case cases[] = {
-        { "{type: string, minLength: 2}", "x", NULL,
-          "a: Invalid value: \"x\": a in body should be at least 2 chars long" },
-        { "{type: string, minLength: 2}", "xy", NULL, "" },
-        { "{type: string, minLength: 1}", "''", NULL,
-          "a: Invalid value: \"\": a in body should be at least 1 chars long" },
-        { "{type: string, minLength: 2}", "é", NULL,
-          "a: Invalid value: \"é\": a in body should be at least 2 chars long" },
-        { "{type: string, maxLength: 2}", "xyz", NULL,
-          "a: Too long: may not be more than 2 bytes" },
-        { "{type: string, maxLength: 2}", "éé", NULL, "" },
-        { "{type: string, maxLength: 2}", "ééé", NULL,
-          "a: Too long: may not be more than 2 bytes" },
-        { "{type: string, maxLength: 1}", "😀", NULL, "" },
-        { "{type: string, maxLength: 0}", "x", NULL, "a: Too long: may not be more than 0 bytes" },
-        { "{type: string, minLength: 2, maxLength: 3}", "wxyz", NULL,
-          "a: Too long: may not be more than 3 bytes" },
-        { "{type: string, maxLength: 1, pattern: '^a'}", "bc", NULL,
-          "a: Too long: may not be more than 1 byte" },
-        { "{type: string, pattern: '^a'}", "b", NULL,
-          "a: Invalid value: \"b\": a in body should match '^a'" },
-        { "{type: string, pattern: '^a'}", "ab", NULL, "" },
-        { "{type: string, pattern: 'a'}", "bab", NULL, "" },
-        { "{type: string, pattern: '^$'}", "''", NULL, "" },
-        { "{type: string, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$'}", "A", NULL,
-          "a: Invalid value: \"A\": a in body should match '^[a-z]([-a-z0-9]*[a-z0-9])?$'" },
-        { "{type: string, pattern: '^\\\\d+$'}", "1", NULL,
-          "a: Invalid value: \"integer\": a in body must be of type string: \"integer\"" },
-        { "{type: string, pattern: '^\\\\d+$'}", "'1'", NULL,
-          "a: Invalid value: \"1\": a in body should match '^\\\\d+$'" },
-        { "{type: string, pattern: \"^'x'$\"}", "q", NULL,
-          "a: Invalid value: \"q\": a in body should match '^'x'$'" },
-        { "{type: string, pattern: \"^\\\"x\\\"$\"}", "q", NULL,
-          "a: Invalid value: \"q\": a in body should match '^\"x\"$'" },
-        { "{type: string, format: date-time}", "'2020-01-01T00:00:00Z'", NULL, "" },
-        { "{type: string, format: date-time}", "'2020-01-01'", NULL,
-          "a: Invalid value: \"2020-01-01\": a in body must be of type date-time: \"2020-01-01\"" },
-        { "{type: string, format: date}", "'2020-01-01'", NULL, "" },
-        { "{type: string, format: date}", "'2020-02-30'", NULL,
-          "a: Invalid value: \"2020-02-30\": a in body must be of type date: \"2020-02-30\"" },
-        { "{type: string, format: duration}", "1h", NULL, "" },
-        { "{type: string, format: duration}", "1x", NULL,
-          "a: Invalid value: \"1x\": a in body must be of type duration: \"1x\"" },
-        { "{type: string, format: byte}", "aGk=", NULL, "" },
-        { "{type: string, format: byte}", "'***'", NULL,
-          "a: Invalid value: \"***\": a in body must be of type byte: \"***\"" },
-        { "{type: string, format: ipv4}", "1.2.3.4", NULL, "" },
-        { "{type: string, format: ipv4}", "1.2.3.256", NULL,
-          "a: Invalid value: \"1.2.3.256\": a in body must be of type ipv4: \"1.2.3.256\"" },
-        { "{type: string, format: ipv6}", "'::1'", NULL, "" },
-        { "{type: string, format: ipv6}", "1.2.3.4", NULL,
-          "a: Invalid value: \"1.2.3.4\": a in body must be of type ipv6: \"1.2.3.4\"" },
-        { "{type: string, format: cidr}", "10.0.0.0/8", NULL, "" },
-        { "{type: string, format: cidr}", "10.0.0.0", NULL,
-          "a: Invalid value: \"10.0.0.0\": a in body must be of type cidr: \"10.0.0.0\"" },
-        { "{type: string, format: uri}", "'https://a/b'", NULL, "" },
-        { "{type: string, format: uri}", "':'", NULL,
-          "a: Invalid value: \":\": a in body must be of type uri: \":\"" },
-        { "{type: string, format: email}", "a@b.c", NULL, "" },
-        { "{type: string, format: email}", "a", NULL,
-          "a: Invalid value: \"a\": a in body must be of type email: \"a\"" },
-        { "{type: string, format: hostname}", "a.b", NULL,
-          "a: Invalid value: \"a.b\": a in body must be of type hostname: \"a.b\"" },
-        { "{type: string, format: hostname}", "a_b", NULL,
-          "a: Invalid value: \"a_b\": a in body must be of type hostname: \"a_b\"" },
-        { "{type: string, format: uuid}", "123e4567-e89b-12d3-a456-426614174000", NULL, "" },
-        { "{type: string, format: uuid}", "123e4567", NULL,
-          "a: Invalid value: \"123e4567\": a in body must be of type uuid: \"123e4567\"" },
-        { "{type: string, format: uuid4}", "123e4567-e89b-12d3-a456-426614174000", NULL,
-          "a: Invalid value: \"123e4567-e89b-12d3-a456-426614174000\": a in body must be of type "
-          "uuid4: \"123e4567-e89b-12d3-a456-426614174000\"" },
-        { "{type: string, format: password}", "x", NULL, "" },
-        { "{type: string, format: mac}", "'01:23:45:67:89:ab'", NULL, "" },
-        { "{type: string, format: mac}", "'01:23'", NULL,
-          "a: Invalid value: \"01:23\": a in body must be of type mac: \"01:23\"" },
-        { "{type: string, format: int32}", "x", NULL, "" },
-        { "{type: string, format: made-up}", "x", NULL, "" },
-        { "{type: string, format: date-time}", "''", NULL,
-          "a: Invalid value: \"\": a in body must be of type date-time: \"\"" },
-        { "{type: string, format: uri}", "''", NULL,
-          "a: Invalid value: \"\": a in body must be of type uri: \"\"" },
-        { "{type: string, format: ipv4}", "''", NULL,
-          "a: Invalid value: \"\": a in body must be of type ipv4: \"\"" },
-        { "{type: string, format: date-time, nullable: true}", "null", NULL, "" },
-        { "{type: string, format: k8s-short-name}", "a_b", NULL,
-          "a: Invalid value: \"a_b\": a in body must be of type k8s-short-name: \"a_b\"" },
-        { "{type: string, format: k8s-long-name}", "a..b", NULL,
-          "a: Invalid value: \"a..b\": a in body must be of type k8s-long-name: \"a..b\"" },
-        { "{type: string, format: bsonobjectid}", "xyz", NULL,
-          "a: Invalid value: \"xyz\": a in body must be of type bsonobjectid: \"xyz\"" },
-        { "{type: string, format: isbn10}", "'1'", NULL,
-          "a: Invalid value: \"1\": a in body must be of type isbn10: \"1\"" },
-        { "{type: string, format: creditcard}", "'1'", NULL,
-          "a: Invalid value: \"1\": a in body must be of type creditcard: \"1\"" },
-        { "{type: string, format: ssn}", "'1'", NULL,
-          "a: Invalid value: \"1\": a in body must be of type ssn: \"1\"" },
-        { "{type: string, format: hexcolor}", "zz", NULL,
-          "a: Invalid value: \"zz\": a in body must be of type hexcolor: \"zz\"" },
-        { "{type: string, format: rgbcolor}", "'rgb(1,2,3)'", NULL, "" },
-        { "{type: string, format: rgbcolor}", "zz", NULL,
-          "a: Invalid value: \"zz\": a in body must be of type rgbcolor: \"zz\"" },
-    };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, texts_cases, ARRAY_LEN(texts_cases));
 }
 
 /* enum */
@@ -360,7 +361,7 @@ static void enums(void **state)
         { "{" INT_OR_STRING ", enum: [1, x]}", "2", NULL,
           "a: Unsupported value: 2: supported values: \"1\", \"x\"" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* minItems, maxItems, uniqueItems */
@@ -391,7 +392,7 @@ static void arrays(void **state)
         { "{type: array, items: {type: string, maxLength: 1}}", "[xx]", NULL,
           "a[0]: Too long: may not be more than 1 byte" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* required, minProperties, maxProperties */
@@ -426,7 +427,7 @@ static void objects(void **state)
           "{type: string}}}}",
           "{'k/l m': {}}", NULL, "a.k/l m.b: Required value" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* allOf, anyOf, oneOf, not */
@@ -513,7 +514,7 @@ static void combinations(void **state)
         { "{type: string, not: {anyOf: [{pattern: '^a'}, {pattern: '^b'}]}}", "b", NULL,
           "<nil>: Invalid value: \"\": \"a\" must not validate the schema (not)" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* Faults in what did not change are forgiven. */
@@ -593,7 +594,7 @@ static void updates(void **state)
         { "{type: string, nullable: true, minLength: 2}", "x", "null",
           "a: Invalid value: \"x\": a in body should be at least 2 chars long" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* Bounds that are not of the type themselves. */
@@ -650,7 +651,7 @@ static void bounds_beside_types(void **state)
           "a: Invalid value: 0: a in body should be greater than or equal to 1\n<nil>: Invalid "
           "value: \"\": Maximum boundary value must be of type integer (default format) in a" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* Bounds as messages show them. */
@@ -676,7 +677,7 @@ static void large_bounds(void **state)
         { "{type: number, maximum: 100000000}", "100000001", NULL,
           "a: Invalid value: 100000001: a in body should be less than or equal to 100000000" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* How fields are named in faults. */
@@ -738,7 +739,7 @@ static void paths(void **state)
           "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in "
           "a[1]" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 /* What is shown of a value that is wrong. */
@@ -789,7 +790,7 @@ static void shown_values(void **state)
         { "{type: boolean}", "null", NULL,
           "a: Invalid value: \"null\": a in body must be of type boolean: \"null\"" },
     };
-    check_schema_cases(ASPECT_VALUES, cases, COUNT(cases));
+    check_schema_cases(ASPECT_VALUES, cases, ARRAY_LEN(cases));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Pruning and defaults, beside kube-apiserver. */
+#include "base/idiom.h"
 #include "schema/schema_test.h"
 
 #define EMBEDDED      "x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true"
@@ -68,7 +69,7 @@ static void unknown_fields(void **state)
         { "{type: object, properties: {b: {type: string}}, oneOf: [{properties: {c: {}}}]}",
           "{c: x}", NULL, "{\"a\":{}} a.c" },
     };
-    check_schema_cases(ASPECT_PRUNED, cases, COUNT(cases));
+    check_schema_cases(ASPECT_PRUNED, cases, ARRAY_LEN(cases));
 }
 
 /* What is missing gets its default; null where it may not stand is missing. */
@@ -143,7 +144,7 @@ static void defaults(void **state)
         { "{type: object, properties: {b: {type: string, default: x}}}", "q", NULL,
           "{\"a\":\"q\"}" },
     };
-    check_schema_cases(ASPECT_DEFAULTS, cases, COUNT(cases));
+    check_schema_cases(ASPECT_DEFAULTS, cases, ARRAY_LEN(cases));
 }
 
 int main(void)

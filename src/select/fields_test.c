@@ -5,10 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct arena arena;
 
@@ -84,7 +83,7 @@ static const struct {
 
 static struct fields_rules rules(const char *group, const char *plural)
 {
-    for (size_t i = 0; i < COUNT(resources); i++)
+    for (size_t i = 0; i < ARRAY_LEN(resources); i++)
         if (strcmp(resources[i].plural, plural) == 0 &&
             str_eq(resources[i].rules.group, str_of(group)))
             return resources[i].rules;
@@ -133,7 +132,7 @@ static void good_text_has_a_canonical_form(void **state)
         { "metadata.name=!a", "metadata.name=!a" },
         { "metadata.name=\xc3\xa9", "metadata.name=\xc3\xa9" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fields_selector s = parsed(&r, rows[i].text);
         assert_string_equal(written(&s), rows[i].canonical);
         struct fields_selector again = parsed(&r, rows[i].canonical);
@@ -200,7 +199,7 @@ static void bad_text_is_refused_in_upstreams_words(void **state)
         { "certificates.k8s.io", "certificatesigningrequests", "spec.username=x",
           "field label not supported: spec.username" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fields_selector s;
         struct err err = ERR_INIT(&arena);
         struct fields_rules r = rules(rows[i].group, rows[i].plural);
@@ -287,7 +286,7 @@ static void objects_match_or_do_not(void **state)
         { EVENT_V1, "reportingController=r", "{\"reportingComponent\":\"r\"}", true },
         { EVENT_V1, "reportingController=r", "{\"reportingController\":\"r\"}", true },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fields_rules r = rules(rows[i].group, rows[i].plural);
         struct fields_selector s = parsed(&r, rows[i].text);
         struct value obj;
@@ -314,7 +313,7 @@ static void custom_fields_have_their_plain_text(void **state)
                               .version = STR("v1"),
                               .kind = STR("Job"),
                               .selectors = selectors,
-                              .n_selectors = COUNT(selectors) };
+                              .n_selectors = ARRAY_LEN(selectors) };
     static const struct {
         const char *text;
         bool want;
@@ -332,7 +331,7 @@ static void custom_fields_have_their_plain_text(void **state)
                                    "\"status\":{\"successful\":1.50}}"),
                                NULL, &obj, NULL),
                      0);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fields_selector s = parsed(&r, rows[i].text);
         assert_int_equal(fields_match(&s, &obj), rows[i].want);
     }
@@ -361,7 +360,7 @@ static void names_can_be_told_without_the_object(void **state)
         { "metadata.name!=b,metadata.name=a", "a", true, true },
     };
     struct fields_rules r = rules(POD);
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fields_selector s = parsed(&r, rows[i].text);
         struct str name;
         assert_int_equal(fields_exact(&s, STR("metadata.name"), &name), rows[i].exact != NULL);

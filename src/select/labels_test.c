@@ -5,11 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "api/label_syntax.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 #define NAME_RULE                                                                               \
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " \
@@ -108,7 +107,7 @@ static void good_text_has_a_canonical_form(void **state)
         { "a=b,c==d,e!=f,g in (x,y),h notin (z),i,!j,k>1,l<2",
           "a=b,c==d,e!=f,g in (x,y),h notin (z),i,!j,k>1,l<2" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (!rows[i].canonical) {
             assert_true(labels_parse(&arena, str_of(rows[i].text), NULL, NULL) < 0);
             continue;
@@ -203,7 +202,7 @@ static void bad_text_is_refused_in_upstreams_words(void **state)
           BAD "[values[0]: Invalid value: \"+-5\": for 'Gt', 'Lt' operators, the value must "
               "be an integer, values[0][a]: Invalid value: \"+-5\": " VALUE_RULE "]" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct labels_selector s;
         struct err err = ERR_INIT(&arena);
         assert_int_equal(labels_parse(&arena, str_of(rows[i].text), &s, &err), -ERR_BAD_REQUEST);
@@ -271,7 +270,7 @@ static void objects_match_or_do_not(void **state)
         { "a=b,c!=d,!e", "{\"a\":\"b\",\"e\":\"\"}", false },
         { "a=b,a=c", "{\"a\":\"b\"}", false },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct labels_selector s = parsed(str_of(rows[i].text));
         struct value labels = json(rows[i].labels);
         struct labels_pair pairs[4];
@@ -306,7 +305,7 @@ static void objects_say_the_same(void **state)
           "\"operator\":\"DoesNotExist\",\"values\":[]}],\"matchLabels\":{\"c\":\"\"}}",
           "a,!b,c=" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct labels_selector s;
         struct value v = json(rows[i].object);
         assert_int_equal(labels_from_value(&arena, &v, &s, NULL), 0);
@@ -366,7 +365,7 @@ static void bad_objects_are_refused_in_upstreams_words(void **state)
         { "{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\",\"values\":[\"z\",\"-\"]}]}",
           "values[1][a]: Invalid value: \"-\": " VALUE_RULE },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct labels_selector s;
         struct err err = ERR_INIT(&arena);
         struct value v = json(rows[i].object);
@@ -385,7 +384,7 @@ static void exact_values_are_seen(void **state)
         { "a!=b", NULL },     { "a", NULL },       { "b=a", NULL },     { "", NULL },
         { "a!=x,a=b", NULL }, { "a=b,a!=x", "b" },
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct labels_selector s = parsed(str_of(rows[i].text));
         struct str value;
         assert_int_equal(labels_exact(&s, STR("a"), &value), rows[i].want != NULL);

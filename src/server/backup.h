@@ -5,7 +5,7 @@
  * log. */
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/core/api.h"
 
 #define BACKUP_SKIP "skipDamaged=true"

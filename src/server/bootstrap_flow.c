@@ -5,6 +5,7 @@
 #include "base/idiom.h"
 #include "base/yaml.h"
 #include "server/bootstrap_object.h"
+#include "server/flow_dangling.h"
 #include "server/registry/managers.h"
 #include "base/banned.h"
 
@@ -180,29 +181,13 @@ static bool is_ours(const struct maker *m, const struct value *obj)
     return value_to_int(value_dig(obj, "metadata", "generation"), &generation) && generation == 1;
 }
 
-static struct value found(struct call *c, struct str level_name)
-{
-    struct value condition = value_object(), list = value_array(), status = value_object();
-    value_put(c->arena, &condition, STR("type"), value_string(STR("Dangling")));
-    value_put(c->arena, &condition, STR("status"), value_string(STR("False")));
-    value_put(c->arena, &condition, STR("lastTransitionTime"), value_string(registry_now(c)));
-    value_put(c->arena, &condition, STR("reason"), value_string(STR("Found")));
-    value_put(c->arena, &condition, STR("message"),
-              value_string(arena_printf(c->arena,
-                                        "This FlowSchema references the PriorityLevelConfiguration "
-                                        "object named \"" STR_FMT "\" and it exists",
-                                        STR_ARG(level_name))));
-    value_put_item(c->arena, &list, condition);
-    value_put(c->arena, &status, STR("conditions"), list);
-    return status;
-}
-
 static int add(struct maker *m, struct call *c, struct str name, struct value *obj,
                struct str level_name, struct err *err)
 {
+    struct value status;
     defaults_apply(m->arena, c->stored->type, obj);
-    if (level_name.n)
-        value_put(m->arena, obj, STR("status"), found(c, level_name));
+    if (level_name.n && flow_dangling_status(c, obj, true, &status))
+        value_put(m->arena, obj, STR("status"), status);
     return bootstrap_add(&m->missing, c, name, obj, err);
 }
 
@@ -223,9 +208,11 @@ static int ensure(struct maker *m, struct str resource, struct str name, struct 
         if (r < 0)
             return r;
     }
-    if (!level_name.n || value_at(value_dig(&there.obj, "status", "conditions"), 0))
+    struct value status;
+    if (!level_name.n || value_at(value_dig(&there.obj, "status", "conditions"), 0) ||
+        !flow_dangling_status(&c, obj, true, &status))
         return 0;
-    return set_field(&c, name, STR("status"), found(&c, level_name), STR("status"), err);
+    return set_field(&c, name, STR("status"), status, STR("status"), err);
 }
 
 /* ---- All of them ---- */
@@ -255,7 +242,8 @@ static const struct {
     { "suggested", "schemas", STR("flowschemas"), schema },
 };
 
-static int ensure_sections(struct maker *m, struct err *err)
+/* 1 if some were missing. */
+static int ensure_sections(struct maker *m, bool only_mandatory, struct err *err)
 {
     struct str text = { bootstrap_flow_yaml, bootstrap_flow_yaml_bytes };
     struct value given;
@@ -264,22 +252,37 @@ static int ensure_sections(struct maker *m, struct err *err)
         return r;
     for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
         m->is_mandatory = i % 2 == 0;
+        if (only_mandatory && !m->is_mandatory)
+            continue;
         r = ensure_all(m, value_dig(&given, sections[i].part, sections[i].section),
                        sections[i].resource, sections[i].make, err);
         if (r < 0)
             return r;
     }
-    return bootstrap_write(&m->missing, m->api, err);
+    bool is_missing = m->missing.n > 0;
+    r = bootstrap_write(&m->missing, m->api, err);
+    return r < 0 ? r : is_missing;
 }
 
-int bootstrap_flow(struct api *api, struct err *err)
+static int ensure_them(struct api *api, bool only_mandatory, struct err *err)
 {
     struct arena a;
     arena_init(&a);
     struct maker *m = arena_new(&a, struct maker);
     m->api = api;
     m->arena = &a;
-    int r = ensure_sections(m, err);
+    int r = ensure_sections(m, only_mandatory, err);
     arena_done(&a);
     return r;
+}
+
+int bootstrap_flow(struct api *api, struct err *err)
+{
+    int r = ensure_them(api, false, err);
+    return r < 0 ? r : 0;
+}
+
+int bootstrap_flow_mandatory(struct api *api, struct err *err)
+{
+    return ensure_them(api, true, err);
 }

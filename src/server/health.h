@@ -2,7 +2,7 @@
  * by name with ?verbose, single checks under their own path, ?exclude=NAME. */
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/secrecy/secrecy.h"
 #include "store/store.h"
 

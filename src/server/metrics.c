@@ -8,8 +8,10 @@
 #include "base/file.h"
 #include "server/audit/audit.h"
 #include "server/flow/flow.h"
+#include "server/guard/authorization.h"
 #include "server/http/reply.h"
 #include "server/object/stored.h"
+#include "server/guard/openid_users.h"
 #include "server/secrecy/secrecy.h"
 #include "server/http/tally.h"
 #include "base/banned.h"
@@ -137,6 +139,9 @@ static void scrape(struct http_exchange *x, void *arg)
         flow_write_metrics(s->api->flow, &text);
     object_metrics(&text, s->api->store);
     secrecy_metrics(s->api->secrecy, &text);
+    openid_users_metrics(s->api->openid_users, &text);
+    guard_write_metrics(s->api->guard, &text);
+    authorization_write_metrics(s->api->authorization, &text);
 
     const struct http_header headers[] = {
         { STR("content-type"), STR("text/plain; version=0.0.4; charset=utf-8") },

@@ -2,7 +2,7 @@
  * Labels come from closed sets only. */
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/core/api.h"
 
 /* Answers the exchange later, from a worker: counting objects takes its time. */

@@ -83,7 +83,9 @@ void openid_serve_configuration(const struct identity *i, struct http_exchange *
     }
     put_text(a, &config, "issuer", rules->issuers[0]);
     put_text(a, &config, "jwks_uri",
-             arena_printf(a, "https://" STR_FMT "/openid/v1/jwks", STR_ARG(address)));
+             rules->keys_uri.n
+                 ? rules->keys_uri
+                 : arena_printf(a, "https://" STR_FMT "/openid/v1/jwks", STR_ARG(address)));
     value_put(a, &config, STR("response_types_supported"), one_text(a, STR("id_token")));
     value_put(a, &config, STR("subject_types_supported"), one_text(a, STR("public")));
     value_put(a, &config, STR("id_token_signing_alg_values_supported"), algorithms);

@@ -2,7 +2,7 @@
  * keys, as OpenID Connect has them. */
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/guard/identity.h"
 
 /* /openid/v1/jwks */

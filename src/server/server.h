@@ -4,15 +4,18 @@
  * caller's thread only starts and stops it. */
 #pragma once
 
-#include "admission/admission.h"
+#include "admission/config.h"
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
+#include "server/apiservice/apiservice.h"
 #include "server/audit/audit.h"
+#include "server/core/kubelet.h"
 #include "server/core/service_ip.h"
 #include "server/flow/flow.h"
-#include "server/guard/guard.h"
+#include "server/guard/authorization.h"
 #include "server/guard/identity.h"
+#include "server/guard/openid_users.h"
 #include "server/secrecy/secrecy.h"
 #include "store/store.h"
 
@@ -29,13 +32,19 @@ struct server_options {
     int64_t event_ttl_ns;           /* 0: EXPIRE_EVENT_NS */
     int64_t continue_ttl_ns;        /* 0: TOKEN_TTL_NS */
     enum kind_choice versions;      /* of the API that are served */
-    struct guard_modes authorization;
+    struct authorization_options authorization;
     struct admission_choice admission;
-    bool leaves_roles; /* cluster roles are not aggregated: a controller does that */
+    struct admission_options admission_options;
+    bool leaves_roles;    /* cluster roles are not aggregated: a controller does that */
+    bool leaves_quotas;   /* what quotas limit is not counted: likewise */
+    bool leaves_policies; /* types in policies are not checked: likewise */
     struct identity_options identity;
-    struct secrecy_options secrecy; /* what is encrypted at rest */
-    struct audit_options audit;     /* all 0: nothing is audited */
+    struct openid_users_options openid; /* file or flags; the rest is the identity's */
+    struct secrecy_options secrecy;     /* what is encrypted at rest */
+    struct audit_options audit;         /* all 0: nothing is audited */
     struct flow_options flow;
+    struct kubelet_options kubelet;         /* as whom it comes to nodes */
+    struct apiservices_options apiservices; /* as whom it comes to extension servers */
 };
 
 /* Serving when it returns 0. */
@@ -44,7 +53,13 @@ int server_start(const struct server_options *opt, struct server **ret, struct e
 void server_set_tls(struct server *s, struct tls_context *tls);
 /* New keys, tokens and rules of who is believed, for the requests to come. The main thread. */
 int server_set_identity(struct server *s, const struct identity_options *opt, struct err *err);
-/* Looks soon whether what is encrypted at rest has changed. Any thread. */
+/* A new certificate for nodes, for the connections to come. Any thread. */
+int server_set_kubelet(struct server *s, const struct kubelet_options *opt, struct err *err);
+/* The same for extension servers. The main thread. */
+int server_set_apiservices(struct server *s, const struct apiservices_options *opt,
+                           struct err *err);
+/* Looks soon whether files have changed that say what is encrypted at rest, whose tokens are
+ * believed, and who decides what is allowed. Any thread. */
 void server_look(struct server *s);
 struct str server_address(const struct server *s);
 /* Drains, closes the store, frees. Blocks, but not for ever: if something still runs LIMIT_STOP_MS

@@ -151,6 +151,7 @@ struct seen {
     struct store_watch watch;
     char text[100];
     bool is_expired;
+    char unreadable[100];
 };
 
 static enum store_watch_verdict on_event(struct store_watch *w, const struct store_event *ev)
@@ -166,6 +167,16 @@ static enum store_watch_verdict on_event(struct store_watch *w, const struct sto
 static void on_expired(struct store_watch *w)
 {
     container_of(w, struct seen, watch)->is_expired = true;
+}
+
+static void on_unreadable(struct store_watch *w, const struct store_event *ev,
+                          const struct err *why)
+{
+    struct seen *seen = container_of(w, struct seen, watch);
+    assert_int_equal(why->code, ERR_DAMAGED);
+    assert_non_null(why->causes);
+    (void)snprintf(seen->unreadable, sizeof(seen->unreadable), "%s " STR_FMT,
+                   ev->type == STORE_DELETE ? "delete" : "put", STR_ARG(ev->now.key));
 }
 
 static void ignore(void *arg)
@@ -234,6 +245,33 @@ static void a_watch_that_meets_a_sealed_one_expires(void **state)
     store_close(s);
 }
 
+/* Who wants to know is told of which event. */
+static void a_watch_hears_what_it_cannot_read(void **state)
+{
+    (void)state;
+    struct store *s = new_store();
+    struct store_feed *f = store_feed_new(s, ignore, NULL);
+    struct seen put_watch, delete_watch;
+    mark = '!';
+    assert_int_equal(put(s, "/a", "one"), 0);
+    mark = '1';
+    struct store_op op = { .type = STORE_DELETE, .key = STR("/a"), .expect_rev = STORE_ANY };
+    uint64_t rev = store_rev(s);
+    assert_int_equal(store_commit(s, &(struct store_txn){ .ops = &op, .n_ops = 1 }, NULL), 0);
+    const struct store_watch calls = { .on_event = on_event,
+                                       .on_expired = on_expired,
+                                       .on_unreadable = on_unreadable };
+    put_watch = delete_watch = (struct seen){ .watch = calls };
+    assert_int_equal(store_watch_start(f, &put_watch.watch, STR("/"), rev - 1, NULL), 0);
+    assert_int_equal(store_watch_start(f, &delete_watch.watch, STR("/"), rev, NULL), 0);
+    poll(f);
+    assert_string_equal(put_watch.unreadable, "put /a");
+    assert_string_equal(delete_watch.unreadable, "delete /a");
+    assert_false(put_watch.is_expired || delete_watch.is_expired);
+    store_feed_free(f);
+    store_close(s);
+}
+
 int main(void)
 {
     arena_init(&arena);
@@ -243,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_opened_harms_no_other),
         cmocka_unit_test(watches_see_what_was_written),
         cmocka_unit_test(a_watch_that_meets_a_sealed_one_expires),
+        cmocka_unit_test(a_watch_hears_what_it_cannot_read),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_done(&arena);

@@ -120,14 +120,29 @@ static int fail_txn(struct store_txn *t, int code, struct str reason)
     return code;
 }
 
+/* So many changes can have one revision. Conditions alone change nothing, but are bounded, too. */
+static int check_count(const struct store_txn *t, struct err *err)
+{
+    enum { CHECK, FIRST, CHANGE, SORTS };
+    size_t n[SORTS] = { 0 };
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        size_t sort = op->type == STORE_CHECK ? CHECK : op->goes_first ? FIRST : CHANGE;
+        if (++n[sort] > LIMIT_STORE_TXN_OPS)
+            return err_set(err, ERR_TOO_LARGE, "%zu operations are more than %u", t->n_ops,
+                           LIMIT_STORE_TXN_OPS);
+    }
+    return 0;
+}
+
 static int check_sizes(struct store_txn *t, struct err *err)
 {
     size_t total = 0;
     if (t->n_ops == 0)
         return err_set(err, ERR_INVALID, "a transaction without operations");
-    if (t->n_ops > LIMIT_STORE_TXN_OPS)
-        return err_set(err, ERR_TOO_LARGE, "%zu operations are more than %u", t->n_ops,
-                       LIMIT_STORE_TXN_OPS);
+    int r = check_count(t, err);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < t->n_ops; i++) {
         const struct store_op *op = &t->ops[i];
         size_t value_n = op->type == STORE_PUT ? op->value.n : 0;
@@ -182,15 +197,34 @@ static int check_space(const struct store__commit *c, const struct store_txn *t,
     return 0;
 }
 
-static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now_ns)
+static bool is_change(struct store__commit *c, const struct store_op *op, struct pending **ret)
+{
+    *ret = slot_for(c->slots, c->n_slots, op->key, (uint32_t)map_hash(op->key));
+    assert((*ret)->is_used); /* since check_conditions() */
+    return op->type == STORE_PUT || (op->type == STORE_DELETE && (*ret)->mod_rev);
+}
+
+static bool has_part(struct store__commit *c, const struct store_txn *t, bool first)
+{
+    struct pending *p;
+    for (size_t i = 0; i < t->n_ops; i++)
+        if (t->ops[i].goes_first == first && is_change(c, &t->ops[i], &p))
+            return true;
+    return false;
+}
+
+/* Those operations that go first, or the others. */
+static void record_part(struct store__commit *c, struct store_txn *t, bool first, bool goes_on,
+                        int64_t now_ns)
 {
     uint64_t rev = c->next_rev++;
     size_t at = record_begin(&c->records, rev, c->first_rev, now_ns);
+    if (goes_on)
+        record_go_on(&c->records, at);
     for (size_t i = 0; i < t->n_ops; i++) {
         const struct store_op *op = &t->ops[i];
-        struct pending *p = slot_for(c->slots, c->n_slots, op->key, (uint32_t)map_hash(op->key));
-        assert(p->is_used); /* since check_conditions() */
-        if (op->type == STORE_CHECK || (op->type == STORE_DELETE && !p->mod_rev))
+        struct pending *p;
+        if (op->goes_first != first || !is_change(c, op, &p))
             continue;
         struct record_op rec = {
             .type = op->type,
@@ -205,6 +239,15 @@ static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now
     }
     record_end(&c->records, at, c->seed);
     t->rev = rev;
+}
+
+static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now_ns)
+{
+    bool has_rest = has_part(c, t, false);
+    if (has_part(c, t, true))
+        record_part(c, t, true, has_rest, now_ns);
+    if (has_rest)
+        record_part(c, t, false, false, now_ns);
 }
 
 /* 1: it is to be recorded; 0: it has nothing to change. */

@@ -13,6 +13,7 @@ static const char segment_magic[8] = "SPNLOG\r\n";
 enum {
     RECORD_MAX_BYTES =
         LIMIT_STORE_TXN_BYTES + RECORD_HEAD_BYTES + LIMIT_STORE_TXN_OPS * RECORD_OP_BYTES + 8,
+    GOES_ON_AT = 36, /* in the head */
 };
 
 static void put32(char *p, uint32_t v)
@@ -80,7 +81,8 @@ static uint32_t checksum(const char *record, size_t bytes, uint64_t seed)
     return crc32c(crc32c(0, text, sizeof(text)), record + 4, bytes - 4);
 }
 
-/* Record head: checksum 4, length 4, revision 8, group 8, wall time 8, operations 4, zero 4. */
+/* Record head: checksum 4, length 4, revision 8, group 8, wall time 8, operations 4, whether it
+ * goes on 1, zero 3. */
 size_t record_begin(struct buf *b, uint64_t rev, uint64_t group_rev, int64_t wall_ns)
 {
     size_t at = b->n;
@@ -106,6 +108,11 @@ void record_add(struct buf *b, size_t at, const struct record_op *op)
     buf_str_add(b, op->key);
     buf_str_add(b, op->value);
     put32(b->p + at + 32, get32(b->p + at + 32) + 1);
+}
+
+void record_go_on(struct buf *b, size_t at)
+{
+    b->p[at + GOES_ON_AT] = 1;
 }
 
 void record_end(struct buf *b, size_t at, uint64_t seed)
@@ -174,6 +181,7 @@ enum record_verdict record_read(struct str bytes, uint64_t seed, struct record *
         .rev = get64(p + 8),
         .group_rev = get64(p + 16),
         .wall_ns = (int64_t)get64(p + 24),
+        .goes_on = p[GOES_ON_AT],
         .n_ops = n_ops,
         .ops = { p + RECORD_HEAD_BYTES, length - RECORD_HEAD_BYTES },
         .bytes = length,

@@ -1,10 +1,11 @@
 /* record.h - what the log's bytes mean: segment headers, records, operations.
  *
- * A segment is a header and records; a record is one transaction, padded to eight bytes. Its
- * checksum is seeded with the segment's random number, so bytes that some other file or an
- * earlier life of this one left behind never pass for a record. Each record names the first
- * revision of the group it was written with: the group before was synced before this one was
- * written, and that tells a write cut short by a crash from damage (see scan.h).
+ * A segment is a header and records; a record is one transaction, or one of the two parts of one
+ * (store_op.goes_first), padded to eight bytes. Its checksum is seeded with the segment's random
+ * number, so bytes that some other file or an earlier life of this one left behind never pass for a
+ * record. Each record names the first revision of the group it was written with: the group before
+ * was synced before this one was written, and that tells a write cut short by a crash from damage
+ * (see scan.h).
  *
  * Pure functions over bytes; numbers are little-endian. A length is believed only after it was
  * compared with what is there. */
@@ -36,6 +37,7 @@ struct record {
     uint64_t rev;
     uint64_t group_rev; /* first revision of its group */
     int64_t wall_ns;
+    bool goes_on; /* the next record is of the same transaction: without it, this one is void */
     uint32_t n_ops;
     struct str ops; /* walk it with record_op_next() */
     size_t bytes;   /* of the whole record */
@@ -50,6 +52,7 @@ struct record_op {
 /* Writing: begin, add each operation, end. `at` is where the record starts in `b`. */
 size_t record_begin(struct buf *b, uint64_t rev, uint64_t group_rev, int64_t wall_ns);
 void record_add(struct buf *b, size_t at, const struct record_op *op);
+void record_go_on(struct buf *b, size_t at); /* its transaction has another record */
 void record_end(struct buf *b, size_t at, uint64_t seed);
 
 enum record_verdict {

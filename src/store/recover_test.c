@@ -42,6 +42,37 @@ static void a_torn_tail_is_cut_off(void **state)
 }
 
 /* No crash makes a segment shorter than it was made. */
+/* Of a transaction of two parts the second one did not reach the disk: then neither did. */
+static void half_a_transaction_is_cut_off(void **state)
+{
+    struct fixture *f = *state;
+    char dir[128], seg[256], whole[160];
+    uint64_t rev = (uint64_t)put(f, "a", "1");
+    struct store_op ops[2] = {
+        { STORE_PUT, STR("b"), STR("2"), STORE_ABSENT },
+        { STORE_PUT, STR("a"), STR("2"), rev, .goes_first = true },
+    };
+    struct store_txn t = { .ops = ops, .n_ops = 2 };
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t before = end_of(seg);
+    assert_int_equal(run(f, &t), rev + 2);
+    crash_copy(f, dir);
+    last_segment(dir, seg);
+    off_t after = end_of(seg);
+    (void)snprintf(whole, sizeof(whole), "%s-whole", dir);
+    copy_tree(dir, whole);
+    for (off_t n = before; n <= after; n++) {
+        copy_tree(whole, dir);
+        tear(seg, n);
+        uint64_t left = rev_of(f, dir);
+        assert_true(left == rev || (left == rev + 2 && n > after - 8)); /* the padding is zeros */
+        assert_int_equal(rev_of(f, dir), left);
+    }
+    remove_tree(dir);
+    remove_tree(whole);
+}
+
 static void a_log_that_was_cut_off_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -304,6 +335,7 @@ int main(void)
     suite_engine = STORE_LMDB;
     const struct CMUnitTest tests[] = {
         TEST(a_torn_tail_is_cut_off),
+        TEST(half_a_transaction_is_cut_off),
         TEST(a_log_that_was_cut_off_is_refused),
         TEST(a_cut_store_goes_on),
         TEST(damage_in_the_log_is_named),

@@ -59,10 +59,12 @@ struct store_op {
     /* STORE_PUT: it is on its way to being deleted. When the disk is nearly full, other puts get
      * ERR_NO_SPACE; what deletes has a reserve. */
     bool is_ending;
+    bool goes_first; /* at a revision of its own, just before that of the rest */
 };
 
-/* All of its operations happen at one revision, or none. A key may appear once. Deleting an absent
- * key under STORE_ANY is no change; a transaction without any change takes no revision. */
+/* All of its operations happen, at one revision (those that go first: at the one before), or none.
+ * A key may appear once. Deleting an absent key under STORE_ANY is no change; a transaction without
+ * any change takes no revision. */
 struct store_txn {
     struct store_op *ops; /* these and their bytes are the caller's until done() */
     size_t n_ops;
@@ -141,6 +143,10 @@ struct store_watch {
     enum store_watch_verdict (*on_event)(struct store_watch *w, const struct store_event *ev);
     /* History was dropped below what this watch has seen; it is stopped already. */
     void (*on_expired)(struct store_watch *w);
+    /* The next event is there, but its values cannot be read: of `ev` type and key are good, and
+     * `why` is ERR_DAMAGED. The watch is stopped already. NULL: it expires instead. */
+    void (*on_unreadable)(struct store_watch *w, const struct store_event *ev,
+                          const struct err *why);
 
     /* Private to watch.c. */
     struct store_feed *feed;
@@ -171,7 +177,7 @@ bool store_feed_poll(struct store_feed *f);
  * that a snapshot or a watch gives is opened there, into memory of the snapshot or of the poll.
  * Below that, nothing of the store opens values, so checks, backups and repairs need no codec. A
  * value that cannot be opened is ERR_DAMAGED to its reader, whose `err` has a cause that says why;
- * a watch that meets one expires. */
+ * a watch that meets one ends. */
 struct store_codec {
     /* Puts what was sealed into e->value, in the arena, and sets e->is_stale; or leaves it as it
      * is. Any thread; must not block. ERR_DAMAGED with a cause. */

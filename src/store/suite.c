@@ -93,6 +93,31 @@ static void conditions_hold_over_several_keys(void **state)
     assert_int_equal(put_if(f, "x", "1", STORE_ABSENT), -ERR_CONFLICT);
 }
 
+static void what_goes_first_has_a_revision_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    int64_t a = put(f, "a", "1");
+    struct store_op ops[2] = {
+        { STORE_PUT, STR("b"), STR("2"), STORE_ABSENT },
+        { STORE_PUT, STR("a"), STR("2"), (uint64_t)a, .goes_first = true },
+    };
+    struct store_txn t = { .ops = ops, .n_ops = 2 };
+    assert_int_equal(run(f, &t), a + 2);
+    assert_string_equal(list(f, "", 0), "a=2 b=2");
+    assert_string_equal(list(f, "", (uint64_t)a + 1), "a=2");
+    /* Both or none, whichever condition fails. */
+    ops[1].expect_rev = (uint64_t)a + 1;
+    assert_int_equal(run(f, &t), -ERR_CONFLICT);
+    assert_int_equal(t.failed_op, 0);
+    ops[0].key = STR("c");
+    ops[1].expect_rev = (uint64_t)a;
+    assert_int_equal(run(f, &t), -ERR_CONFLICT);
+    assert_int_equal(t.failed_op, 1);
+    assert_string_equal(list(f, "", 0), "a=2 b=2");
+    fixture_reopen(f);
+    assert_int_equal(put_if(f, "a", "3", (uint64_t)a + 1), a + 3);
+}
+
 static void a_check_alone_changes_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -590,6 +615,7 @@ int suite_run(enum store_engine engine)
         TEST(an_empty_store_has_revision_one),
         TEST(revisions_count_changes),
         TEST(conditions_hold_over_several_keys),
+        TEST(what_goes_first_has_a_revision_of_its_own),
         TEST(a_check_alone_changes_nothing),
         TEST(a_key_may_appear_once),
         TEST(limits_are_exact),

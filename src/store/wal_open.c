@@ -159,6 +159,20 @@ static int check_chain(struct wal *w, const struct wal_replay *replay, struct er
     return 0;
 }
 
+/* Whether the record at `off` has that revision: the other part of a transaction. 1, 0 or an error.
+ */
+static int is_whole(const struct wal_segment *seg, uint64_t off, uint64_t rev, struct err *err)
+{
+    enum { PIECE = 16 << 10 };
+    struct scan scan;
+    struct record rec;
+    scan_init(&scan, seg->fd, seg->head.seed, off, seg->bytes, PIECE);
+    int r = scan_next(&scan, &rec, err);
+    bool is_it = r > 0 && rec.rev == rev;
+    scan_done(&scan);
+    return r < 0 ? r : is_it;
+}
+
 /* Reads one segment up to `end_rev` (not included) or to the first record that is not good. */
 static int replay_segment(struct wal *w, struct wal_segment *seg, uint64_t end_rev,
                           struct wal_replay *replay, uint64_t *ret_off, struct err *err)
@@ -170,6 +184,9 @@ static int replay_segment(struct wal *w, struct wal_segment *seg, uint64_t end_r
     uint64_t next_rev = seg->head.first_rev, off = scan.off;
     int r = 0;
     while (next_rev < end_rev && (r = scan_next(&scan, &rec, err)) > 0 && rec.rev == next_rev) {
+        r = rec.goes_on ? is_whole(seg, scan.off, next_rev + 1, err) : 1;
+        if (r <= 0)
+            break;
         wal__add_mark(seg, rec.rev, off);
         if (rec.rev > replay->applied_rev)
             replay->on_record(&rec, replay->arg);

@@ -447,6 +447,12 @@ static void run_live(struct poll *p)
 
 /* ---- Watches that are behind ---- */
 
+static void end_unreadable(struct store_watch *w, const struct delivery *d, const struct err *why)
+{
+    store_watch_stop(w);
+    w->on_unreadable(w, &d->event, why);
+}
+
 /* One event for a watch that reads by itself; false if it is gone or full. */
 static int catch_up_event(struct poll *p, struct store_watch *w, const struct history_event *e,
                           uint32_t *n_matched, struct err *err)
@@ -456,6 +462,10 @@ static int catch_up_event(struct poll *p, struct store_watch *w, const struct hi
     struct delivery d;
     delivery_init(&d, e);
     int r = complete(p, &d, err);
+    if (r == -ERR_DAMAGED && w->on_unreadable) {
+        end_unreadable(w, &d, err);
+        return 0;
+    }
     if (r < 0)
         return r;
     return deliver(p, w, &d);

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "wire.h"
 
 struct attack_run {

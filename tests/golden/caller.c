@@ -6,10 +6,11 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "net/signature.h"
+#include "net/crypto/signature.h"
 
 struct callers {
     struct callers_options opt;
@@ -38,7 +39,7 @@ static int issue(struct callers *c, const struct value *wanted, struct pki_pair 
     if (!ca->key_pem.n)
         return err_set(err, ERR_NOT_FOUND, "no authority signs for " STR_FMT, STR_ARG(ca_name));
     value_each_item (it, value_get(wanted, STR("o")))
-        if (n < sizeof(groups) / sizeof(*groups))
+        if (n < ARRAY_LEN(groups))
             groups[n++] = value_str(it);
     bool expired = value_is_true(value_get(wanted, STR("expired")));
     bool server = str_eq(field_text(wanted, "usage"), STR("server"));

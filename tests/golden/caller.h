@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/value.h"
-#include "net/fetch.h"
-#include "net/pki.h"
+#include "net/outgoing/fetch.h"
+#include "net/crypto/pki.h"
 
 struct callers;
 

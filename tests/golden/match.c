@@ -107,9 +107,25 @@ static bool is_mark(struct str s)
     return false;
 }
 
+const struct match_name *match_name_at(const struct match *m, struct str text)
+{
+    for (size_t i = 0; text.n && text.p[0] == '{' && i < m->n_names; i++)
+        if (str_starts(text, m->names[i].name))
+            return &m->names[i];
+    return NULL;
+}
+
 bool match_text(struct match *m, struct str want, struct str got)
 {
     while (want.n) {
+        const struct match_name *name = match_name_at(m, want);
+        if (name) {
+            if (!str_starts(got, name->text))
+                return false;
+            want = str_skip(want, name->name.n);
+            got = str_skip(got, name->text.n);
+            continue;
+        }
         if (is_mark(want)) {
             if (!match_mark(m, &want, &got))
                 return false;
@@ -330,6 +346,9 @@ bool match_value(struct match *m, const struct value *want, const struct value *
     if (value_is(want, VALUE_STRING) && str_eq(value_str(want), STR("<any>")))
         return true;
     if (value_is(want, VALUE_STRING) && value_is(got, VALUE_INT) && is_mark(value_str(want)))
+        return match_text(m, value_str(want), arena_printf(m->arena, "%lld", (long long)got->i)) ||
+               differ(m, at, want, got);
+    if (value_is(got, VALUE_INT) && match_name_at(m, value_str(want)))
         return match_text(m, value_str(want), arena_printf(m->arena, "%lld", (long long)got->i)) ||
                differ(m, at, want, got);
     if (value_is(got, VALUE_INT) && str_eq(value_str(want), STR("{serverPort}")))

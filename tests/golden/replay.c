@@ -1,6 +1,6 @@
 /* replay --server URL --ca FILE (--cert FILE --key FILE | --callers) [--only FILE] [--allow FILE]
  * [--words FILE] [--client-ca CERT,KEY] [--proxy-ca CERT,KEY] [--account-key FILE]
- * [--other-key FILE] [--audit-log FILE] [--diff] TRACE...
+ * [--other-key FILE] [--audit-log FILE] [--webhooks FOLDER | --extension FOLDER] [--diff] TRACE...
  *
  * Sends what was once sent to a real kube-apiserver and holds the answers against what it said. A
  * trace is one case per line; a case has steps; each step has a request and what is expected.
@@ -9,27 +9,41 @@
  * each with its reason behind it; one of those that passes is reported, so that the file stays
  * true. --words names a file of descriptions of columns in our own words. Prints passed/total per
  * trace; with --diff, what differs. With --callers each step is sent as whom it names (caller.h).
- * --audit-log is where the server writes its audit events: without it they are not compared. */
+ * --audit-log is where the server writes its audit events: without it they are not compared.
+ * --webhooks is the folder of the webhook server (webhooks.py), which is an extension server with
+ * --extension. */
+#include <arpa/inet.h>
 #include <getopt.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "caller.h"
 #include "events.h"
+#include "extension.h"
+#include "hooks.h"
 #include "match.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
-enum { TRACE_MAX = 64 << 20, STEP_TIMEOUT_MS = 60000, REPLY_MAX = 64 << 20, AT_ONCE = 8 };
+enum {
+    TRACE_MAX = 64 << 20,
+    STEP_TIMEOUT_MS = 60000,
+    REPLY_MAX = 64 << 20,
+    AT_ONCE = 8,
+    NAMES_MAX = 16
+};
 
 struct replay {
     struct fetcher *fetcher; /* the admin's */
@@ -39,6 +53,10 @@ struct replay {
     struct str allow;      /* lines of ids and reasons */
     struct str words;      /* lines of descriptions */
     const char *audit_log; /* NULL: events are not looked at */
+    struct hooks hooks;    /* the webhook server */
+    bool is_extension;     /* that is an extension server here */
+    struct match_name names[NAMES_MAX];
+    size_t n_names;
     bool diff;
     struct arena arena; /* of the program */
     atomic_uint n_namespaces, n_audited;
@@ -71,12 +89,23 @@ static struct str fill_in(struct run *run, struct str text)
     autobuf out = { 0 };
     while (text.n) {
         ptrdiff_t end = str_find(text, '}');
-        if (run->match.ns.n && str_starts(text, STR("{ns}"))) {
+        const struct match_name *name = match_name_at(&run->match, text);
+        const struct match_name *number =
+            text.p[0] == '"' ? match_name_at(&run->match, str_skip(text, 1)) : NULL;
+        if (number && str_ends(number->name, STR("Port}")) &&
+            str_starts(str_skip(text, 1 + number->name.n), STR("\""))) {
+            buf_str_add(&out, number->text);
+            text = str_skip(text, number->name.n + 2);
+        } else if (name) {
+            buf_str_add(&out, name->text);
+            text = str_skip(text, name->name.n);
+        } else if (run->match.ns.n && str_starts(text, STR("{ns}"))) {
             buf_str_add(&out, run->match.ns);
             text = str_skip(text, 4);
         } else if (str_starts(text, STR("${")) && end > 0) {
-            struct str name = { text.p + 2, (size_t)end - 2 };
-            buf_str_add(&out, value_str(value_get(&run->saved, name)));
+            struct str saved = { text.p + 2, (size_t)end - 2 };
+            const struct value *v = value_get(&run->saved, saved); /* else it is for a webhook */
+            buf_str_add(&out, v ? value_str(v) : str_take(text, (size_t)end + 1));
             text = str_skip(text, (size_t)end + 1);
         } else {
             buf_byte(&out, text.p[0]);
@@ -224,6 +253,19 @@ static int by_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
+/* The recorder read headers as Latin-1. */
+static struct str from_latin1(struct run *run, struct str text)
+{
+    autobuf out = { 0 };
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c >= 0x80)
+            buf_byte(&out, (char)(0xc0 | c >> 6));
+        buf_byte(&out, (char)(c < 0x80 ? c : 0x80 | (c & 0x3f)));
+    }
+    return arena_str(&run->arena, buf_str(&out));
+}
+
 static bool check_warnings(struct run *run, const struct value *expect,
                            const struct fetch_reply *reply)
 {
@@ -236,7 +278,7 @@ static bool check_warnings(struct run *run, const struct value *expect,
     qsort(got, n, sizeof(got[0]), by_text);
     bool same = n == n_want;
     for (size_t i = 0; same && i < n; i++)
-        same = match_text(&run->match, value_str(&want->items[i]), got[i]);
+        same = match_text(&run->match, value_str(&want->items[i]), from_latin1(run, got[i]));
     return same || say(run, "warnings",
                        arena_printf(&run->arena, "%zu of them, first: " STR_FMT, n_want,
                                     STR_ARG(value_str(value_at(want, 0)))),
@@ -361,6 +403,54 @@ static bool check_audit(struct run *run, const struct value *expect)
     return match_value(&run->match, want, &got, STR("audit"));
 }
 
+/* ---- Webhooks ---- */
+
+static int write_script(struct run *run, const struct value *step, struct err *err)
+{
+    const bool is_extension = run->r->is_extension;
+    const struct value *script = value_get(step, is_extension ? STR("ext") : STR("webhook"));
+    struct value filled;
+    autobuf text = { 0 };
+    if (!script || !run->r->hooks.url.n)
+        return 0;
+    json_write(&text, script);
+    int r = json_read(&run->arena, fill_in(run, buf_str(&text)), NULL, &filled, err);
+    if (r < 0)
+        return r;
+    return is_extension ? extension_script(&run->r->hooks, &run->arena, &filled, err)
+                        : hooks_script(&run->r->hooks, &run->arena, run->match.ns, &filled, err);
+}
+
+/* What was asked since somebody last looked: a step that says nothing of it does not look. */
+static bool check_extension(struct run *run, const struct value *step)
+{
+    struct err err = ERR_INIT(&run->arena);
+    const struct value *want = value_dig(step, "expect", "extCalls");
+    struct value got;
+    if (!want)
+        return true;
+    bool of_server = str_eq(value_text(step, "extCalls"), STR("system"));
+    if (extension_take(&run->r->hooks, &run->arena, of_server, &got, &err) < 0)
+        return say(run, "calls", STR("an answer of the extension server"), err.msg);
+    return match_value(&run->match, want, &got, STR("extCalls"));
+}
+
+static bool check_calls(struct run *run, const struct value *step)
+{
+    struct err err = ERR_INIT(&run->arena);
+    const struct value none = value_array(), *expect = value_get(step, STR("expect")),
+                       *want = value_get(expect, STR("calls"));
+    struct value got;
+    if (!run->r->hooks.url.n)
+        return true;
+    if (run->r->is_extension)
+        return check_extension(run, step);
+    if (hooks_take(&run->r->hooks, &run->arena, run->match.ns, value_get(step, STR("callHeaders")),
+                   &got, &err) < 0)
+        return say(run, "calls", STR("an answer of the webhook server"), err.msg);
+    return match_value(&run->match, want ? want : &none, &got, STR("calls"));
+}
+
 /* ---- Flows ---- */
 
 /* The name of the object with that uid, asked of the server; `<none>` without one. */
@@ -426,6 +516,7 @@ static bool check_step(struct run *run, const struct value *step, const struct f
         same = say(run, "text", value_str(text), shown);
     if (run->audit_id.n && !str_eq(header_of(reply, STR("audit-id")), run->audit_id))
         same = say(run, "Audit-Id", run->audit_id, header_of(reply, STR("audit-id")));
+    same &= check_calls(run, step);
     return check_audit(run, expect) && same;
 }
 
@@ -451,6 +542,18 @@ static void mint(struct run *run, const struct value *step)
     }
 }
 
+/* "status.conditions.0.status" */
+static const struct value *at_path(const struct value *v, struct str path)
+{
+    while (path.n && v) {
+        struct str part = str_cut(&path, '.');
+        uint64_t i;
+        v = value_is(v, VALUE_ARRAY) && str_to_u64(part, &i) ? value_at(v, (size_t)i)
+                                                             : value_get(v, part);
+    }
+    return v;
+}
+
 /* Keeps what later steps refer to: name → dotted path in the answer. */
 static void save(struct run *run, const struct value *step, const struct fetch_reply *reply)
 {
@@ -460,16 +563,39 @@ static void save(struct run *run, const struct value *step, const struct fetch_r
     if (!wanted || json_read(&run->arena, reply->body, NULL, &tree, &err) < 0)
         return;
     value_each_field (f, wanted) {
-        const struct value *v = &tree;
-        struct str path = value_str(&f->val);
-        while (path.n && v) {
-            struct str part = str_cut(&path, '.');
-            uint64_t i;
-            v = value_is(v, VALUE_ARRAY) && str_to_u64(part, &i) ? value_at(v, (size_t)i)
-                                                                 : value_get(v, part);
-        }
+        const struct value *v = at_path(&tree, value_str(&f->val));
         if (value_is(v, VALUE_STRING))
             value_put(&run->arena, &run->saved, f->key, *v);
+    }
+}
+
+/* Whether the answer is what the step waits for: a code, or a value. */
+static bool is_awaited(struct run *run, const struct value *until, const struct fetch_reply *reply)
+{
+    const struct value *code = value_get(until, STR("code"));
+    int64_t wanted;
+    struct value tree;
+    if (value_to_int(code, &wanted))
+        return reply->status == (int)wanted;
+    if (json_read(&run->arena, reply->body, NULL, &tree, NULL) < 0)
+        return false;
+    const struct value *v = at_path(&tree, value_text(until, "path"));
+    return v && value_eq(v, value_get(until, STR("value")));
+}
+
+/* Asks again, as often as the step allows; what comes last counts. */
+static int send_until(struct run *run, const struct value *step, struct fetch_reply *reply,
+                      struct err *err)
+{
+    enum { PAUSE_MS = 50, PER_SECOND = 1000 / PAUSE_MS, WITHIN_DEFAULT = 30 };
+    const struct value *until = value_get(step, STR("until"));
+    int64_t within = WITHIN_DEFAULT;
+    (void)value_to_int(value_get(step, STR("within")), &within);
+    for (int64_t tries = within * PER_SECOND;; tries--) {
+        int r = send_step(run, step, reply, err);
+        if (r < 0 || !until || tries == 0 || is_awaited(run, until, reply))
+            return r;
+        (void)usleep(PAUSE_MS * 1000);
     }
 }
 
@@ -483,7 +609,7 @@ static bool run_steps(struct run *run, const struct value *steps)
         size_t before = run->diff.n;
         mint(run, step);
         choose_audit_id(run, step);
-        bool good = send_step(run, step, &reply, &err) == 0
+        bool good = write_script(run, step, &err) == 0 && send_until(run, step, &reply, &err) == 0
                         ? check_step(run, step, &reply)
                         : say(run, "request", STR("an answer"), err.msg);
         if (!good && run->r->diff) {
@@ -522,6 +648,15 @@ static bool make_namespace(struct run *run)
     return say(run, "namespace", STR("201"), err.code ? err.msg : reply.body);
 }
 
+/* What an extension server was asked before belongs to another case: these come one by one. */
+static void forget_calls(struct run *run)
+{
+    struct err err = ERR_INIT(&run->arena);
+    struct value ignored;
+    if (run->r->is_extension)
+        (void)extension_take(&run->r->hooks, &run->arena, false, &ignored, &err);
+}
+
 /* The differences are added to `diff`. */
 static bool run_case(struct replay *r, const struct value *c, struct buf *diff)
 {
@@ -531,12 +666,15 @@ static bool run_case(struct replay *r, const struct value *c, struct buf *diff)
         .arena = &run.arena,
         .advertised = str_skip(r->server, strlen("https://")),
         .now_sec = time(NULL),
+        .names = r->names,
+        .n_names = r->n_names,
         .words = r->words,
         .diff = &run.diff,
     };
     const struct value *ns = value_get(c, STR("namespace"));
     bool wants_ns = !value_is(ns, VALUE_BOOL) || ns->b;
     run.match.ns = arena_printf(&run.arena, "golden-%u", atomic_fetch_add(&r->n_namespaces, 1));
+    forget_calls(&run);
     bool same = (!wants_ns || make_namespace(&run)) && run_steps(&run, value_get(c, STR("steps")));
     buf_str_add(diff, buf_str(&run.diff));
     match_done(&run.match);
@@ -664,7 +802,7 @@ static int replay_trace(struct replay *r, const char *path)
     }
     struct trace t = { .r = r };
     pthread_mutex_init(&t.lock, NULL);
-    for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++)
+    for (size_t i = 0; i < ARRAY_LEN(rounds); i++)
         replay_round(&t, buf_str(&text), rounds[i]);
     pthread_mutex_destroy(&t.lock);
     const char *name = strrchr(path, '/');
@@ -694,6 +832,60 @@ static struct pki_pair read_pair(struct replay *r, const char *paths)
                               read_text(r, str_cstr(&r->arena, key)) };
 }
 
+static void add_name(struct replay *r, const char *name, struct str text)
+{
+    r->names[r->n_names++] = (struct match_name){ str_of(name), text };
+}
+
+static struct str bundle(struct replay *r, struct str pem)
+{
+    autobuf text = { 0 };
+    base64_encode(&text, pem);
+    return arena_str(&r->arena, buf_str(&text));
+}
+
+/* A port that nobody listens on: it is ours, and stays so. */
+static struct str dead_port(struct replay *r)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, n) < 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &n) < 0)
+        exit(2);
+    return arena_printf(&r->arena, "%u", ntohs(at.sin_port));
+}
+
+/* {NAME}, {NAMEAddr}, {NAMELocal} and {NAMEPort} of somebody on loopback. */
+static void add_place(struct replay *r, const char *name, struct str port)
+{
+    struct arena *a = &r->arena;
+    const struct {
+        const char *suffix, *before;
+    } forms[] = { { "", "https://127.0.0.1:" },
+                  { "Addr", "127.0.0.1:" },
+                  { "Local", "localhost:" },
+                  { "Port", "" } };
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+        add_name(r, str_cstr(a, arena_printf(a, "{%s%s}", name, forms[i].suffix)),
+                 arena_printf(a, "%s" STR_FMT, forms[i].before, STR_ARG(port)));
+}
+
+/* What webhooks.py has left in its folder. */
+static void use_webhooks(struct replay *r, const char *folder)
+{
+    struct arena *a = &r->arena;
+    struct str port = read_text(r, str_cstr(a, arena_printf(a, "%s/port", folder))),
+               ca = read_text(r, str_cstr(a, arena_printf(a, "%s/ca.crt", folder))),
+               other = read_text(r, str_cstr(a, arena_printf(a, "%s/other.crt", folder)));
+    r->hooks.url = arena_printf(a, "https://127.0.0.1:" STR_FMT, STR_ARG(port));
+    r->hooks.fetcher = fetcher_new(&(struct fetcher_options){ .ca_pem = ca });
+    add_place(r, r->is_extension ? "ext" : "webhook", port);
+    add_place(r, "dead", dead_port(r));
+    add_name(r, "{caBundle}", bundle(r, ca));
+    add_name(r, "{otherCaBundle}", bundle(r, other));
+}
+
 int main(int argc, char **argv)
 {
     static const struct option flags[] = {
@@ -710,6 +902,8 @@ int main(int argc, char **argv)
         { "account-key", required_argument, NULL, 'K' },
         { "other-key", required_argument, NULL, 'O' },
         { "audit-log", required_argument, NULL, 'A' },
+        { "webhooks", required_argument, NULL, 'H' },
+        { "extension", required_argument, NULL, 'E' },
         { "diff", no_argument, NULL, 'd' },
         { 0 },
     };
@@ -746,7 +940,12 @@ int main(int argc, char **argv)
             callers.other_key = read_text(&r, optarg);
         else if (c == 'A')
             r.audit_log = optarg;
-        else if (c == 'd')
+        else if (c == 'H')
+            use_webhooks(&r, optarg);
+        else if (c == 'E') {
+            r.is_extension = true;
+            use_webhooks(&r, optarg);
+        } else if (c == 'd')
             r.diff = true;
         else
             return 2;
@@ -761,6 +960,7 @@ int main(int argc, char **argv)
     if (r.callers)
         callers_free(r.callers);
     fetcher_free(r.fetcher);
+    fetcher_free(r.hooks.fetcher);
     arena_done(&r.arena);
     return wrong ? 1 : 0;
 }

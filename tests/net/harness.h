@@ -14,9 +14,9 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "net/loop.h"
-#include "net/pki.h"
+#include "net/crypto/pki.h"
 #include "net/workers.h"
 
 enum { HARNESS_LOOPS = 2, HANG_SECONDS = 20, HARNESS_STUBBORN = 256 };

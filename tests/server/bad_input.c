@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/json.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
 enum { REPLY_MAX = 64 << 20 };
 

@@ -1,5 +1,5 @@
-/* Paths that lead to a node or a container. No node is connected: what is asked for is checked, and
- * the answer is that nobody is there. */
+/* Paths that lead to a node or a container: what is asked for is checked before anybody is dialled.
+ * How it is passed on is in kubelet_test.sh. */
 #include "script.h"
 
 static struct script script;
@@ -24,6 +24,7 @@ static void logs(void **state)
                    "sinceSeconds: Invalid value: 0: must be greater than 0"),
         SCRIPT_GET(PODS "/one/log?sinceSeconds=5&sinceTime=2020-01-02T03:04:05Z", 422,
                    "at most one of `sinceTime` or `sinceSeconds` may be specified"),
+        SCRIPT_GET(PODS "/one/log?stream=Stdout", 422, "stream: Forbidden: may not be specified"),
         SCRIPT_GET(PODS "/one/log?tailLines=many", 400,
                    "strconv.ParseInt: parsing \\\"many\\\": invalid syntax"),
         SCRIPT_POST(
@@ -34,10 +35,8 @@ static void logs(void **state)
         SCRIPT_GET(PODS "/two/log", 400,
                    "a container name must be specified for pod two, choose one of: [c d] or one of "
                    "the init containers: [i]"),
-        SCRIPT_GET(PODS "/two/log?container=i", 501,
-                   "pods/log needs a node, and this control plane has none"),
-        SCRIPT_GET(PODS "/two/log?container=d", 501,
-                   "pods/log needs a node, and this control plane has none"),
+        SCRIPT_GET(PODS "/two/log?container=i", 404, "pods \\\"n1\\\" not found"),
+        SCRIPT_GET(PODS "/two/log?container=d", 404, "pods \\\"n1\\\" not found"),
     };
     SCRIPT_PLAY(&script, steps);
 }
@@ -52,19 +51,18 @@ static void streams_and_proxies(void **state)
                     "a container name must be specified for pod two, choose one of: [c d]"),
         SCRIPT_POST(PODS "/two/exec?command=ls&container=x", NULL, 400,
                     "container x is not valid for pod two"),
-        SCRIPT_POST(PODS "/two/exec?command=ls&container=c", NULL, 501,
-                    "pods/exec needs a node, and this control plane has none"),
-        SCRIPT_POST(PODS "/two/attach?container=d", NULL, 501,
-                    "pods/attach needs a node, and this control plane has none"),
-        SCRIPT_POST(PODS "/two/portforward", NULL, 501,
-                    "pods/portforward needs a node, and this control plane has none"),
-        SCRIPT_GET(PODS "/two/proxy", 501,
-                   "pods/proxy needs a node, and this control plane has none"),
+        SCRIPT_POST(PODS "/two/exec?command=ls&container=c", NULL, 404,
+                    "pods \\\"n1\\\" not found"),
+        SCRIPT_POST(PODS "/two/attach?container=d", NULL, 404, "pods \\\"n1\\\" not found"),
+        SCRIPT_POST(PODS "/two/portforward", NULL, 404, "pods \\\"n1\\\" not found"),
+        SCRIPT_GET(PODS "/two/proxy", 400, "address not allowed"),
+        { "PATCH", PODS "/two/status", "application/merge-patch+json", NULL,
+          "{\"status\":{\"podIP\":\"198.19.2.3\",\"podIPs\":[{\"ip\":\"198.19.2.3\"}]}}", 200,
+          "198.19.2.3", NULL },
+        SCRIPT_GET(PODS "/two/proxy", 301, NULL),
         /* A name may have a scheme before it and a port behind it. */
-        SCRIPT_GET(PODS "/https:two:8443/proxy/path", 501,
-                   "pods/proxy needs a node, and this control plane has none"),
-        SCRIPT_GET(PODS "/two:8080/proxy", 501,
-                   "pods/proxy needs a node, and this control plane has none"),
+        SCRIPT_GET(PODS "/https:two:8443/proxy/path", 503, "connect: no route to host"),
+        SCRIPT_GET(PODS "/two:8080/proxy/", 503, "connect: no route to host"),
         SCRIPT_GET(PODS "/https:none:8443/proxy", 404, "pods \\\"none\\\" not found"),
         SCRIPT_POST(PODS "/none/exec?command=ls", NULL, 404, "pods \\\"none\\\" not found"),
     };

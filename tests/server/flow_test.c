@@ -29,7 +29,7 @@ static void start(struct flow_options flow)
         .store = { .engine = STORE_MEMORY },
         .listen = STR("127.0.0.1:0"),
         .n_loops = 2,
-        .authorization = { { GUARD_ALWAYS_ALLOW }, 1 },
+        .authorization = { .modes = { { GUARD_ALWAYS_ALLOW }, 1 } },
         .identity = { .token_file = token_file },
         .flow = flow,
     };
@@ -157,7 +157,8 @@ static void make_level(const char *response)
     "{\"type\":\"Queue\",\"queuing\":{\"queues\":" #n ",\"handSize\":" #hand \
     ",\"queueLengthLimit\":" #length "}}"
 
-/* A column of the level's row in dump_priority_levels: 4 waiting, 5 executing. */
+/* A column of the level's row in dump_priority_levels: 4 waiting, 5 executing. A level that was
+ * deleted is gone with its last request: then there is nobody in it. */
 static size_t level_number(size_t column)
 {
     struct str page =
@@ -172,7 +173,6 @@ static size_t level_number(size_t column)
         assert_true(str_to_u64(str_trim(str_cut(&line, ',')), &n));
         return n;
     }
-    fail_msg("there is no such level");
     return 0;
 }
 
@@ -397,6 +397,54 @@ static void a_change_counts_at_once(void **state)
     stop();
 }
 
+/* ---- What is kept in order ---- */
+
+#define FLOWS "/apis/flowcontrol.apiserver.k8s.io/v1/"
+
+/* Until the object has that in it; the time only guards against hanging. */
+static void wait_for(const char *path, const char *part)
+{
+    struct str got = STR("");
+    for (int i = 0; i < 2000 && !has(got, part); i++) {
+        (void)poll(NULL, 0, i ? 5 : 0);
+        got = ask("admin", "GET", path, "");
+    }
+    if (!has(got, part))
+        fail_msg("no %s in " STR_FMT, part, STR_ARG(got));
+}
+
+static void mandatory_objects_come_back(void **state)
+{
+    (void)state;
+    start((struct flow_options){ 0 });
+    expect_status(ask("admin", "DELETE", FLOWS "flowschemas/catch-all", ""), 200);
+    wait_for(FLOWS "flowschemas/catch-all", "\"matchingPrecedence\":10000");
+    expect_status(ask("admin", "DELETE", FLOWS "prioritylevelconfigurations/exempt", ""), 200);
+    wait_for(FLOWS "prioritylevelconfigurations/exempt", "\"type\":\"Exempt\"");
+    wait_for(FLOWS "flowschemas/exempt", "\"reason\":\"Found\"");
+    stop();
+}
+
+static void a_schema_says_whether_its_level_is_there(void **state)
+{
+    static const char path[] = FLOWS "flowschemas/lonely";
+    (void)state;
+    start((struct flow_options){ 0 });
+    make("flowschemas",
+         "{\"metadata\":{\"name\":\"lonely\"},\"spec\":{\"priorityLevelConfiguration\":"
+         "{\"name\":\"later\"},\"matchingPrecedence\":900}}");
+    wait_for(path, "\"type\":\"Dangling\",\"status\":\"True\"");
+    wait_for(path, "object named \\\"later\\\" but there is no such object");
+    make("prioritylevelconfigurations",
+         "{\"metadata\":{\"name\":\"later\"},\"spec\":{\"type\":\"Limited\",\"limited\":"
+         "{\"limitResponse\":{\"type\":\"Reject\"}}}}");
+    wait_for(path, "\"type\":\"Dangling\",\"status\":\"False\"");
+    wait_for(path, "\"reason\":\"Found\"");
+    expect_status(ask("admin", "DELETE", FLOWS "prioritylevelconfigurations/later", ""), 200);
+    wait_for(path, "\"reason\":\"NotFound\"");
+    stop();
+}
+
 static void without_fairness_there_are_two_limits(void **state)
 {
     (void)state;
@@ -488,6 +536,8 @@ int main(void)
         cmocka_unit_test(a_watch_takes_a_seat_only_to_begin),
         cmocka_unit_test(a_write_that_many_watch_keeps_its_seats_for_a_while),
         cmocka_unit_test(a_change_counts_at_once),
+        cmocka_unit_test(mandatory_objects_come_back),
+        cmocka_unit_test(a_schema_says_whether_its_level_is_there),
         cmocka_unit_test(without_fairness_there_are_two_limits),
         cmocka_unit_test(a_thousand_clients_of_one_tenant_do_not_delay_another),
         cmocka_unit_test(times_under_noise),

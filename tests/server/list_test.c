@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/yaml.h"
-#include "net/gzip.h"
+#include "net/http/gzip.h"
 #include "server/object/encode.h"
 #include "server/object/token.h"
 

@@ -28,8 +28,8 @@ static void on_request(void *arg, struct http_exchange *x)
     struct filter_request r = { .api = &l->api, .x = x, .http = http_request_of(x) };
     filter_request_info(&r);
     filter_count(&r);
-    if (!discovery_serve(x, KIND_ALL_VERSIONS, l->api.custom, l->address) &&
-        !openapi_serve(x, &l->api) && !dispatch_serve(&l->api, x, r.place, &r.req, NULL, NULL))
+    if (!discovery_serve(x, &l->api, l->address) && !openapi_serve(x, &l->api) &&
+        !dispatch_serve(&l->api, x, r.place, &r.req, NULL, NULL))
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("")));
 }
 
@@ -52,6 +52,7 @@ void live_start(struct live *l)
                                   &l->api.identity, &err),
                      0);
     l->api.workers = workers_new(64, 100);
+    l->api.hook_workers = workers_new(8, 100);
     l->api.read_workers = workers_new(8, 100);
     l->api.list_counts = list_counts_new();
     l->api.list_sizes = list_sizes_new();
@@ -125,6 +126,7 @@ void live_stop(struct live *l)
         pthread_join(l->threads[i], NULL);
     http_server_free(l->http);
     workers_free(l->api.workers);
+    workers_free(l->api.hook_workers);
     workers_free(l->api.read_workers);
     for (size_t i = 0; i < l->api.n_loops; i++) {
         assert_int_equal(watch_hub_count(l->api.hubs[i]), 0);

@@ -19,7 +19,7 @@
 #include "base/yaml.h"
 #include "live.h"
 #include "manifests_refused.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
 static struct fetcher *fetcher;
 static struct map namespaces; /* that have been made */

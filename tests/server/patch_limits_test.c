@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "live.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
 enum { ANSWER_MS = 60000, MEMORY_MIB = 700 };
 

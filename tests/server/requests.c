@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/yaml.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
 enum { REPLY_MAX = 256 << 20, PATIENCE_MS = 120000 };
 

@@ -16,7 +16,7 @@
 #include "api/codec/round_trip_test.h"
 #include "live.h"
 #include "base/idiom.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "server/object/stored.h"
 
 static struct fetcher *fetcher;

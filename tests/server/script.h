@@ -3,6 +3,7 @@
  * For rules that show in what a server says: a table of steps reads better than a function each. */
 #pragma once
 
+#include "base/idiom.h"
 #include "requests.h"
 
 struct script_step {
@@ -38,4 +39,4 @@ void script_stop(struct script *s);
 
 /* Fails the test at the first step that is answered otherwise, and shows the answer. */
 void script_play(struct script *s, const struct script_step *steps, size_t n);
-#define SCRIPT_PLAY(s, steps) script_play(s, steps, sizeof(steps) / sizeof((steps)[0]))
+#define SCRIPT_PLAY(s, steps) script_play(s, steps, ARRAY_LEN(steps))

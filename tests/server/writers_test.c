@@ -16,7 +16,7 @@
 
 #include "base/json.h"
 #include "live.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 
 enum { TRIES_MAX = 100000 };
 

@@ -1,8 +1,8 @@
 /* columns_extension.c - what extends or steers the API server: definitions, registered servers,
  * webhooks, admission policies, flow control and storage migration. */
-#include <stdlib.h>
 
 #include "api/columns/columns_internal.h"
+#include "api/selector_dump.h"
 #include "api/words.h"
 #include "base/buf.h"
 #include "base/banned.h"
@@ -97,54 +97,6 @@ static void print_mutating_policy(struct row *row)
     add_policy(row, "mutations");
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-    const struct value_field *const *x = a, *const *y = b;
-    return str_cmp((*x)->key, (*y)->key);
-}
-
-/* "map[string]string{a: 1,}" */
-static void write_label_map(struct arena *a, struct buf *out, const struct value *labels)
-{
-    const struct value_field **sorted =
-        arena_array(a, const struct value_field *, columns_count(labels));
-    size_t n = 0;
-    value_each_field (label, labels)
-        sorted[n++] = label;
-    if (n)
-        qsort(sorted, n, sizeof(*sorted), compare_labels);
-    buf_str_add(out, STR("map[string]string{"));
-    for (size_t i = 0; i < n; i++) {
-        buf_str_add(out, sorted[i]->key);
-        buf_str_add(out, STR(": "));
-        buf_str_add(out, value_str(&sorted[i]->val));
-        buf_byte(out, ',');
-    }
-    buf_byte(out, '}');
-}
-
-/* A selector as Go prints the struct; here upstream does not write it as a selector. */
-static struct str selector_struct(struct arena *a, const struct value *selector)
-{
-    autobuf out = { 0 };
-    buf_str_add(&out, STR("&LabelSelector{MatchLabels:"));
-    write_label_map(a, &out, value_get(selector, STR("matchLabels")));
-    buf_str_add(&out, STR(",MatchExpressions:[]LabelSelectorRequirement{"));
-    value_each_item (e, value_get(selector, STR("matchExpressions"))) {
-        struct texts values = { a };
-        columns_texts_add_all(&values, value_get(e, STR("values")));
-        buf_str_add(&out, STR("LabelSelectorRequirement{Key:"));
-        buf_str_add(&out, value_text(e, "key"));
-        buf_str_add(&out, STR(",Operator:"));
-        buf_str_add(&out, value_text(e, "operator"));
-        buf_str_add(&out, STR(",Values:["));
-        buf_str_add(&out, columns_texts_join(&values, STR(" ")));
-        buf_str_add(&out, STR("],},"));
-    }
-    buf_str_add(&out, STR("},}"));
-    return arena_str(a, buf_str(&out));
-}
-
 /* Whether the parameters are in a namespace cannot be told from here: without one it is "*". */
 static struct str parameters(struct row *row)
 {
@@ -154,7 +106,7 @@ static struct str parameters(struct row *row)
     struct str namespace = value_text(ref, "namespace");
     if (name.n)
         return columns_cat(row->arena, columns_or(namespace, STR("*")), STR("/"), name);
-    return columns_is_set(selector) ? selector_struct(row->arena, selector) : STR("<unset>");
+    return columns_is_set(selector) ? selector_dump(row->arena, selector) : STR("<unset>");
 }
 
 static void print_policy_binding(struct row *row)

@@ -44,5 +44,11 @@ int convert_object(struct arena *a, const struct kind_type *from, const struct k
 int convert_keep(struct arena *a, const struct kind_type *old, const struct value *live,
                  struct value *obj, struct err *err);
 
+/* An object of `sent`, as somebody outside has made it, as one of the hub: convert_object(), with
+ * what `sent` has no place for taken from `live`, the hub's object that it is to replace (NULL:
+ * none), and, if `sent` is of an old version, with the defaults of the hub. */
+int convert_take(struct arena *a, const struct kind_type *sent, const struct kind_type *hub,
+                 struct value *obj, const struct value *live, struct value *ret, struct err *err);
+
 /* "apps/v1", or "v1" for the core group. In the arena. */
 struct str convert_api_version(struct arena *a, const struct kind_type *t);

@@ -345,3 +345,21 @@ int convert_keep(struct arena *a, const struct kind_type *old, const struct valu
     value_put(a, &kept, STR("apiVersion"), value_string(convert_api_version(a, hub)));
     return typed_read(a, hub, &kept, NULL, obj, err);
 }
+
+int convert_take(struct arena *a, const struct kind_type *sent, const struct kind_type *hub,
+                 struct value *obj, const struct value *live, struct value *ret, struct err *err)
+{
+    int r = convert_object(a, sent, hub, obj, ret, err);
+    if (r < 0 || sent == hub)
+        return r;
+    if (live)
+        r = convert_keep(a, sent, live, ret, err);
+    if (r < 0)
+        return r;
+    /* Today's rules ask for what today's defaults fill in. Of a version that is still served
+     * upstream, the rules are made for what it can say. */
+    const struct kind_version *v = kind_version_find(sent->group, sent->version);
+    if (v && v->is_old)
+        defaults_apply(a, hub, ret);
+    return 0;
+}

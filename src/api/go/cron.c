@@ -184,6 +184,7 @@ static int parse_descriptor(struct str text, struct cron *ret, struct err *err)
         }
     if (!str_starts(text, STR("@every ")))
         return err_set(err, ERR_BAD_REQUEST, "unrecognized descriptor: " STR_FMT, STR_ARG(text));
+    ret->is_every = true;
     int r = goduration_parse(str_skip(text, 7), &ret->every_nanos, err);
     return r < 0 ? err_wrap(err, "failed to parse duration " STR_FMT, STR_ARG(text)) : 0;
 }

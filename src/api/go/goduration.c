@@ -124,3 +124,39 @@ int goduration_parse(struct str text, int64_t *ret_nanos, struct err *err)
     *ret_nanos = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return 0;
 }
+
+/* Less than a second has the unit that makes it at least 1. */
+static void write_seconds(struct buf *out, uint64_t nanos, bool has_minutes)
+{
+    static const struct {
+        const char *name;
+        uint64_t nanos;
+        int digits;
+    } small[] = {
+        { "s", 1000000000, 9 }, { "ms", 1000000, 6 }, { "\u00b5s", 1000, 3 }, { "ns", 1, 0 }
+    };
+    size_t i = 0;
+    while (nanos && !has_minutes && nanos < small[i].nanos)
+        i++;
+    buf_printf(out, "%llu", (unsigned long long)(nanos / small[i].nanos));
+    uint64_t rest = nanos % small[i].nanos;
+    if (rest) {
+        buf_printf(out, ".%0*llu", small[i].digits, (unsigned long long)rest);
+        while (out->p[out->n - 1] == '0')
+            out->n--;
+    }
+    buf_str_add(out, str_of(small[i].name));
+}
+
+void goduration_write(struct buf *out, int64_t nanos)
+{
+    static const uint64_t minute = 60 * UINT64_C(1000000000);
+    uint64_t left = nanos < 0 ? -(uint64_t)nanos : (uint64_t)nanos, minutes = left / minute;
+    if (nanos < 0)
+        buf_byte(out, '-');
+    if (minutes >= 60)
+        buf_printf(out, "%lluh", (unsigned long long)(minutes / 60));
+    if (minutes)
+        buf_printf(out, "%llum", (unsigned long long)(minutes % 60));
+    write_seconds(out, left % minute, minutes);
+}

@@ -3,6 +3,7 @@
 #include "api/go/gotime.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
@@ -269,6 +270,20 @@ int gotime_parse(struct str text, bool micros, struct gotime *ret, struct err *e
         return refuse(&r, "year out of range", STR(""), err);
     *ret = (struct gotime){ sec, r.nanos };
     return 0;
+}
+
+bool gotime_read_ns(struct str text, int64_t *ret_ns)
+{
+    struct gotime t;
+    if (!text.n || gotime_parse(text, false, &t, NULL) < 0)
+        return false;
+    if (t.sec >= GOTIME_NS_MAX / NS_PER_SEC)
+        *ret_ns = GOTIME_NS_MAX;
+    else if (t.sec <= -(GOTIME_NS_MAX / NS_PER_SEC))
+        *ret_ns = -GOTIME_NS_MAX;
+    else
+        *ret_ns = t.sec * NS_PER_SEC + t.nanos;
+    return true;
 }
 
 struct date { /* of the years 0 to 9999 */

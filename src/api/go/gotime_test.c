@@ -139,12 +139,36 @@ static void every_day_goes_there_and_back(void **state)
     arena_done(&a);
 }
 
+static void nanoseconds_go_so_far(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_time;
+        int64_t ns;
+    } rows[] = {
+        { "1970-01-01T00:00:01.5Z", true, 1500000000 },
+        { "1969-12-31T23:59:59Z", true, -NS_PER_SEC },
+        { "2026-11-16T11:00:00+01:00", true, INT64_C(1794823200) * NS_PER_SEC },
+        { "9999-12-31T23:59:59Z", true, GOTIME_NS_MAX },
+        { "0001-01-01T00:00:00Z", true, -GOTIME_NS_MAX },
+        { "soon", false, 7 },
+        { "", false, 7 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t ns = 7;
+        assert_int_equal(gotime_read_ns(str_of(rows[i].text), &ns), rows[i].is_time);
+        assert_int_equal(ns, rows[i].ns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_out_in_utc),
         cmocka_unit_test(bad_times_are_refused_in_gos_words),
         cmocka_unit_test(every_day_goes_there_and_back),
+        cmocka_unit_test(nanoseconds_go_so_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,9 +86,9 @@ struct media {
     const char *const *types;
     size_t n;
 };
-#define MEDIA(list)                              \
-    {                                            \
-        (list), sizeof(list) / sizeof((list)[0]) \
+#define MEDIA(list)             \
+    {                           \
+        (list), ARRAY_LEN(list) \
     }
 
 static const struct media produced_media[] = {

@@ -41,9 +41,9 @@ struct message {
     size_t n_rows;
     uint8_t extension;
 };
-#define MESSAGE(list, number)                                                              \
-    {                                                                                      \
-        .rows = (list), .n_rows = sizeof(list) / sizeof((list)[0]), .extension = (number), \
+#define MESSAGE(list, number)                                             \
+    {                                                                     \
+        .rows = (list), .n_rows = ARRAY_LEN(list), .extension = (number), \
     }
 
 static const struct message schema;

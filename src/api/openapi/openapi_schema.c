@@ -301,7 +301,7 @@ static void add_properties(struct openapi *o, const struct kind_type *t)
     for (size_t i = 0; i < t->n_fields; i++) {
         if (t->fields[i].flags & KIND_INLINE)
             add_properties(o, t->fields[i].type);
-        else
+        else if (!(t->fields[i].flags & KIND_OLD))
             add_property(o, t, &t->fields[i]);
     }
 }

@@ -1,4 +1,5 @@
 #include "api/random/random_object.h"
+#include "base/idiom.h"
 
 #include "api/convert/convert.h"
 #include "api/typed.h"
@@ -18,7 +19,7 @@ uint32_t random_below(struct random *r, uint32_t n)
     return (uint32_t)((z ^ (z >> 31)) >> 32) % n;
 }
 
-#define random_of(r, list) ((list)[random_below((r), sizeof(list) / sizeof((list)[0]))])
+#define random_of(r, list) ((list)[random_below((r), ARRAY_LEN(list))])
 
 /* What the rules of some kind look for. */
 static const struct str rule_texts[] = {

@@ -363,6 +363,23 @@ bool validate_cidr(struct field_errors *e, const struct field_path *path, struct
            check_canonical(e, path, cidr, ip_cidr_format(&parsed, text));
 }
 
+bool validate_interface_address(struct field_errors *e, const struct field_path *path,
+                                struct str address)
+{
+    enum { MAPPED_BITS = 96 };
+    struct cidr parsed;
+    char text[IP_TEXT_MAX];
+    if (!ip_cidr_parse(address, &parsed))
+        return fault_text(e, path, address,
+                          "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or "
+                          "2001:db8::1/64)");
+    bool is_longer = parsed.ip.is_mapped && parsed.bits > 32;
+    unsigned bits = is_longer ? parsed.bits - MAPPED_BITS : parsed.bits;
+    return check_canonical(
+        e, path, address,
+        arena_printf(e->arena, STR_FMT "/%u", STR_ARG(ip_format(&parsed.ip, text)), bits));
+}
+
 /* ---- Labels and selectors ---- */
 
 bool validate_labels(struct field_errors *e, const struct field_path *path,

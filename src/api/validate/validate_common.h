@@ -103,6 +103,9 @@ bool validate_cidr_legacy(struct field_errors *e, const struct field_path *path,
 /* Of newer fields: canonical too. */
 bool validate_ip(struct field_errors *e, const struct field_path *path, struct str ip);
 bool validate_cidr(struct field_errors *e, const struct field_path *path, struct str cidr);
+/* An address with the bits of its network, canonical: 10.9.8.7/24. */
+bool validate_interface_address(struct field_errors *e, const struct field_path *path,
+                                struct str address);
 
 /* ---- Labels and selectors ---- */
 

@@ -10,21 +10,30 @@
 #include "net/workers.h"
 #include "server/audit/audit_log.h"
 #include "server/audit/audit_queue.h"
+#include "server/audit/audit_truncate.h"
 #include "server/audit/audit_webhook.h"
 #include "base/banned.h"
 
-enum { POLICY_MAX = 1 << 20, SAY_AGAIN_SEC = 10, BYTES_PER_MB = 1 << 20, LATE_MAX = 1000 };
+enum {
+    POLICY_MAX = 1 << 20,
+    SAY_AGAIN_SEC = 10,
+    BYTES_PER_MB = 1 << 20,
+    LATE_MAX = 1000,
+    AT_ONCE = 64
+};
 
 /* Who has lost events, as upstream names it. */
-enum plugin { PLUGIN_BUFFERED, PLUGIN_LOG, PLUGIN_WEBHOOK, PLUGINS };
-static const char *const plugin_names[] = { "buffered", "log", "webhook" };
+enum plugin { PLUGIN_BUFFERED, PLUGIN_LOG, PLUGIN_TRUNCATE, PLUGIN_WEBHOOK, PLUGINS };
+static const char *const plugin_names[] = { "buffered", "log", "truncate", "webhook" };
 
 struct audit {
     struct audit_policy *policy;
     const struct clock *clock;
     struct audit_log *log;
     bool log_is_legacy, log_is_strict, webhook_is_strict;
-    struct audit_queue *log_queue; /* NULL: whoever records writes himself */
+    atomic_bool log_fails; /* what was last written was lost */
+    struct audit_truncation log_truncation, webhook_truncation;
+    struct audit_queue *log_queue;
     struct audit_webhook *webhook;
     struct audit_queue *webhook_queue;
     struct workers *workers; /* one thread, for large answers */
@@ -41,9 +50,16 @@ struct audit_options audit_options_default(void)
         .log_max_mb = 100,
         .log_max_backups = 100,
         .log_max_days = 366,
-        .log_batching = { .buffer = 10000, .most = 1 },
+        .log_batching = { .buffer = 10000, .most = 1, .per_second = 10, .burst = 15 },
+        .log_truncation = { .most_of_event = 100 << 10, .most_of_batch = 10 << 20 },
         .webhook_mode = AUDIT_BATCH,
-        .webhook_batching = { .buffer = 10000, .most = 400, .wait_ns = 30 * NS_PER_SEC },
+        .webhook_batching = { .buffer = 10000,
+                              .most = 400,
+                              .wait_ns = 30 * NS_PER_SEC,
+                              .throttles = true,
+                              .per_second = 10,
+                              .burst = 15 },
+        .webhook_truncation = { .most_of_event = 100 << 10, .most_of_batch = 10 << 20 },
         .webhook_backoff_ns = 10 * NS_PER_SEC,
     };
 }
@@ -63,33 +79,72 @@ static void count_lost(struct audit *au, enum plugin plugin, size_t n, struct st
 
 /* ---- Back ends ---- */
 
-static bool write_log(struct audit *au, struct str line)
+typedef void send_fn(struct audit *au, struct arena *a, const struct str *events, size_t n);
+
+static void send_log(struct audit *au, struct arena *a, const struct str *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct err err = ERR_INIT(a);
+        bool fails = audit_log_write(au->log, events[i], &err) < 0;
+        if (fails)
+            count_lost(au, PLUGIN_LOG, 1, err.msg);
+        atomic_store(&au->log_fails, fails);
+    }
+}
+
+static void send_webhook(struct audit *au, struct arena *a, const struct str *events, size_t n)
+{
+    struct err err = ERR_INIT(a);
+    if (audit_webhook_send(au->webhook, events, n, &err) < 0)
+        count_lost(au, PLUGIN_WEBHOOK, n, err.msg);
+}
+
+/* In parts that are not too large, of events that are not. */
+static void send_truncated(struct audit *au, struct arena *a, const struct audit_truncation *t,
+                           send_fn *send, const struct str *events, size_t n)
+{
+    struct str *part = arena_array(a, struct str, n);
+    size_t n_part = 0, bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!audit_truncate(a, events[i], t->most_of_event, &part[n_part])) {
+            count_lost(au, PLUGIN_TRUNCATE, 1, STR("event is too large even after truncating"));
+            continue;
+        }
+        struct str last = part[n_part];
+        if (n_part && bytes + last.n > t->most_of_batch) {
+            send(au, a, part, n_part);
+            n_part = bytes = 0;
+            part[0] = last;
+        }
+        bytes += last.n;
+        n_part++;
+    }
+    if (n_part)
+        send(au, a, part, n_part);
+}
+
+static void deliver_fitting(struct audit *au, const struct audit_truncation *t, send_fn *send,
+                            const struct str *events, size_t n)
 {
     struct arena a;
     arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    bool good = audit_log_write(au->log, line, &err) == 0;
-    if (!good)
-        count_lost(au, PLUGIN_LOG, 1, err.msg);
+    if (t->is_on)
+        send_truncated(au, &a, t, send, events, n);
+    else
+        send(au, &a, events, n);
     arena_done(&a);
-    return good;
 }
 
 static void deliver_log(void *arg, const struct str *events, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        (void)write_log(arg, events[i]);
+    struct audit *au = arg;
+    deliver_fitting(au, &au->log_truncation, send_log, events, n);
 }
 
 static void deliver_webhook(void *arg, const struct str *events, size_t n)
 {
     struct audit *au = arg;
-    struct arena a;
-    arena_init(&a);
-    struct err err = ERR_INIT(&a);
-    if (audit_webhook_send(au->webhook, events, n, &err) < 0)
-        count_lost(au, PLUGIN_WEBHOOK, n, err.msg);
-    arena_done(&a);
+    deliver_fitting(au, &au->webhook_truncation, send_webhook, events, n);
 }
 
 static bool queue(struct audit *au, struct audit_queue *q, struct str event)
@@ -103,11 +158,14 @@ static bool queue(struct audit *au, struct audit_queue *q, struct str event)
 static int start_queue(struct audit *au, const struct audit_batching *b, audit_deliver *deliver,
                        struct audit_queue **ret, struct err *err)
 {
-    *ret = audit_queue_new(&(struct audit_queue_options){ .buffer = b->buffer,
-                                                          .most = b->most,
-                                                          .wait_ns = b->wait_ns,
-                                                          .deliver = deliver,
-                                                          .arg = au });
+    *ret = audit_queue_new(
+        &(struct audit_queue_options){ .buffer = b->buffer,
+                                       .most = b->most,
+                                       .wait_ns = b->wait_ns,
+                                       .per_second = b->throttles ? b->per_second : 0,
+                                       .burst = b->burst,
+                                       .deliver = deliver,
+                                       .arg = au });
     return *ret ? 0 : err_set(err, ERR_INTERNAL, "no thread for audit events");
 }
 
@@ -124,9 +182,11 @@ static int start_log(struct audit *au, const struct audit_options *opt, struct e
         return err_wrap(err, "audit log");
     au->log_is_legacy = opt->log_is_legacy;
     au->log_is_strict = opt->log_mode == AUDIT_BLOCKING_STRICT;
-    if (opt->log_mode != AUDIT_BATCH && audit_log_is_file(au->log))
-        return 0;
-    return start_queue(au, &opt->log_batching, deliver_log, &au->log_queue, err);
+    au->log_truncation = opt->log_truncation;
+    au->log_truncation.is_on &= !opt->log_is_legacy; /* words show no objects */
+    const struct audit_batching at_once = { .buffer = opt->log_batching.buffer, .most = AT_ONCE };
+    return start_queue(au, opt->log_mode == AUDIT_BATCH ? &opt->log_batching : &at_once,
+                       deliver_log, &au->log_queue, err);
 }
 
 /* Even one that blocks has a queue, because a loop cannot wait for anybody: it then gets each event
@@ -134,6 +194,7 @@ static int start_log(struct audit *au, const struct audit_options *opt, struct e
 static int start_webhook(struct audit *au, const struct audit_options *opt, struct err *err)
 {
     struct audit_batching batching = opt->webhook_batching;
+    au->webhook_truncation = opt->webhook_truncation;
     if (!opt->webhook_config)
         return 0;
     int r = audit_webhook_new(opt->webhook_config, opt->webhook_backoff_ns, &au->cancel,
@@ -142,7 +203,7 @@ static int start_webhook(struct audit *au, const struct audit_options *opt, stru
         return err_wrap(err, "initializing audit webhook");
     au->webhook_is_strict = opt->webhook_mode == AUDIT_BLOCKING_STRICT;
     if (opt->webhook_mode != AUDIT_BATCH)
-        batching.most = 1;
+        batching = (struct audit_batching){ .buffer = batching.buffer, .most = 1 };
     return start_queue(au, &batching, deliver_webhook, &au->webhook_queue, err);
 }
 
@@ -242,11 +303,12 @@ void audit_late_done(struct audit *au, size_t bytes)
 
 /* ---- Recording ---- */
 
+/* One that is strict still gets the event while it loses them, to see whether it is well again. */
 static bool record_log(struct audit *au, struct str line)
 {
     if (!au->log)
         return true;
-    bool good = au->log_queue ? queue(au, au->log_queue, line) : write_log(au, line);
+    bool good = queue(au, au->log_queue, line) && !atomic_load(&au->log_fails);
     return good || !au->log_is_strict;
 }
 

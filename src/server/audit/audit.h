@@ -2,9 +2,9 @@
  *
  * A request that the policy wants gets an event for each of its stages (audit_event.h). An event is
  * made as one line of JSON and handed to every back end: a log file (audit_log.h), a webhook
- * (audit_webhook.h), or both. Nobody who serves requests waits for a back end: in batch mode, and
- * whenever a back end is not a plain file, events go through a bounded queue (audit_queue.h). What
- * finds it full is dropped, counted and logged from time to time. */
+ * (audit_webhook.h), or both. Nobody who serves requests waits for a back end: each has a thread of
+ * its own behind a bounded queue (audit_queue.h). What finds it full is dropped, counted and logged
+ * from time to time. */
 #pragma once
 
 #include "auth/audit_policy.h"
@@ -17,8 +17,8 @@ struct workers;
 
 enum audit_mode {
     AUDIT_BATCH,           /* events are written later, several at once */
-    AUDIT_BLOCKING,        /* a log file has the event before the client has the answer */
-    AUDIT_BLOCKING_STRICT, /* the same; a request whose first event is lost is refused */
+    AUDIT_BLOCKING,        /* they are written at once */
+    AUDIT_BLOCKING_STRICT, /* the same; while events are lost, requests are refused */
 };
 
 /* A back end's queue. */
@@ -26,6 +26,15 @@ struct audit_batching {
     size_t buffer; /* events that may wait */
     size_t most;   /* of one delivery */
     int64_t wait_ns;
+    bool throttles; /* no more deliveries than these */
+    double per_second;
+    size_t burst;
+};
+
+/* What is too large for a back end is shortened; in bytes. */
+struct audit_truncation {
+    bool is_on;
+    size_t most_of_event, most_of_batch;
 };
 
 struct audit_options {
@@ -35,9 +44,11 @@ struct audit_options {
     bool log_is_legacy;                                 /* a line of words instead of JSON */
     uint64_t log_max_mb, log_max_backups, log_max_days; /* 0: no limit */
     struct audit_batching log_batching;
+    struct audit_truncation log_truncation;
     const char *webhook_config; /* a kubeconfig; NULL: no webhook */
     enum audit_mode webhook_mode;
     struct audit_batching webhook_batching;
+    struct audit_truncation webhook_truncation;
     int64_t webhook_backoff_ns; /* before the first retry */
 };
 

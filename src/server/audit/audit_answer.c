@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/yaml.h"
-#include "net/gzip.h"
+#include "net/http/gzip.h"
 #include "server/object/format.h"
 #include "base/banned.h"
 

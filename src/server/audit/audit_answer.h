@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/value.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct audit_answer {
     struct value status; /* if the object is a Status; else null */

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/gzip.h"
+#include "net/http/gzip.h"
 
 #define MAP                                                                       \
     "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\"," \

@@ -1,5 +1,6 @@
 #include "server/audit/audit_event.h"
 
+#include "api/go/goduration.h"
 #include "api/ip.h"
 #include "base/idiom.h"
 #include "base/json.h"
@@ -23,6 +24,7 @@ struct audit_event {
     struct audit_form form;     /* of the answer */
     struct buf pieces;          /* of a streamed answer that is to be shown */
     bool is_too_large;
+    int64_t layer_ns[AUDIT_LAYERS];
 };
 
 /* ---- What is known from the start ---- */
@@ -151,15 +153,27 @@ static bool record_late(struct audit_event *e, struct str body)
                                                    .omits_managers = e->decision.omits_managers });
 }
 
+static void note_latency(struct audit_event *e, struct str key, int64_t ns)
+{
+    autobuf text = { 0 };
+    if (ns <= 0)
+        return;
+    goduration_write(&text, ns);
+    audit_event_annotate(e, key, arena_str(http_arena(e->x), buf_str(&text)));
+}
+
 static void note_time(struct audit_event *e)
 {
+    static const struct str layers[] = {
+        [AUDIT_LAYER_QUEUE] = STR("apiserver.latency.k8s.io/apf-queue-wait"),
+        [AUDIT_LAYER_STORE] = STR("apiserver.latency.k8s.io/etcd"),
+    };
     int64_t ns = clock_wall_ns(audit_clock(e->audit)) - e->facts.received_ns;
-    autobuf text = { 0 };
     if (ns <= SLOW_MS * NS_PER_MS)
         return;
-    audit_text_duration(&text, ns);
-    audit_event_annotate(e, STR("apiserver.latency.k8s.io/total"),
-                         arena_str(http_arena(e->x), buf_str(&text)));
+    for (size_t i = 0; i < AUDIT_LAYERS; i++)
+        note_latency(e, layers[i], e->layer_ns[i]);
+    note_latency(e, STR("apiserver.latency.k8s.io/total"), ns);
 }
 
 /* ---- The answer ---- */
@@ -290,6 +304,7 @@ bool audit_event_begin(struct audit *au, struct http_exchange *x, const struct a
     *e = (struct audit_event){ .audit = au,
                                .x = x,
                                .decision = decision,
+                               .annotations = s->notes,
                                .is_long = s->is_long,
                                .is_stranger = !s->about->user };
     find_facts(e, s);
@@ -326,6 +341,12 @@ void audit_event_annotate(struct audit_event *e, struct str key, struct str valu
             return;
     *end = arena_new(http_arena(e->x), struct audit_annotation);
     **end = (struct audit_annotation){ .key = key, .value = value };
+}
+
+void audit_event_took(struct audit_event *e, enum audit_layer layer, int64_t ns)
+{
+    if (e)
+        e->layer_ns[layer] += ns;
 }
 
 bool audit_event_wants_object(const struct audit_event *e)

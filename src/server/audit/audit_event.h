@@ -7,18 +7,20 @@
 #pragma once
 
 #include "base/value.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/audit/audit.h"
 
+struct audit_annotation;
 struct audit_event;
 
 /* What every event's JSON begins with. */
 #define AUDIT_EVENT_HEAD STR("{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",")
 
 struct audit_subject {
-    struct str id;              /* the Audit-ID */
-    const struct access *about; /* its user NULL: whoever asks was not believed */
-    bool is_long;               /* has a stage of its own when its answer begins */
+    struct str id;                  /* the Audit-ID */
+    const struct access *about;     /* its user NULL: whoever asks was not believed */
+    struct audit_annotation *notes; /* that the first event has already; taken over */
+    bool is_long;                   /* has a stage of its own when its answer begins */
 };
 
 /* Asks the policy and makes the first event. `*ret` is NULL if the request is not audited. False if
@@ -31,6 +33,15 @@ bool audit_event_begin(struct audit *au, struct http_exchange *x, const struct a
 void audit_event_impersonated(struct audit_event *e, const struct user *as, struct str constraint);
 /* The first value of a key counts. Both live as long as the exchange. */
 void audit_event_annotate(struct audit_event *e, struct str key, struct str value);
+
+/* Where a request can lose time. The event of a slow one says how much, as upstream. */
+enum audit_layer {
+    AUDIT_LAYER_QUEUE, /* for its turn among others: server/flow/flow.h */
+    AUDIT_LAYER_STORE,
+    AUDIT_LAYERS,
+};
+/* Adds to what the request has spent there. */
+void audit_event_took(struct audit_event *e, enum audit_layer layer, int64_t ns);
 
 /* Whether audit_event_object() is to be called, and whether with managers. */
 bool audit_event_wants_object(const struct audit_event *e);

@@ -22,6 +22,7 @@
 static struct arena arena;
 static struct suite_server server;
 static struct audit *audit;
+static struct clock_fake fake;
 static char dir[] = "/tmp/sampan-audit-event.XXXXXX";
 static const char *log_path;
 
@@ -77,6 +78,11 @@ static void on_request(void *arg, struct http_exchange *x)
     assert_true(audit_event_begin(audit, x, &s, &e));
     audit_event_annotate(e, STR("k"), STR("v"));
     audit_event_annotate(e, STR("k"), STR("too late"));
+    if (str_eq(how, STR("slow"))) {
+        clock_fake_advance(&fake, 700 * NS_PER_MS);
+        audit_event_took(e, AUDIT_LAYER_STORE, 300 * NS_PER_MS);
+        audit_event_took(e, AUDIT_LAYER_STORE, 25 * NS_PER_MS);
+    }
     answer(x, how);
 }
 
@@ -91,7 +97,8 @@ static int setup(void **state)
     opt.policy_file = arena_printf(&arena, "%s/policy", dir).p;
     opt.log_path = log_path = arena_printf(&arena, "%s/log", dir).p;
     assert_int_equal(file_write_atomic(opt.policy_file, STR(POLICY), 0600, FILE_CHEAP, NULL), 0);
-    if (audit_new(&opt, &clock_system, &audit, &err) < 0)
+    clock_fake_init(&fake, INT64_C(1794819600) * NS_PER_SEC);
+    if (audit_new(&opt, &fake.clock, &audit, &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
     suite_server_start(&server, on_request, NULL, NULL);
     return 0;
@@ -131,6 +138,34 @@ static const char *events(void)
     return str_cstr(&arena, buf_str(&out));
 }
 
+static void ask(const char *how)
+{
+    struct fetcher *f = fetcher_new(&(struct fetcher_options){ .insecure = true });
+    struct err err = ERR_INIT(&arena);
+    struct fetch_reply reply;
+    const struct fetch_request req = {
+        .method = STR("GET"),
+        .url = arena_printf(&arena, "http://" STR_FMT "/%s", STR_ARG(server.address), how),
+        .max_reply = 64 << 20,
+    };
+    if (fetch(f, &req, &arena, &reply, &err) < 0)
+        fail_msg("%s: " STR_FMT, how, STR_ARG(err.msg));
+    fetcher_free(f);
+}
+
+static void a_slow_one_says_where_its_time_went(void **state)
+{
+    autobuf text = { 0 };
+    (void)state;
+    ask("slow");
+    suite_server_stop(&server);
+    audit = audit_free(audit);
+    assert_int_equal(file_read(log_path, 1 << 20, &text, NULL), 0);
+    assert_non_null(strstr(str_cstr(&arena, buf_str(&text)),
+                           "\"annotations\":{\"apiserver.latency.k8s.io/etcd\":\"325ms\","
+                           "\"apiserver.latency.k8s.io/total\":\"7"));
+}
+
 static void each_stage_says_what_is_known(void **state)
 {
     static const struct {
@@ -152,18 +187,7 @@ static void each_stage_says_what_is_known(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct fetcher *f = fetcher_new(&(struct fetcher_options){ .insecure = true });
-        const char *path = arena_printf(&arena, "/%s", cases[i].how).p;
-        struct err err = ERR_INIT(&arena);
-        struct fetch_reply reply;
-        const struct fetch_request req = {
-            .method = STR("GET"),
-            .url = arena_printf(&arena, "http://" STR_FMT "%s", STR_ARG(server.address), path),
-            .max_reply = 64 << 20,
-        };
-        if (fetch(f, &req, &arena, &reply, &err) < 0)
-            fail_msg("%s: " STR_FMT, path, STR_ARG(err.msg));
-        fetcher_free(f);
+        ask(cases[i].how);
         suite_server_free(&server);
         audit = audit_free(audit); /* writes what is still on its way */
         assert_string_equal(events(), cases[i].events);
@@ -186,6 +210,7 @@ static void who_is_not_answered_has_gone(void **state)
     assert_true(fetch(f, &req, &arena, &reply, &err) < 0);
     fetcher_free(f);
     suite_server_stop(&server);
+    audit = audit_free(audit);
     assert_string_equal(events(),
                         "RequestReceived 0  ; ResponseComplete 200  Connection closed earlyv");
 }
@@ -194,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_stage_says_what_is_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_slow_one_says_where_its_time_went, setup, teardown),
         cmocka_unit_test_setup_teardown(who_is_not_answered_has_gone, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,11 +119,6 @@ struct audit_log *audit_log_free(struct audit_log *l)
     return NULL;
 }
 
-bool audit_log_is_file(const struct audit_log *l)
-{
-    return l->is_file;
-}
-
 /* ---- Putting aside ---- */
 
 /* The time in a name: sorts as the time does. */

@@ -20,7 +20,5 @@ int audit_log_new(const struct audit_log_options *opt, const struct clock *clock
                   struct audit_log **ret, struct err *err);
 struct audit_log *audit_log_free(struct audit_log *l);
 
-/* A plain file, which takes what is written and lets nobody wait for a reader. */
-bool audit_log_is_file(const struct audit_log *l);
-/* A line; the newline is added. */
+/* A line; the newline is added. May wait for the disk, or for whoever reads what is no file. */
 int audit_log_write(struct audit_log *l, struct str line, struct err *err);

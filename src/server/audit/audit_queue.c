@@ -26,6 +26,8 @@ struct audit_queue {
     pthread_cond_t moved, done;
     struct items items;
     size_t n, bytes;
+    double tokens; /* deliveries that may come now, as of `filled_ns` */
+    int64_t filled_ns;
     bool stops, is_done;
 };
 
@@ -51,6 +53,31 @@ static bool wait_for_some(struct audit_queue *q)
         const struct timespec then = at(until);
         (void)pthread_cond_timedwait(&q->moved, &q->lock, &then);
     }
+}
+
+/* How long until a delivery may come. */
+static int64_t pause_ns(struct audit_queue *q)
+{
+    int64_t now = clock_mono_ns(&clock_system);
+    q->tokens += (double)(now - q->filled_ns) * q->opt.per_second / (double)NS_PER_SEC;
+    if (q->tokens > (double)q->opt.burst)
+        q->tokens = (double)q->opt.burst;
+    q->filled_ns = now;
+    return q->tokens >= 1 ? 0
+                          : (int64_t)((1 - q->tokens) / q->opt.per_second * (double)NS_PER_SEC) + 1;
+}
+
+/* At the end nothing is held back. */
+static void keep_pace(struct audit_queue *q)
+{
+    int64_t ns;
+    if (q->opt.per_second <= 0)
+        return;
+    while (!q->stops && (ns = pause_ns(q)) > 0) {
+        const struct timespec then = at(clock_mono_ns(&clock_system) + ns);
+        (void)pthread_cond_timedwait(&q->moved, &q->lock, &then);
+    }
+    q->tokens -= 1;
 }
 
 /* Moves the next delivery out of the queue. */
@@ -90,6 +117,7 @@ static void *run(void *arg)
     pthread_mutex_lock(&q->lock);
     while (wait_for_some(q)) {
         struct items some;
+        keep_pace(q);
         size_t n = take_some(q, &some);
         pthread_mutex_unlock(&q->lock);
         deliver(q, &some, n);
@@ -106,6 +134,8 @@ struct audit_queue *audit_queue_new(const struct audit_queue_options *opt)
     struct audit_queue *q = mem_new(struct audit_queue);
     pthread_condattr_t monotonic;
     q->opt = *opt;
+    q->tokens = (double)opt->burst;
+    q->filled_ns = clock_mono_ns(&clock_system);
     STAILQ_INIT(&q->items);
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&monotonic);

@@ -13,6 +13,8 @@ typedef void audit_deliver(void *arg, const struct str *events, size_t n);
 struct audit_queue_options {
     size_t buffer, most; /* events in all, and of one delivery */
     int64_t wait_ns;     /* how long the first of a delivery may wait for others */
+    double per_second;   /* deliveries at most; 0: as many as there are */
+    size_t burst;        /* that may come at once after a pause */
     audit_deliver *deliver;
     void *arg;
 };

@@ -62,7 +62,7 @@ static void set_open(bool is_open)
     pthread_mutex_unlock(&end.lock);
 }
 
-static struct audit_queue *start(size_t buffer, size_t most, int64_t wait_ns)
+static struct audit_queue *start_with(const struct audit_queue_options *opt)
 {
     pthread_mutex_init(&end.lock, NULL);
     pthread_cond_init(&end.moved, NULL);
@@ -70,10 +70,15 @@ static struct audit_queue *start(size_t buffer, size_t most, int64_t wait_ns)
     end.n_waiting = 0;
     atomic_store(&end.n_events, 0);
     atomic_store(&end.cancel, false);
-    struct audit_queue *q = audit_queue_new(&(struct audit_queue_options){
-        .buffer = buffer, .most = most, .wait_ns = wait_ns, .deliver = deliver });
+    struct audit_queue *q = audit_queue_new(opt);
     assert_non_null(q);
     return q;
+}
+
+static struct audit_queue *start(size_t buffer, size_t most, int64_t wait_ns)
+{
+    return start_with(&(struct audit_queue_options){
+        .buffer = buffer, .most = most, .wait_ns = wait_ns, .deliver = deliver });
 }
 
 static void stop(struct audit_queue *q, int64_t ns)
@@ -147,12 +152,30 @@ static void a_stuck_back_end_does_not_keep_it_from_ending(void **state)
     check("a;");
 }
 
+static void no_more_are_delivered_than_agreed(void **state)
+{
+    (void)state;
+    struct audit_queue *q = start_with(&(struct audit_queue_options){
+        .buffer = 10, .most = 1, .per_second = 0.001, .burst = 2, .deliver = deliver });
+    set_open(true);
+    assert_true(audit_queue_add(q, STR("a")));
+    assert_true(audit_queue_add(q, STR("b")));
+    assert_true(audit_queue_add(q, STR("c"))); /* not for a quarter of an hour */
+    while (atomic_load(&end.n_events) < 2)
+        (void)sched_yield();
+    assert_true(audit_queue_add(q, STR("d")));
+    assert_int_equal(atomic_load(&end.n_events), 2);
+    stop(q, 60 * NS_PER_SEC); /* but at the end */
+    check("a;b;c;d;");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_delivered_in_order_and_in_bounds),
         cmocka_unit_test(they_wait_for_each_other),
         cmocka_unit_test(large_events_are_bounded_too),
+        cmocka_unit_test(no_more_are_delivered_than_agreed),
         cmocka_unit_test(a_stuck_back_end_does_not_keep_it_from_ending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

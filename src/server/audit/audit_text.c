@@ -243,21 +243,3 @@ void audit_text_words(struct buf *out, const struct audit_facts *f)
     else
         buf_str_add(out, STR(" response=\"<deferred>\""));
 }
-
-void audit_text_duration(struct buf *out, int64_t ns)
-{
-    int64_t minutes = ns / (60 * NS_PER_SEC), unit = ns < NS_PER_SEC ? NS_PER_MS : NS_PER_SEC;
-    if (minutes >= 60)
-        buf_printf(out, "%lldh", (long long)(minutes / 60));
-    if (minutes)
-        buf_printf(out, "%lldm", (long long)(minutes % 60));
-    ns %= 60 * NS_PER_SEC;
-    buf_printf(out, "%lld", (long long)(ns / unit));
-    int64_t rest = ns % unit;
-    if (rest) {
-        buf_printf(out, ".%0*lld", unit == NS_PER_MS ? 6 : 9, (long long)rest);
-        while (out->p[out->n - 1] == '0')
-            out->n--;
-    }
-    buf_str_add(out, unit == NS_PER_MS ? STR("ms") : STR("s"));
-}

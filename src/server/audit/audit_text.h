@@ -33,6 +33,3 @@ struct audit_facts {
 /* Returns where in `out` the answer stands, or would stand if there were one. */
 size_t audit_text_json(struct buf *out, const struct audit_facts *f);
 void audit_text_words(struct buf *out, const struct audit_facts *f);
-
-/* "1m2.5s", as Go shows a duration. */
-void audit_text_duration(struct buf *out, int64_t ns);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "api/go/goduration.h"
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "base/json.h"
@@ -152,6 +153,11 @@ static void durations_are_gos(void **state)
         int64_t ns;
         const char *text;
     } cases[] = {
+        { 0, "0s" },
+        { 1500, "1.5\u00b5s" },
+        { 7, "7ns" },
+        { -1500 * NS_PER_MS, "-1.5s" },
+        { INT64_MIN, "-2562047h47m16.854775808s" },
         { 512345678, "512.345678ms" },
         { 700 * NS_PER_MS, "700ms" },
         { NS_PER_SEC, "1s" },
@@ -163,7 +169,7 @@ static void durations_are_gos(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         autobuf out = { 0 };
-        audit_text_duration(&out, cases[i].ns);
+        goduration_write(&out, cases[i].ns);
         buf_byte(&out, '\0');
         assert_string_equal(out.p, cases[i].text);
     }

@@ -7,16 +7,16 @@
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "net/fetch.h"
+#include "net/outgoing/fetch.h"
 #include "server/audit/audit_event.h"
-#include "server/audit/audit_kubeconfig.h"
+#include "server/core/kubeconfig.h"
 #include "base/banned.h"
 
 enum { TRIES = 5, TIMEOUT_MS = 30000, LOOK_MS = 100 };
 
 struct audit_webhook {
     struct arena arena;
-    struct audit_kubeconfig config;
+    struct kubeconfig config;
     struct fetcher *fetcher;
     const atomic_bool *cancel;
     int64_t backoff_ns;
@@ -29,7 +29,7 @@ int audit_webhook_new(const char *config, int64_t backoff_ns, const atomic_bool 
     arena_init(&w->arena);
     w->cancel = cancel;
     w->backoff_ns = backoff_ns;
-    int r = audit_kubeconfig_read(&w->arena, config, &w->config, err);
+    int r = kubeconfig_read(&w->arena, config, &w->config, err);
     if (r < 0) {
         audit_webhook_free(w);
         return r;

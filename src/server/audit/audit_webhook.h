@@ -9,7 +9,7 @@
 
 struct audit_webhook;
 
-/* `config` is a file as of audit_kubeconfig.h. Once `*cancel` is true, sending ends soon. */
+/* `config` is a file as of kubeconfig.h. Once `*cancel` is true, sending ends soon. */
 int audit_webhook_new(const char *config, int64_t backoff_ns, const atomic_bool *cancel,
                       struct audit_webhook **ret, struct err *err);
 struct audit_webhook *audit_webhook_free(struct audit_webhook *w);

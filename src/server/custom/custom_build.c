@@ -7,7 +7,7 @@
 #include "base/crc32c.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "net/digest.h"
+#include "net/crypto/digest.h"
 #include "server/custom/custom_webhook.h"
 
 #include "base/banned.h"

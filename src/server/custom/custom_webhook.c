@@ -1,12 +1,12 @@
 /* custom_webhook.c - what is asked of a conversion webhook, and whether its answer will do. */
 #include "server/custom/custom_webhook.h"
 
+#include "admission/webhook/hook.h"
 #include "api/convert/convert.h"
 #include "api/meta.h"
 #include "api/go/quote.h"
 #include "base/idiom.h"
 #include "base/json.h"
-#include "base/json_fault.h"
 #include "merge/unstructured.h"
 #include "server/object/stored.h"
 #include "base/banned.h"
@@ -51,6 +51,15 @@ static void choose_objects(struct review *r)
     r->is_single = r->n == 1;
 }
 
+/* An object is converted before it gets its revision. */
+static void write_object(struct arena *a, struct buf *out, const struct value *obj)
+{
+    struct value copy = value_borrow(obj), *meta = value_edit(a, &copy, STR("metadata"));
+    if (value_is(meta, VALUE_OBJECT))
+        value_drop(a, meta, STR("resourceVersion"));
+    json_write(out, &copy);
+}
+
 static void write_request(const struct review *r, struct buf *out)
 {
     buf_printf(out,
@@ -62,7 +71,7 @@ static void write_request(const struct review *r, struct buf *out)
     for (size_t i = 0; i < r->n_sent; i++) {
         if (i)
             buf_byte(out, ',');
-        json_write(out, &r->objs[r->sent[i]]);
+        write_object(r->arena, out, &r->objs[r->sent[i]]);
     }
     /* Upstream sends an empty response along, and webhooks that fill it in expect it. */
     buf_str_add(out, STR("]},\"response\":{\"uid\":\"\",\"convertedObjects\":null,"
@@ -75,14 +84,6 @@ static int failed(struct review *r, struct str why)
 {
     return err_set(r->err, ERR_UNKNOWN, "conversion webhook for " STR_FMT " failed: " STR_FMT,
                    STR_ARG(r->what), STR_ARG(why));
-}
-
-/* "GROUP/VERSION, Kind=KIND" of what has come. */
-static struct str shown_kind(struct arena *a, const struct value *v)
-{
-    struct str version = api_version_of(v);
-    return arena_printf(a, "%s" STR_FMT ", Kind=" STR_FMT, str_find(version, '/') < 0 ? "/" : "",
-                        STR_ARG(version), STR_ARG(kind_of(v)));
 }
 
 /* The first form of the API checked neither what had come nor whether it was meant. */
@@ -99,16 +100,16 @@ static int check_origin(struct review *r, const struct value *response)
     return failed(r, buf_str(&words));
 }
 
+/* hook_read_review() believes those who leave it out; the first form of the API did, too. */
 static int check_type(struct review *r, const struct value *review)
 {
-    bool is_right = str_eq(kind_of(review), STR("ConversionReview")) &&
-                    str_eq(api_version_of(review), STR("apiextensions.k8s.io/v1"));
-    if (is_right || !str_eq(r->version, STR("v1")))
+    static const struct str wanted = STR("apiextensions.k8s.io/v1, Kind=ConversionReview");
+    struct str got = hook_review_name(r->arena, review);
+    if (str_eq(got, wanted) || !str_eq(r->version, STR("v1")))
         return 0;
-    return failed(r, arena_printf(r->arena,
-                                  "expected webhook response of apiextensions.k8s.io/v1, "
-                                  "Kind=ConversionReview, got " STR_FMT,
-                                  STR_ARG(shown_kind(r->arena, review))));
+    return failed(r,
+                  arena_printf(r->arena, "expected webhook response of " STR_FMT ", got " STR_FMT,
+                               STR_ARG(wanted), STR_ARG(got)));
 }
 
 static int check_result(struct review *r, const struct value *response)
@@ -327,10 +328,10 @@ static int take_objects(struct review *r, const struct value *objects)
 
 static int read_review(struct review *r, struct str text, struct value *ret)
 {
-    if (json_read(r->arena, text, NULL, ret, NULL) == 0)
-        return 0;
-    return failed(r, arena_printf(r->arena, "couldn't get version/kind; json parse error: " STR_FMT,
-                                  STR_ARG(json_fault(r->arena, text))));
+    const struct hook_review wanted = { STR("apiextensions.k8s.io"), r->version,
+                                        STR("ConversionReview") };
+    struct err why = ERR_INIT(r->arena);
+    return hook_read_review(r->arena, text, &wanted, ret, &why) < 0 ? failed(r, why.msg) : 0;
 }
 
 static int ask(struct review *r, bool *ret_answered)
@@ -385,6 +386,19 @@ static int convert_one(struct arena *a, const struct kind_type *from, const stru
     if (!is_empty(obj))
         return custom_webhook_call(a, custom_version_of_type(to), obj, 1, &answered, err);
     value_put(a, obj, STR("apiVersion"), value_string(convert_api_version(a, to)));
+    return 0;
+}
+
+int custom_webhook_convert_bare(struct arena *a, const struct kind_type *from,
+                                const struct kind_type *to, struct value *in, struct value *ret,
+                                struct err *err)
+{
+    *ret = value_share(in);
+    if (from == to)
+        return 0;
+    if (custom_version_of_type(to)->of->webhook)
+        return convert_one(a, from, to, ret, err);
+    value_put(a, ret, STR("apiVersion"), value_string(convert_api_version(a, to)));
     return 0;
 }
 

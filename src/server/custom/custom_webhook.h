@@ -29,6 +29,12 @@ int custom_webhook_convert(struct arena *a, const struct kind_type *from,
                            const struct kind_type *to, struct value *in, struct value *ret,
                            struct err *err);
 
+/* The same, whether or not there is a webhook, but nothing is pruned or filled in: as upstream
+ * shows an object to those who are asked about it. */
+int custom_webhook_convert_bare(struct arena *a, const struct kind_type *from,
+                                const struct kind_type *to, struct value *in, struct value *ret,
+                                struct err *err);
+
 /* ---- Shared by the files of this ---- */
 
 /* Sends one review and waits for the answer. ERR_UNKNOWN with the words that follow "failed: ". */

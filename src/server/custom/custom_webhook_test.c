@@ -128,8 +128,13 @@ static void answers_are_checked(void **state)
     } cases[] = {
         { "{", " failed: couldn't get version/kind; json parse error: " },
         { "{'kind':'Pod','apiVersion':'v1'}",
+          " failed: no kind \"Pod\" is registered for version \"v1\" in scheme "
+          "\"k8s.io/apiserver/pkg/util/webhook/client.go:74\"" },
+        { "{'response':{'uid':'$'}}",
           " failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, "
-          "got /v1, Kind=Pod" },
+          "got /, Kind=" },
+        { "no JSON", " failed: couldn't get version/kind; json parse error: json: cannot unmarshal "
+                     "string into Go value of type struct { APIVersion string " },
         { "{'kind':'ConversionReview','apiVersion':'apiextensions.k8s.io/v1'}",
           " failed: no response provided" },
         { "{'kind':'ConversionReview','apiVersion':'apiextensions.k8s.io/v1','response':"
@@ -202,7 +207,11 @@ static void other_answers_are_told_in_words(void **state)
           "succeeding" },
         { 500, "{'kind':'Status','status':'Failure','message':'out of order'}",
           " failed: out of order" },
-        { 200, "{'kind':'Status','status':'Failure','message':'not today'}", " failed: not today" },
+        { 200, "{'kind':'Status','status':'Failure','message':'not today'}",
+          " failed: converting (v1.Status) to (v1.ConversionReview): unknown conversion" },
+        { 406, "{}",
+          " failed: the server was unable to respond with a content type that the client "
+          "supports" },
         { 200, "",
           " failed: 0-length response with status code: 200 and content type: application/json" },
     };
@@ -213,7 +222,7 @@ static void other_answers_are_told_in_words(void **state)
         webhook.answer = cases[i].answer;
         webhook.status = cases[i].status;
         expect_words(call(webhook.v2, &obj, 1, &answered), cases[i].words);
-        assert_false(answered);
+        assert_int_equal(answered, cases[i].status == 200 && *cases[i].answer);
     }
 }
 
@@ -272,7 +281,7 @@ static void a_webhook_may_be_nowhere(void **state)
                 "found" },
         { "{'ports':[{'port':80}]}", "no service port 1 found for service \"hooks\"" },
         { "{'ports':[{'port':1}],'clusterIP':'None'}",
-          "no endpoints available for service \"hooks\"" },
+          "cannot route to service with ClusterIP \"None\"" },
         /* Nobody listens on port 1. */
         { "{'type':'ExternalName','externalName':'127.0.0.1','ports':[]}",
           ": dial tcp 127.0.0.1:1: connect: connection refused" },

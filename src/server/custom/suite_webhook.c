@@ -190,6 +190,7 @@ void suite_webhook_start(struct suite_webhook *w, struct api *api)
         assert_int_equal(store_open(&opt, &api->store, &err), 0);
         api->custom = custom_kinds_new(api->store);
     }
+    workers_free(api->hook_workers); /* of a live server; a test wants few */
     api->hook_workers = workers_new(2, 10);
     suite_server_start(&w->server, on_request, w, NULL);
     define(w);

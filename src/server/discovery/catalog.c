@@ -115,13 +115,80 @@ static void add_custom(struct arena *a, struct place *p, const struct custom *cu
     }
 }
 
+/* ---- What APIServices alone name ---- */
+
+/* The group's priority; those that have no APIService come first. */
+static int64_t rank_of(const struct catalog *c, struct str group)
+{
+    for (size_t i = 0; i < c->n_services; i++)
+        if (str_eq(c->services[i]->group, group))
+            return c->services[i]->group_priority;
+    return INT64_MAX;
+}
+
+/* Where a new group goes: behind all that are preferred; those of one priority by their name. */
+static size_t place_of_group(const struct catalog *c, const struct apiservice *s)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        int64_t rank = rank_of(c, c->versions[i].group);
+        bool is_before = rank != s->group_priority ? rank > s->group_priority
+                                                   : str_cmp(c->versions[i].group, s->group) < 0;
+        at = is_before ? i + 1 : at;
+    }
+    return at;
+}
+
+static const struct apiservice *service_of(const struct catalog *c, const struct catalog_version *v)
+{
+    for (size_t i = 0; i < c->n_services; i++)
+        if (str_eq(c->services[i]->group, v->group) && str_eq(c->services[i]->version, v->version))
+            return c->services[i];
+    return NULL;
+}
+
+/* Where another version of a group goes that stands from `at` on. */
+static size_t place_of_version(const struct catalog *c, size_t at, const struct apiservice *s)
+{
+    for (; at < c->n && str_eq(c->versions[at].group, s->group); at++) {
+        const struct apiservice *other = service_of(c, &c->versions[at]);
+        int64_t rank = other ? other->version_priority : 0;
+        if (rank < s->version_priority ||
+            (rank == s->version_priority &&
+             custom_compare_versions(s->version, c->versions[at].version) < 0))
+            break;
+    }
+    return at;
+}
+
+static void add_foreign(struct catalog *c, const struct apiservice *s)
+{
+    const struct catalog_version *group = catalog_group(c, s->group);
+    size_t at =
+        group ? place_of_version(c, (size_t)(group - c->versions), s) : place_of_group(c, s);
+    memmove(&c->versions[at + 1], &c->versions[at], (c->n - at) * sizeof(c->versions[0]));
+    c->versions[at] =
+        (struct catalog_version){ .group = s->group, .version = s->version, .foreign = s };
+    c->n++;
+}
+
+/* Most catalogs have none, and what all have is in the order already. */
+static bool is_new(const struct catalog *c, const struct apiservice *s)
+{
+    return s->care == APISERVICE_GIVEN && !catalog_find(c, s->group, s->version);
+}
+
+/* ---- All ---- */
+
 void catalog_make(struct arena *a, enum kind_choice choice, struct custom_kinds *kinds,
-                  struct catalog *ret)
+                  struct apiservices *services, struct catalog *ret)
 {
     *ret = (struct catalog){ 0 };
     if (kinds)
         ret->customs = custom_list(kinds, &ret->n_customs);
-    size_t room = n_kind_versions;
+    if (services)
+        ret->services = apiservices_list(services, &ret->n_services);
+    size_t room = n_kind_versions + ret->n_services;
     for (size_t i = 0; i < ret->n_customs; i++)
         room += ret->customs[i]->n_versions;
     ret->versions = arena_array(a, struct catalog_version, room);
@@ -129,6 +196,9 @@ void catalog_make(struct arena *a, enum kind_choice choice, struct custom_kinds 
     struct place place = { .c = ret, .front = ret->n };
     for (size_t i = 0; i < ret->n_customs; i++)
         add_custom(a, &place, ret->customs[i]);
+    for (size_t i = 0; i < ret->n_services; i++)
+        if (is_new(ret, ret->services[i]))
+            add_foreign(ret, ret->services[i]);
 }
 
 void catalog_done(struct catalog *c)
@@ -136,6 +206,9 @@ void catalog_done(struct catalog *c)
     for (size_t i = 0; i < c->n_customs; i++)
         custom_unref(c->customs[i]);
     free(c->customs);
+    for (size_t i = 0; i < c->n_services; i++)
+        apiservice_unref(c->services[i]);
+    free(c->services);
 }
 
 const struct catalog_version *catalog_find(const struct catalog *c, struct str group,
@@ -143,7 +216,7 @@ const struct catalog_version *catalog_find(const struct catalog *c, struct str g
 {
     for (size_t i = 0; i < c->n; i++)
         if (str_eq(c->versions[i].group, group) && str_eq(c->versions[i].version, version))
-            return &c->versions[i];
+            return c->versions[i].foreign ? NULL : &c->versions[i];
     return NULL;
 }
 

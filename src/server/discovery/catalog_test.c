@@ -28,7 +28,7 @@ static void it_is_in_order(void **state)
 {
     struct catalog c;
     (void)state;
-    catalog_make(&arena, KIND_ALL_VERSIONS, NULL, &c);
+    catalog_make(&arena, KIND_ALL_VERSIONS, NULL, NULL, &c);
     assert_int_equal(c.n_customs, 0);
     for (size_t i = 0; i < c.n; i++) {
         const struct catalog_version *v = &c.versions[i];
@@ -59,8 +59,8 @@ static void versions_that_clients_prefer(void **state)
     };
     struct catalog c, current;
     (void)state;
-    catalog_make(&arena, KIND_ALL_VERSIONS, NULL, &c);
-    catalog_make(&arena, KIND_CURRENT_VERSIONS, NULL, &current);
+    catalog_make(&arena, KIND_ALL_VERSIONS, NULL, NULL, &c);
+    catalog_make(&arena, KIND_CURRENT_VERSIONS, NULL, NULL, &current);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct catalog_version *v = catalog_group(&c, str_of(cases[i].group));
         assert_non_null(v);

@@ -229,6 +229,19 @@ static void add_aggregated_resource(struct buf *out, const struct kind_resource 
     buf_str_add(out, r->n_subresources ? STR("]}") : STR("}"));
 }
 
+/* What its server told; who never told anything has no resources. */
+static void add_foreign_version(struct buf *out, struct arena *a, struct apiservices *services,
+                                const struct catalog_version *v)
+{
+    struct apiservice_told told = { 0 };
+    (void)apiservices_told(services, a, v->foreign->name, &told);
+    buf_byte(out, '{');
+    add_string(out, "version", v->version);
+    if (told.resources.n)
+        buf_printf(out, ",\"resources\":" STR_FMT, STR_ARG(told.resources));
+    buf_printf(out, ",\"freshness\":\"%s\"}", told.is_current ? "Current" : "Stale");
+}
+
 static void add_aggregated_version(struct buf *out, const struct catalog_version *v)
 {
     buf_byte(out, '{');
@@ -242,7 +255,14 @@ static void add_aggregated_version(struct buf *out, const struct catalog_version
     buf_str_add(out, STR("],\"freshness\":\"Current\"}"));
 }
 
-static void add_aggregated(struct buf *out, const struct catalog *c, bool core, bool beta)
+/* Nobody serves what is local and is not here. */
+static bool is_told(const struct catalog_version *v)
+{
+    return !v->foreign || !apiservice_is_local(v->foreign);
+}
+
+static void add_aggregated(struct buf *out, struct arena *a, struct apiservices *services,
+                           const struct catalog *c, bool core, bool beta)
 {
     buf_printf(out,
                "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2%s\","
@@ -251,7 +271,7 @@ static void add_aggregated(struct buf *out, const struct catalog *c, bool core, 
     const struct catalog_version *before = NULL;
     for (size_t i = 0; i < c->n; i++) {
         const struct catalog_version *v = &c->versions[i];
-        if ((v->group.n == 0) != core)
+        if ((v->group.n == 0) != core || !is_told(v))
             continue;
         if (before && str_eq(before->group, v->group)) {
             buf_byte(out, ',');
@@ -261,7 +281,10 @@ static void add_aggregated(struct buf *out, const struct catalog *c, bool core, 
                 add_string(out, "name", v->group);
             buf_str_add(out, STR("},\"versions\":["));
         }
-        add_aggregated_version(out, v);
+        if (v->foreign)
+            add_foreign_version(out, a, services, v);
+        else
+            add_aggregated_version(out, v);
         before = v;
     }
     buf_str_add(out, STR("]}]}\n"));
@@ -296,12 +319,12 @@ static struct str in_form(struct http_exchange *x, struct format f, const char *
     return arena_str(http_arena(x), buf_str(&out));
 }
 
-static void reply_aggregated(struct http_exchange *x, const struct catalog *c, bool core,
-                             struct format f, size_t kind)
+static void reply_aggregated(struct http_exchange *x, const struct api *api,
+                             const struct catalog *c, bool core, struct format f, size_t kind)
 {
     autobuf text = { 0 };
-    add_aggregated(&text, c, core, kind > 0);
     struct arena *a = http_arena(x);
+    add_aggregated(&text, a, api->apiservices, c, core, kind > 0);
     struct str etag = arena_printf(a, "\"%08X%08zX\"", crc32c(0, text.p, text.n), text.n);
     struct str media = format_content_type(f.media, false), version = aggregated[kind].version;
     const struct http_header headers[] = {
@@ -356,17 +379,17 @@ static bool find_place(struct str path, struct place *ret)
     return !rest.p;
 }
 
-static void serve_root(struct http_exchange *x, enum kind_choice choice, const struct catalog *c,
+static void serve_root(struct http_exchange *x, const struct api *api, const struct catalog *c,
                        bool core, struct str address)
 {
-    size_t n = choice == KIND_ALL_VERSIONS ? AGGREGATED : AGGREGATED_TODAY;
+    size_t n = api->versions == KIND_ALL_VERSIONS ? AGGREGATED : AGGREGATED_TODAY;
     struct format f;
     size_t kind;
     autobuf text = { 0 };
     bool may_aggregate = core || !str_ends(http_request_of(x)->path, STR("/"));
     if (may_aggregate &&
         format_choose_kind(http_arena(x), accept_of(x), aggregated, n, &f, &kind)) {
-        reply_aggregated(x, c, core, f, kind);
+        reply_aggregated(x, api, c, core, f, kind);
         return;
     }
     if (core)
@@ -396,7 +419,7 @@ static bool is_routed(const struct catalog *c, const struct place *p)
     return p->version.p ? !catalog_find(c, p->group, p->version)->custom : p->core;
 }
 
-static bool serve(struct http_exchange *x, enum kind_choice choice, const struct catalog *c,
+static bool serve(struct http_exchange *x, const struct api *api, const struct catalog *c,
                   const struct place *p, struct str address)
 {
     const struct http_request *req = http_request_of(x);
@@ -411,21 +434,20 @@ static bool serve(struct http_exchange *x, enum kind_choice choice, const struct
     else if (routed && format_route(accept_of(x), FORMAT_OF_ONE, &err) < 0)
         reply_error(x, &err);
     else if (is_root)
-        serve_root(x, choice, c, p->core, address);
+        serve_root(x, api, c, p->core, address);
     else
         serve_below(x, c, p);
     return true;
 }
 
-bool discovery_serve(struct http_exchange *x, enum kind_choice choice, struct custom_kinds *custom,
-                     struct str address)
+bool discovery_serve(struct http_exchange *x, const struct api *api, struct str address)
 {
     struct place p;
     if (!find_place(http_request_of(x)->path, &p))
         return false;
     struct catalog c;
-    catalog_make(http_arena(x), choice, custom, &c);
-    bool served = serve(x, choice, &c, &p, address);
+    catalog_make(http_arena(x), api->versions, api->custom, api->apiservices, &c);
+    bool served = serve(x, api, &c, &p, address);
     catalog_done(&c);
     return served;
 }

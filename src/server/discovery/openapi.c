@@ -9,9 +9,11 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/idiom.h"
+#include "base/json.h"
 #include "base/mem.h"
-#include "net/accept.h"
+#include "net/http/accept.h"
 #include "server/discovery/openapi_custom.h"
+#include "server/discovery/openapi_foreign.h"
 #include "server/http/reply.h"
 #include "base/banned.h"
 
@@ -311,10 +313,51 @@ static struct str tag_of(const struct document *d)
     return (struct str){ d->tag, TAG_BYTES };
 }
 
-/* ---- Custom kinds ---- */
+/* ---- Custom kinds, and what others serve ---- */
 
-/* The built-in addresses, and those of versions that are custom. */
-static void reply_list(struct http_exchange *x, const struct catalog *c, const struct document *d)
+static bool is_foreign(const struct catalog_version *v)
+{
+    return v->foreign && !apiservice_is_local(v->foreign);
+}
+
+static bool has_more(const struct catalog *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->versions[i].custom || is_foreign(&c->versions[i]))
+            return true;
+    return c->n_customs > 0;
+}
+
+/* Of all that is not built in. */
+static void tag_of_more(const struct catalog *c, char ret[TAG_BYTES + 1])
+{
+    uint32_t crc = 0;
+    openapi_custom_tag(c, NULL, ret);
+    for (size_t i = 0; i < c->n; i++)
+        if (is_foreign(&c->versions[i]))
+            crc = crc32c(crc ? crc : crc32c(0, ret, TAG_BYTES), &c->versions[i].foreign->rev,
+                         sizeof(uint64_t));
+    if (crc)
+        snprintf(ret, TAG_BYTES + 1, "%08X%08X", crc, (unsigned)c->n);
+}
+
+/* Who serves a version says where its document is. */
+static void list_foreign(struct http_exchange *x, const struct api *api,
+                         const struct catalog_version *v, struct buf *out)
+{
+    struct apiservice_told told = { 0 };
+    (void)apiservices_told(api->apiservices, http_arena(x), v->foreign->name, &told);
+    if (!told.openapi_url.n)
+        return;
+    buf_printf(out, ",\"apis/" STR_FMT "/" STR_FMT "\":{\"serverRelativeURL\":", STR_ARG(v->group),
+               STR_ARG(v->version));
+    json_write_string(out, told.openapi_url);
+    buf_byte(out, '}');
+}
+
+/* The built-in addresses, and those of all other versions. */
+static void reply_list(struct http_exchange *x, const struct api *api, const struct catalog *c,
+                       const struct document *d)
 {
     struct arena *a = http_arena(x);
     autobuf text = { 0 };
@@ -322,6 +365,8 @@ static void reply_list(struct http_exchange *x, const struct catalog *c, const s
     for (size_t i = 0; i < c->n; i++) {
         const struct catalog_version *v = &c->versions[i];
         char tag[TAG_BYTES + 1];
+        if (is_foreign(v))
+            list_foreign(x, api, v, &text);
         if (!v->custom)
             continue;
         openapi_custom_tag(c, v, tag);
@@ -333,7 +378,7 @@ static void reply_list(struct http_exchange *x, const struct catalog *c, const s
     }
     buf_str_add(&text, STR("}}\n"));
     char all[TAG_BYTES + 1];
-    openapi_custom_tag(c, NULL, all);
+    tag_of_more(c, all);
     reply_document(x, arena_str(a, buf_str(&text)), str_of(all), false);
 }
 
@@ -366,8 +411,10 @@ struct swagger {
     struct http_exchange *x;
     struct api *api;
     const struct document *built_in;
+    struct str there; /* the same as JSON */
     bool proto;
     char tag[TAG_BYTES + 1];
+    struct map seen; /* definitions of others that were sent */
 };
 
 static int send_piece(struct swagger *s, struct str piece)
@@ -384,31 +431,62 @@ static int send_copy(struct swagger *s, const struct buf *piece)
 
 enum part { PATHS, DEFINITIONS, MESSAGE };
 
-static int send_kind(struct swagger *s, const struct kind_resource *r, enum part part)
+static struct str without_comma(const struct buf *fields)
 {
-    autobuf paths = { 0 }, definitions = { 0 }, whole_of_it = { 0 }, message = { 0 };
-    openapi_custom_swagger(part == DEFINITIONS ? NULL : &paths, part == PATHS ? NULL : &definitions,
-                           s->api->custom, r);
-    if (part == PATHS)
-        return send_copy(s, &paths);
-    if (part == DEFINITIONS)
-        return send_copy(s, &definitions);
+    return str_skip(str_trim(buf_str(fields)), fields->n ? 1 : 0);
+}
+
+static int send_more(struct swagger *s, const struct buf *paths, const struct buf *definitions,
+                     enum part part)
+{
+    autobuf whole_of_it = { 0 }, message = { 0 };
+    const struct buf *wanted = part == PATHS ? paths : definitions;
+    if (part != MESSAGE)
+        return wanted->n ? send_copy(s, wanted) : 0;
     /* Both begin with a comma that is nothing to the first of a list. */
     buf_printf(&whole_of_it, "{\"paths\":{" STR_FMT "},\"definitions\":{" STR_FMT "}}",
-               STR_ARG(str_skip(buf_str(&paths), 2)), STR_ARG(str_skip(buf_str(&definitions), 2)));
+               STR_ARG(without_comma(paths)), STR_ARG(without_comma(definitions)));
     openapi_swagger_proto(&message, buf_str(&whole_of_it));
     return send_copy(s, &message);
 }
 
+static int send_kind(struct swagger *s, const struct kind_resource *r, enum part part)
+{
+    autobuf paths = { 0 }, definitions = { 0 };
+    openapi_custom_swagger(part == DEFINITIONS ? NULL : &paths, part == PATHS ? NULL : &definitions,
+                           s->api->custom, r);
+    return send_more(s, &paths, &definitions, part);
+}
+
+static int send_foreign(struct swagger *s, const struct catalog_version *v, enum part part)
+{
+    autobuf paths = { 0 }, definitions = { 0 };
+    struct apiservice_told told = { 0 };
+    struct arena *a = http_arena(s->x);
+    (void)apiservices_told(s->api->apiservices, a, v->foreign->name, &told);
+    openapi_foreign_swagger(part == DEFINITIONS ? NULL : &paths,
+                            part == PATHS ? NULL : &definitions, a, s->there, told.swagger, v,
+                            &s->seen);
+    return send_more(s, &paths, &definitions, part);
+}
+
+static int send_version(struct swagger *s, const struct catalog_version *v, enum part part)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        int r = v->resources[k]->type->custom ? send_kind(s, v->resources[k], part) : 0;
+        if (r < 0)
+            return r;
+    }
+    return is_foreign(v) ? send_foreign(s, v, part) : 0;
+}
+
 static int send_kinds(struct swagger *s, const struct catalog *c, enum part part)
 {
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < c->versions[i].n; k++) {
-            const struct kind_resource *resource = c->versions[i].resources[k];
-            int r = resource->type->custom ? send_kind(s, resource, part) : 0;
-            if (r < 0)
-                return r;
-        }
+    for (size_t i = 0; i < c->n; i++) {
+        int r = send_version(s, &c->versions[i], part);
+        if (r < 0)
+            return r;
+    }
     return 0;
 }
 
@@ -439,12 +517,13 @@ static void run_swagger(struct http_exchange *x, void *arg) /* thread: worker */
     struct swagger *s = arg;
     struct catalog c;
     struct http_header headers[HEADERS_MAX];
-    catalog_make(http_arena(x), s->api->versions, s->api->custom, &c);
+    catalog_make(http_arena(x), s->api->versions, s->api->custom, s->api->apiservices, &c);
     size_t n = make_headers(x, str_of(s->tag), s->proto, headers);
     http_send_begin(x, 200, headers, n);
     (void)send_swagger(s, &c); /* who has gone away reads no more */
-    http_send_end(x, NULL, 0);
     catalog_done(&c);
+    map_done(&s->seen);
+    http_send_end(x, NULL, 0);
 }
 
 static void serve_swagger(struct http_exchange *x, struct api *api, const struct catalog *c,
@@ -452,7 +531,8 @@ static void serve_swagger(struct http_exchange *x, struct api *api, const struct
 {
     struct swagger *s = arena_new(http_arena(x), struct swagger);
     *s = (struct swagger){ .x = x, .api = api, .built_in = d, .proto = proto };
-    openapi_custom_tag(c, NULL, s->tag);
+    s->there = whole(api->versions, DOC_SWAGGER)->text;
+    tag_of_more(c, s->tag);
     if (!answered_by_tag(x, str_of(s->tag), proto))
         (void)http_to_worker(x, api->read_workers, run_swagger, s);
 }
@@ -464,10 +544,10 @@ static void serve_document(struct http_exchange *x, struct api *api, const struc
 {
     bool proto = document == DOC_SWAGGER_PROTO;
     const struct document *d = whole(api->versions, document);
-    if (c->n_customs && (proto || document == DOC_SWAGGER))
+    if (has_more(c) && (proto || document == DOC_SWAGGER))
         serve_swagger(x, api, c, d, proto);
-    else if (c->n_customs && document == DOC_LIST)
-        reply_list(x, c, d);
+    else if (has_more(c) && document == DOC_LIST)
+        reply_list(x, api, c, d);
     else
         reply_document(x, d->text, tag_of(d), proto);
 }
@@ -479,7 +559,7 @@ bool openapi_serve(struct http_exchange *x, struct api *api)
     if (!str_starts(req->path, STR("/openapi/")))
         return false;
     struct catalog c;
-    catalog_make(http_arena(x), api->versions, api->custom, &c);
+    catalog_make(http_arena(x), api->versions, api->custom, api->apiservices, &c);
     bool built_in = find_path(req->path, api->versions, &document), served = true;
     if (!str_eq(req->method, STR("GET")) && !str_eq(req->method, STR("HEAD")) && built_in)
         reply_method_not_allowed(x);

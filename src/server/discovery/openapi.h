@@ -7,7 +7,7 @@
  * may serve. */
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/core/api.h"
 
 /* True if the path is one of these; the exchange is then answered. */

@@ -1,19 +1,29 @@
 #include "server/filter/filter.h"
 
+#include "admission/xray.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
-static filter_fn *const filters[] = {
-    filter_audit_id,     filter_request_info, filter_count, /* everybody's requests, also those that
-                                                               are refused */
-    filter_authenticate, filter_audit,        filter_impersonate, filter_flow, filter_authorize,
+static const struct {
+    const char *name;
+    filter_fn *pass;
+} filters[] = {
+    { "audit-id", filter_audit_id },
+    { "request-info", filter_request_info },
+    { "count", filter_count }, /* everybody's requests, also those that are refused */
+    { "authenticate", filter_authenticate },
+    { "audit", filter_audit },
+    { "impersonate", filter_impersonate },
+    { "flow", filter_flow },
+    { "authorize", filter_authorize },
 };
 
 /* False: it is answered, or waits. */
 static bool pass(struct filter_request *r)
 {
     while (r->n_passed < ARRAY_LEN(filters)) {
-        if (!filters[r->n_passed](r))
+        xray_stage(r->xray, "filter", str_of(filters[r->n_passed].name), NULL);
+        if (!filters[r->n_passed].pass(r))
             return false;
         r->n_passed++;
     }
@@ -26,15 +36,28 @@ struct filter_request *filter_pass(struct api *api, struct http_exchange *x)
     r->api = api;
     r->x = x;
     r->http = http_request_of(x);
+    if (str_eq(http_header_get(r->http, STR("x-sampan-xray")), STR("1")))
+        r->xray = xray_new(http_arena(x), api->clock);
     return pass(r) || r->waits ? r : NULL;
+}
+
+struct xray *filter_xray(const struct http_exchange *x)
+{
+    const struct filter_request *r = http_note(x);
+    return r ? r->xray : NULL;
+}
+
+void filter_retry(struct filter_request *r)
+{
+    r->waits = false;
+    if (pass(r))
+        http_go_on(r->x);
 }
 
 void filter_resume(struct filter_request *r)
 {
-    r->waits = false;
     r->n_passed++;
-    if (pass(r))
-        http_go_on(r->x);
+    filter_retry(r);
 }
 
 bool filter_request_info(struct filter_request *r)

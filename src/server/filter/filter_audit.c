@@ -76,9 +76,9 @@ bool filter_audit(struct filter_request *r)
     if (!r->api->audit)
         return true;
     const struct access about = filter_access(r);
-    const struct audit_subject subject = { .id = r->audit_id,
-                                           .about = &about,
-                                           .is_long = is_long(&r->info) };
+    const struct audit_subject subject = {
+        .id = r->audit_id, .about = &about, .notes = r->notes, .is_long = is_long(&r->info)
+    };
     if (audit_event_begin(r->api->audit, r->x, &subject, &r->audit))
         return true;
     audit_count_rejected(r->api->audit);

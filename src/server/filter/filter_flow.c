@@ -1,5 +1,6 @@
 /* filter_flow.c - whether a request is served now, waits, or is turned away: priority and fairness
  * (server/flow/flow.h). Who asks is known, what he may is not: refusing takes seats, too. */
+#include "server/audit/audit_event.h"
 #include "server/filter/filter.h"
 #include "server/flow/flow.h"
 #include "base/banned.h"
@@ -18,6 +19,7 @@ static void turn_away(struct http_exchange *x)
 static void go_on(void *arg, bool has_seats)
 {
     struct filter_request *r = arg;
+    audit_event_took(r->audit, AUDIT_LAYER_QUEUE, loop_now_ns(http_loop(r->x)) - r->waits_since_ns);
     if (has_seats)
         filter_resume(r);
     else if (!http_is_gone(r->x))
@@ -56,6 +58,7 @@ bool filter_flow(struct filter_request *r)
         return true;
     case FLOW_WAITS:
         r->waits = true;
+        r->waits_since_ns = loop_now_ns(http_loop(r->x));
         return false;
     case FLOW_NO_SEAT:
     case FLOW_QUEUE_FULL:

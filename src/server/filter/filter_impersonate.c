@@ -4,7 +4,10 @@
  * claimed. The constrained one is the verb `impersonate:MODE` on each of them, and for what is
  * asked `impersonate-on:MODE:VERB`; its modes are for nodes, service accounts and other users. The
  * constrained ones are tried first, unless another one let the same asker through before. A refusal
- * is worded by the first that fits, as upstream does it. */
+ * is worded by the first that fits, as upstream does it.
+ *
+ * When the guard has to ask others, the request waits for that one answer, and then everything is
+ * asked again from the start: what was answered before is remembered, in the order of asking. */
 #include <stdatomic.h>
 
 #include "api/errors.h"
@@ -156,9 +159,12 @@ static const struct mode {
 
 /* ---- Asking ---- */
 
+/* Not an error of err.h: the answer is not there yet. */
+enum { ASK_LATER = -1000 };
+
 /* One attempt in one mode (NULL: the old one). */
 struct attempt {
-    const struct filter_request *request;
+    struct filter_request *request;
     const struct mode *mode;
     struct str verb;
     struct arena *arena;
@@ -176,12 +182,57 @@ static int refuse(const struct attempt *t, const struct access *q, struct str wh
     return err_set(t->err, ERR_FORBIDDEN, "forbidden: " STR_FMT, STR_ARG(text));
 }
 
+struct answer {
+    struct answer *next;
+    struct guard_decision decision;
+};
+
+struct filter_answers {
+    struct answer *first, **end;
+    struct answer **at; /* the next one to be used */
+    size_t known_way;   /* as of the first time: see last_way() */
+};
+
+static void remember(struct filter_request *r, const struct guard_decision *d)
+{
+    struct answer *answer = arena_new(http_arena(r->x), struct answer);
+    answer->decision = *d;
+    *r->answers->end = answer;
+    r->answers->end = &answer->next;
+}
+
+static void remember_and_retry(struct filter_request *r, const struct guard_decision *d)
+{
+    remember(r, d);
+    filter_retry(r);
+}
+
+/* What the guard says, now or before. False: the request waits. */
+static bool hear(struct filter_request *r, const struct access *q, struct guard_decision *ret)
+{
+    struct filter_answers *all = r->answers;
+    if (!*all->at) {
+        *ret = (struct guard_decision){ .opinion = ACCESS_ALLOWED };
+        if (!guard_allows(r->api->guard, q) && !filter_ask(r, q, remember_and_retry, ret))
+            return false;
+        remember(r, ret);
+    }
+    *ret = (*all->at)->decision;
+    all->at = &(*all->at)->next;
+    return true;
+}
+
 static int ask(const struct attempt *t, const struct access *q)
 {
-    struct guard *guard = t->request->api->guard;
-    if (guard_allows(guard, q))
+    struct guard_decision d;
+    if (!hear(t->request, q, &d))
+        return ASK_LATER;
+    if (d.opinion == ACCESS_ALLOWED)
         return 0;
-    return refuse(t, q, guard_reason(guard, t->arena, q));
+    if (d.error.n && d.reason.n)
+        d.reason =
+            arena_printf(t->arena, STR_FMT ": " STR_FMT, STR_ARG(d.error), STR_ARG(d.reason));
+    return refuse(t, q, d.reason.n ? d.reason : d.error);
 }
 
 /* About something of `authentication.k8s.io` or, in the old mode, partly of the core group. */
@@ -286,7 +337,7 @@ static int ask_all(const struct attempt *t, const struct claim *c)
     return r < 0 ? r : ask_extra(t, c);
 }
 
-static int try_mode(const struct filter_request *r, const struct mode *mode, const struct claim *c,
+static int try_mode(struct filter_request *r, const struct mode *mode, const struct claim *c,
                     struct err *err)
 {
     struct arena *a = http_arena(r->x);
@@ -316,7 +367,7 @@ static _Atomic uint8_t *last_way(const struct filter_request *r)
 }
 
 /* 1 if that way lets him through, 0 if it is not meant for such a claim, or why not. */
-static int try_way(const struct filter_request *r, size_t way, const struct claim *c,
+static int try_way(struct filter_request *r, size_t way, const struct claim *c,
                    const struct mode **ret, struct err *err)
 {
     const struct mode *mode = way <= ARRAY_LEN(modes) ? &modes[way - 1] : NULL;
@@ -330,11 +381,11 @@ static int try_way(const struct filter_request *r, size_t way, const struct clai
 }
 
 /* The refusal is that of the first way that was tried. */
-static int find_mode(const struct filter_request *r, const struct claim *c, const struct mode **ret,
+static int find_mode(struct filter_request *r, const struct claim *c, const struct mode **ret,
                      struct err *err)
 {
     _Atomic uint8_t *last = last_way(r);
-    size_t known = atomic_load_explicit(last, memory_order_relaxed);
+    size_t known = r->answers->known_way;
     for (size_t i = known ? 0 : 1; i <= ARRAY_LEN(modes) + 1; i++) {
         struct err later = ERR_INIT(http_arena(r->x));
         size_t way = i ? i : known;
@@ -346,8 +397,21 @@ static int find_mode(const struct filter_request *r, const struct claim *c, cons
             err_clear(err);
             return 0;
         }
+        if (e == ASK_LATER)
+            return e;
     }
     return -ERR_FORBIDDEN;
+}
+
+/* Begins to ask, or begins again. */
+static void begin(struct filter_request *r)
+{
+    if (!r->answers) {
+        r->answers = arena_new(http_arena(r->x), struct filter_answers);
+        r->answers->end = &r->answers->first;
+        r->answers->known_way = atomic_load_explicit(last_way(r), memory_order_relaxed);
+    }
+    r->answers->at = &r->answers->first;
 }
 
 /* ---- Becoming ---- */
@@ -395,7 +459,10 @@ bool filter_impersonate(struct filter_request *r)
     const struct mode *mode = NULL;
     if (!c.name.n && has_only_name(&c))
         return true;
+    begin(r);
     int e = c.name.n ? find_mode(r, &c, &mode, &err) : refuse_nameless(a, &c, &err);
+    if (e == ASK_LATER)
+        return false;
     if (e < 0) {
         reply_error(r->x, &err);
         return false;

@@ -6,7 +6,8 @@
 
 #include "base/idiom.h"
 #include "base/json.h"
-#include "net/pki.h"
+#include "base/mem.h"
+#include "net/crypto/pki.h"
 #include "server/guard/guard.h"
 #include "server/guard/identity.h"
 #include "server/http/reply.h"
@@ -64,11 +65,63 @@ static void put_object(const char *plural, const char *name, const char *json)
     assert_int_equal(store_commit(api.store, &txn, &err), 0);
 }
 
+/* ---- Others who are asked ---- */
+
+/* Knows one token, and is slow. */
+static int ask_token(void *self, struct arena *a, struct str token, const struct str *audiences,
+                     size_t n_audiences, enum token_patience patience, struct account_user *ret,
+                     struct err *err)
+{
+    static const struct str groups[] = { STR("passengers") };
+    (void)self;
+    (void)a;
+    (void)audiences;
+    (void)n_audiences;
+    if (patience == TOKEN_AT_ONCE)
+        return TOKEN_LATER;
+    if (!str_eq(token, STR("ticket")))
+        return err_set(err, ERR_UNAUTHORIZED, "no such ticket");
+    *ret = (struct account_user){
+        .user = { .name = STR("ann"), .uid = STR("u-8"), .groups = groups, .n_groups = 1 }
+    };
+    return TOKEN_KNOWN;
+}
+
+/* Thinks by the verb and the name, and is slow: whoever is asked about `quay` lets go, whoever is
+ * asked about `reef` does not, and `fog` keeps it from seeing anything. */
+static int ask_pilot(struct guard_hook *h, struct arena *a, const struct access *q,
+                     enum guard_patience patience, struct guard_decision *ret)
+{
+    (void)h;
+    if (patience == GUARD_AT_ONCE)
+        return GUARD_LATER;
+    *ret = (struct guard_decision){ .opinion = ACCESS_NO_OPINION };
+    if (patience == GUARD_GIVES_UP || str_eq(q->name, STR("fog")))
+        ret->error = STR("the pilot sees <nothing>");
+    else if (str_eq(q->name, STR("quay")) || str_eq(q->verb, STR("impersonate")))
+        ret->opinion = ACCESS_ALLOWED;
+    else if (str_eq(q->name, STR("reef")))
+        ret->opinion = ACCESS_DENIED;
+    if (ret->opinion != ACCESS_NO_OPINION)
+        ret->reason = arena_printf(a, "the pilot knows " STR_FMT, STR_ARG(q->name));
+    return 0;
+}
+
+static void take_pilot(void)
+{
+    static struct guard_hook pilot = { .ask = ask_pilot };
+    struct guard_chain *chain = guard_chain_new();
+    guard_chain_add(chain, GUARD_WEBHOOK, STR("pilot"), &pilot);
+    guard_chain_add(chain, GUARD_RBAC, STR("rbac"), NULL);
+    guard_set_chain(api.guard, chain);
+}
+
 /* The crew may do everything, and everybody may see what is public. */
 static void make_guard(void)
 {
     const struct store_options memory = { .engine = STORE_MEMORY };
-    const struct identity_options nothing = { 0 };
+    const struct token_asker asker = { .ask = ask_token };
+    const struct identity_options options = { .asker = &asker };
     struct err err = ERR_INIT(&arena);
     assert_int_equal(store_open(&memory, &api.store, &err), 0);
     put_object("clusterroles", "all",
@@ -90,16 +143,22 @@ static void make_guard(void)
                "\"system:unauthenticated\"}]}");
     api.guard = guard_new(api.store, &(struct guard_modes){ { GUARD_RBAC }, 1 });
     assert_int_equal(guard_load(api.guard, &err), 0);
-    assert_int_equal(identity_new(&nothing, api.store, &clock_system, &api.identity, &err), 0);
+    assert_int_equal(identity_new(&options, api.store, &clock_system, &api.identity, &err), 0);
+}
+
+static enum http_body_mode on_head(void *arg, struct http_exchange *x)
+{
+    (void)arg;
+    struct filter_request *r = filter_pass(&api, x);
+    http_set_note(x, r);
+    return r && r->waits ? HTTP_BODY_LATER : HTTP_BODY_COLLECT;
 }
 
 /* Says what the filters have found out, and how many requests are being counted. */
 static void on_request(void *arg, struct http_exchange *x)
 {
     (void)arg;
-    const struct filter_request *r = filter_pass(&api, x);
-    if (!r)
-        return;
+    const struct filter_request *r = http_note(x);
     autobuf counts = { 0 };
     tally_write(&counts, api.tally);
     struct str about = r->place == REQUEST_FOUND ? r->req.resource->plural : STR("nothing");
@@ -116,9 +175,14 @@ static int setup(void **state)
     (void)state;
     arena_init(&arena);
     make_certificates();
-    api = (struct api){ .clock = &clock_system, .tally = tally_new(1), .n_loops = 1 };
+    api = (struct api){ .clock = &clock_system,
+                        .tally = tally_new(1),
+                        .n_loops = 1,
+                        .token_workers = workers_new(1, 1),
+                        .access_workers = workers_new(1, 1) };
     make_guard();
-    suite_server_start(&server, on_request, NULL, tls);
+    suite_server_handle(
+        &server, &(struct http_handler){ .on_head = on_head, .on_request = on_request }, tls);
     api.loops[0] = server.loop;
     return 0;
 }
@@ -126,6 +190,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    suite_server_stop(&server);
+    workers_free(api.token_workers);
+    workers_free(api.access_workers);
     suite_server_free(&server);
     tally_free(api.tally);
     guard_free(api.guard);
@@ -190,6 +257,82 @@ static void others_are_refused_in_words(void **state)
     }
 }
 
+/* ---- Waiting ---- */
+
+static const char *ask_as(const struct http_header *headers, size_t n, const char *path, int want)
+{
+    struct fetcher *f = fetcher_new(&(struct fetcher_options){ .ca_pem = ca.cert_pem });
+    struct err err = ERR_INIT(&server.arena);
+    struct fetch_reply reply;
+    const struct fetch_request req = { .method = STR("GET"),
+                                       .url = arena_printf(&server.arena, "https://" STR_FMT "%s",
+                                                           STR_ARG(server.address), path),
+                                       .headers = headers,
+                                       .n_headers = n };
+    int r = fetch(f, &req, &server.arena, &reply, &err);
+    fetcher_free(f);
+    assert_int_equal(r, 0);
+    const char *body = str_cstr(&server.arena, reply.body);
+    if (reply.status != want)
+        fail_msg("%s: %d %s", path, reply.status, body);
+    return body;
+}
+
+static const struct http_header ticket[] = { { STR("authorization"), STR("Bearer ticket") },
+                                             { STR("impersonate-user"), STR("bob") },
+                                             { STR("impersonate-group"), STR("guests") } },
+                                forged[] = { { STR("authorization"), STR("Bearer paper") } };
+
+static void a_token_can_be_waited_for(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(ask_as(ticket, 1, "/api/v1/pods", 403), "User \\\"ann\\\" cannot list"));
+    (void)ask_as(forged, 1, "/api/v1/pods", 401);
+}
+
+static void a_decision_can_be_waited_for(void **state)
+{
+    (void)state;
+    take_pilot();
+    assert_string_equal(ask_as(ticket, 1, "/api/v1/nodes/quay", 200),
+                        "nodes ann u-8 system:authenticated counted");
+    assert_non_null(strstr(ask_as(ticket, 1, "/api/v1/nodes/reef", 403),
+                           "at the cluster scope: the pilot knows reef\""));
+    assert_non_null(strstr(ask_as(ticket, 1, "/api/v1/nodes/elsewhere", 403), "scope\""));
+    assert_string_equal(
+        ask_as(ticket, 1, "/api/v1/nodes/fog?a=b", 500),
+        "Internal Server Error: \"/api/v1/nodes/fog?a=b\": the pilot sees &lt;nothing&gt;\n");
+    /* The pilot stands before the roles. */
+    (void)ask(true, "GET", "/api/v1/nodes/reef", 403);
+    assert_string_equal(ask(true, "GET", "/api/v1/nodes/fog", 200),
+                        "nodes skipper u-7 system:authenticated counted");
+}
+
+/* Each claim is asked about, and waited for, on its own. */
+static void an_impersonation_can_be_waited_for(void **state)
+{
+    (void)state;
+    take_pilot();
+    assert_string_equal(ask_as(ticket, 3, "/api/v1/nodes/quay", 200),
+                        "nodes bob  system:authenticated counted");
+    assert_non_null(strstr(ask_as(ticket, 3, "/api/v1/nodes/reef", 403), "User \\\"bob\\\""));
+    const struct http_header fog[] = { ticket[0], { STR("impersonate-user"), STR("fog") } };
+    assert_non_null(strstr(ask_as(fog, 2, "/api/v1/nodes/quay", 403), "the pilot sees <nothing>"));
+}
+
+static void who_finds_nobody_to_ask_goes_on_without(void **state)
+{
+    (void)state;
+    take_pilot();
+    struct workers *token_workers = take(&api.token_workers);
+    (void)ask_as(ticket, 1, "/api/v1/nodes/quay", 401);
+    api.token_workers = token_workers;
+    struct workers *access_workers = take(&api.access_workers);
+    (void)ask_as(ticket, 1, "/api/v1/nodes/quay", 500);
+    (void)ask(true, "GET", "/api/v1/nodes/quay", 200);
+    api.access_workers = access_workers;
+}
+
 static bool has_line(const struct buf *counts, const char *line)
 {
     return counts->n && memmem(counts->p, counts->n, line, strlen(line));
@@ -239,6 +382,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_gets_through_is_known_and_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(others_are_refused_in_words, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_token_can_be_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_decision_can_be_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_impersonation_can_be_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_finds_nobody_to_ask_goes_on_without, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_refused_is_counted_as_what_it_is, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_have_an_audit_id, setup, teardown),
     };

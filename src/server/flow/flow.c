@@ -301,16 +301,17 @@ static bool is_followed(const struct kind_resource *stored)
     return false;
 }
 
-void flow_changed(struct flow *f, const struct kind_resource *stored)
+bool flow_changed(struct flow *f, const struct kind_resource *stored)
 {
     if (!f || !is_followed(stored))
-        return;
+        return false;
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
     if (flow_load(f, &err) < 0) /* the ones from before stay */
         log_error("flow schemas and priority levels could not be read", LOG_ERR(&err));
     arena_done(&a);
+    return true;
 }
 
 /* ---- Beginning and end ---- */

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/core/api.h"
 #include "server/flow/flow_level.h"
 #include "server/flow/flow_width.h"
@@ -42,9 +42,9 @@ int flow_load(struct flow *f, struct err *err);
 /* From now on these loops ask. They start after this. */
 void flow_serve(struct flow *f, struct loop *const *loops, size_t n_loops);
 
-/* An object of a stored kind was written or deleted. Those that decide nothing are passed over.
- * Anywhere but on a loop; without a flow nothing happens. */
-void flow_changed(struct flow *f, const struct kind_resource *stored);
+/* An object of a stored kind was written or deleted. Those that decide nothing are passed over:
+ * then it is false. Anywhere but on a loop; without a flow nothing happens. */
+bool flow_changed(struct flow *f, const struct kind_resource *stored);
 /* How many objects of a resource there are, more or less. Any thread. */
 void flow_set_objects(struct flow *f, struct str group, struct str resource, uint64_t n);
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/json.h"
 #include "server/object/stored.h"
 
@@ -174,7 +175,7 @@ static void authorizers_in_order(void **state)
         { "Node,AlwaysAllow", true, "" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct plane p;
         struct str reason;
         start(&p, rows[i].modes);

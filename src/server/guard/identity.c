@@ -5,13 +5,13 @@
 #include "api/kind.h"
 #include "auth/bootstrap_token.h"
 #include "auth/token_file.h"
-#include "base/base64.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "base/percent.h"
 #include "server/core/api.h"
+#include "server/guard/bearer.h"
+#include "server/guard/identity_proxy.h"
 #include "server/guard/token_cache.h"
 #include "server/object/stored.h"
 #include "base/banned.h"
@@ -22,12 +22,15 @@ struct identity {
     struct arena arena;        /* of the names */
     struct token_file *tokens; /* NULL: none */
     bool no_anonymous, bootstrap_tokens;
+    const struct authentication_anonymous *anonymous; /* NULL: no_anonymous says it */
     struct identity_names issuers, audiences;
     struct identity_proxy proxy;
     struct signature_key *keys[IDENTITY_KEYS_MAX]; /* the first one signs, if has_signing_key */
     bool has_signing_key;
     struct account_rules accounts;
     struct token_cache *caches[API_LOOPS_MAX];
+    struct token_asker askers[IDENTITY_ASKERS_MAX]; /* in this order, after all of the above */
+    size_t n_askers;
 };
 
 static const struct str anonymous_groups[] = { USER_UNAUTHENTICATED };
@@ -38,19 +41,6 @@ static const struct user anonymous = {
 };
 
 /* ---- Certificates ---- */
-
-/* Whoever has shown something is authenticated, unless he says himself what he is. */
-static void add_authenticated(struct arena *a, struct user *user)
-{
-    if (str_eq(user->name, USER_ANONYMOUS) || user_is_in(user, USER_AUTHENTICATED) ||
-        user_is_in(user, USER_UNAUTHENTICATED))
-        return;
-    struct str *groups = arena_array(a, struct str, user->n_groups + 1);
-    if (user->n_groups)
-        memcpy(groups, user->groups, user->n_groups * sizeof(*groups));
-    groups[user->n_groups++] = USER_AUTHENTICATED;
-    user->groups = groups;
-}
 
 static int owner_of(struct arena *a, const struct tls_peer *cert, const struct user **ret,
                     struct err *err)
@@ -70,99 +60,20 @@ static int owner_of(struct arena *a, const struct tls_peer *cert, const struct u
         .extra = extra,
         .n_extra = 1,
     };
-    add_authenticated(a, user);
+    user_add_authenticated(a, user);
     *ret = user;
     return 0;
 }
 
-/* ---- Front proxies ---- */
-
-static bool has_name(const struct identity_names *names, struct str name)
-{
-    for (size_t k = 0; k < names->n; k++)
-        if (str_eq(names->items[k], name))
-            return true;
-    return false;
-}
-
-/* The first of these headers that says something. */
-static struct str first_header(const struct http_request *http, const struct identity_names *names)
-{
-    for (size_t k = 0; k < names->n; k++) {
-        struct str value = http_header_get(http, names->items[k]);
-        if (value.n)
-            return value;
-    }
-    return STR("");
-}
-
-static void take_groups(const struct identity *i, struct arena *a, const struct http_request *http,
-                        struct user *user)
-{
-    struct str *groups = arena_array(a, struct str, http->n_headers);
-    for (size_t k = 0; k < http->n_headers; k++)
-        if (has_name(&i->proxy.group_headers, http->headers[k].name))
-            groups[user->n_groups++] = http->headers[k].value;
-    user->groups = groups;
-}
-
-/* The key of an extra header, decoded; empty if it is none. */
-static struct str extra_key(const struct identity *i, struct arena *a, struct str header)
-{
-    for (size_t k = 0; k < i->proxy.extra_prefixes.n; k++) {
-        struct str prefix = i->proxy.extra_prefixes.items[k], key = str_skip(header, prefix.n),
-                   decoded;
-        if (str_starts(header, prefix) && key.n)
-            return percent_decode(a, key, false, &decoded) ? decoded : key;
-    }
-    return STR("");
-}
-
-static void take_extra(const struct identity *i, struct arena *a, const struct http_request *http,
-                       struct user *user)
-{
-    struct user_extra *all = arena_array(a, struct user_extra, http->n_headers);
-    for (size_t k = 0; k < http->n_headers; k++) {
-        struct str key = extra_key(i, a, http->headers[k].name);
-        size_t at = 0;
-        if (!key.n)
-            continue;
-        while (at < user->n_extra && !str_eq(all[at].key, key))
-            at++;
-        if (at == user->n_extra) {
-            all[at].key = key;
-            all[at].values = arena_array(a, struct str, http->n_headers);
-            user->n_extra++;
-        }
-        ((struct str *)all[at].values)[all[at].n_values++] = http->headers[k].value;
-    }
-    user->extra = all;
-}
-
-/* 1 if the proxy says for whom it speaks, 0 if it speaks for itself. */
-static int proxied(const struct identity *i, struct arena *a, const struct http_request *http,
-                   const struct user **ret, struct err *err)
-{
-    const struct tls_peer *cert = &http->peer->cert;
-    struct str name = first_header(http, &i->proxy.user_headers);
-    if (i->proxy.allowed.n && !has_name(&i->proxy.allowed, cert->common_name))
-        return err_set(err, ERR_UNAUTHORIZED, "the front proxy \"" STR_FMT "\" is not allowed",
-                       STR_ARG(cert->common_name));
-    if (!name.n)
-        return 0;
-    struct user *user = arena_new(a, struct user);
-    user->name = name;
-    user->uid = first_header(http, &i->proxy.uid_headers);
-    take_groups(i, a, http, user);
-    take_extra(i, a, http, user);
-    add_authenticated(a, user);
-    *ret = user;
-    return 1;
-}
-
 /* ---- Tokens ---- */
 
-/* What a token names, as the store has it now. Of all but Secrets the metadata is enough. */
+/* Of the others the metadata is enough. */
+static bool is_whole(const char *plural)
+{
+    return strcmp(plural, "secrets") == 0 || strcmp(plural, "serviceaccounts") == 0;
+}
+
+/* What a token names, as the store has it now. */
 static int read_object(void *arg, struct arena *a, const char *plural, struct str ns,
                        struct str name, struct value *ret, struct err *err)
 {
@@ -176,8 +87,8 @@ static int read_object(void *arg, struct arena *a, const char *plural, struct st
     r = store_snap_get(snap, stored_key(a, stored, ns, name), &e, err);
     if (r > 0) {
         e.value = arena_str(a, e.value);
-        int read = strcmp(plural, "secrets") == 0 ? stored_read(a, stored->type, &e, ret, err)
-                                                  : stored_read_meta(a, &e, ret, err);
+        int read = is_whole(plural) ? stored_read(a, stored->type, &e, ret, err)
+                                    : stored_read_meta(a, &e, ret, err);
         r = read < 0 ? read : 1;
     }
     store_snap_end(snap);
@@ -236,68 +147,151 @@ static int static_user(const struct identity *i, struct arena *a, struct str tok
     return ret->n_audiences > 0;
 }
 
-int identity_of_token(const struct identity *i, struct arena *a, struct str token,
-                      const struct str *audiences, size_t n_audiences, struct account_user *ret,
-                      struct err *err)
+/* ---- Tokens that others know ---- */
+
+/* What several have said against a token, as upstream prints it. */
+struct refusals {
+    struct buf text;
+    size_t n;
+};
+
+static void refusals_add(struct refusals *all, struct str text)
+{
+    buf_printf(&all->text, "%s" STR_FMT, all->n ? ", " : "", STR_ARG(text));
+    all->n++;
+}
+
+/* TOKEN_KNOWN, TOKEN_UNKNOWN or TOKEN_LATER. */
+static int ask_others(const struct identity *i, struct arena *a, struct str token,
+                      const struct str *audiences, size_t n_audiences, enum token_patience patience,
+                      struct account_user *ret, struct refusals *refusals)
+{
+    for (size_t k = 0; k < i->n_askers; k++) {
+        const struct token_asker *asker = &i->askers[k];
+        struct err err = ERR_INIT(a);
+        int r = asker->ask(asker->self, a, token, audiences, n_audiences, patience, ret, &err);
+        if (r > 0) {
+            user_add_authenticated(a, &ret->user);
+            return r;
+        }
+        if (r < 0)
+            refusals_add(refusals, err.msg);
+    }
+    return TOKEN_UNKNOWN;
+}
+
+/* By what this server knows itself. 0: nothing; or why it is not believed. */
+static int own_user(const struct identity *i, struct arena *a, struct str token,
+                    const struct str *audiences, size_t n_audiences, struct account_user *ret,
+                    struct err *err)
 {
     struct account_claims claims;
     if (static_user(i, a, token, audiences, n_audiences, ret))
-        return 0;
+        return 1;
     int joins = joining_user(i, a, token, &ret->user, err);
     if (joins) {
         ret->audiences = i->audiences.items;
         ret->n_audiences = i->audiences.n;
-        return joins < 0 ? joins : 0;
+        return joins;
     }
     int r = account_token_open(&i->accounts, a, token, &claims, err);
-    if (r > 0)
-        r = account_of(i, a, token, &claims, audiences, n_audiences, ret, err);
-    else if (r == 0)
+    if (r <= 0)
+        return r;
+    r = account_of(i, a, token, &claims, audiences, n_audiences, ret, err);
+    return r < 0 ? r : 1;
+}
+
+/* The words of all that did not believe it. */
+static int refuse_token(struct arena *a, const struct refusals *refusals, struct err *err)
+{
+    if (!refusals->n)
         return unknown_token(err);
-    if (r < 0 && err->code == ERR_UNAUTHORIZED)
-        return err_set(err, ERR_UNAUTHORIZED, "[invalid bearer token, " STR_FMT "]",
-                       STR_ARG(arena_str(a, err->msg)));
+    return err_set(err, ERR_UNAUTHORIZED, "[invalid bearer token, " STR_FMT "]",
+                   STR_ARG(arena_str(a, buf_str(&refusals->text))));
+}
+
+static int find_token(const struct identity *i, struct arena *a, struct str token,
+                      const struct str *audiences, size_t n_audiences, struct account_user *ret,
+                      struct refusals *refusals, struct err *err)
+{
+    int r = own_user(i, a, token, audiences, n_audiences, ret, err);
+    if (r > 0)
+        return 0;
+    if (r < 0 && err->code != ERR_UNAUTHORIZED)
+        return r;
+    if (r < 0)
+        refusals_add(refusals, err->msg);
+    err_clear(err);
+    r = ask_others(i, a, token, audiences, n_audiences, TOKEN_WAITS, ret, refusals);
+    return r == TOKEN_KNOWN ? 0 : refuse_token(a, refusals, err);
+}
+
+int identity_of_token(const struct identity *i, struct arena *a, struct str token,
+                      const struct str *audiences, size_t n_audiences, struct account_user *ret,
+                      struct err *err)
+{
+    struct refusals refusals = { 0 };
+    int r = find_token(i, a, token, audiences, n_audiences, ret, &refusals, err);
+    buf_done(&refusals.text);
     return r;
 }
 
-/* The same on a loop, which remembers what it has verified. */
-static int token_owner(const struct identity *i, size_t loop, struct arena *a, struct str token,
+int identity_of_bearer(const struct identity *i, struct arena *a, struct str token,
                        const struct user **ret, struct err *err)
+{
+    struct account_user *found = arena_new(a, struct account_user);
+    int r = identity_of_token(i, a, token, NULL, 0, found, err);
+    if (r < 0)
+        return r;
+    *ret = &found->user;
+    return 0;
+}
+
+/* As own_user() on a loop, which remembers what it has verified. */
+static int own_bearer(const struct identity *i, size_t loop, struct arena *a, struct str token,
+                      const struct user **ret, struct err *err)
 {
     *ret = i->tokens ? token_file_user(i->tokens, token) : NULL;
     if (*ret)
-        return 0;
+        return 1;
     const struct account_claims *claims;
     struct account_user *user = arena_new(a, struct account_user);
     int joins = joining_user(i, a, token, &user->user, err);
     *ret = &user->user;
     if (joins)
-        return joins < 0 ? joins : 0;
+        return joins;
     int r = token_cache_open(i->caches[loop], &i->accounts, token, &claims, err);
-    if (r == 0)
-        return unknown_token(err);
+    if (r <= 0)
+        return r;
+    r = account_of(i, a, token, claims, NULL, 0, user, err);
+    user->user.use = &user->use;
+    return r < 0 ? r : 1;
+}
+
+static int token_owner(const struct identity *i, size_t loop, struct arena *a, struct str token,
+                       const struct user **ret, struct err *err)
+{
+    int r = own_bearer(i, loop, a, token, ret, err);
     if (r > 0)
-        r = account_of(i, a, token, claims, NULL, 0, user, err);
+        return 0;
+    if (!i->n_askers || (r < 0 && err->code != ERR_UNAUTHORIZED))
+        return r < 0 ? r : unknown_token(err);
+    struct account_user *found = arena_new(a, struct account_user);
+    struct refusals refusals = { 0 };
+    err_clear(err);
+    r = ask_others(i, a, token, NULL, 0, TOKEN_AT_ONCE, found, &refusals);
+    *ret = &found->user;
+    if (r == TOKEN_UNKNOWN)
+        r = refuse_token(a, &refusals, err);
+    else
+        r = r == TOKEN_LATER ? IDENTITY_LATER : 0;
+    buf_done(&refusals.text);
     return r;
 }
 
-/* `Authorization: Bearer TOKEN`, or, of a WebSocket, the protocol
- * base64url.bearer.authorization.k8s.io.TOKEN. Anything else is no token. */
-static struct str bearer(struct arena *a, const struct http_request *http)
+static bool may_be_anonymous(const struct identity *i, struct str path)
 {
-    static const struct str prefix = STR("base64url.bearer.authorization.k8s.io.");
-    struct str rest = str_trim(http_header_get(http, STR("authorization")));
-    struct str scheme = str_cut(&rest, ' ');
-    if (str_eq_nocase(scheme, STR("bearer")))
-        return str_cut(&rest, ' ');
-    struct str protocols = http_header_get(http, STR("sec-websocket-protocol"));
-    while (protocols.n) {
-        struct str one = str_trim(str_cut(&protocols, ','));
-        autobuf token = { 0 };
-        if (str_starts(one, prefix) && base64url_decode(&token, str_skip(one, prefix.n)))
-            return arena_str(a, buf_str(&token));
-    }
-    return STR("");
+    return i->anonymous ? authentication_anonymous_may(i->anonymous, path) : !i->no_anonymous;
 }
 
 int identity_find(const struct identity *i, size_t loop, struct arena *a,
@@ -305,17 +299,20 @@ int identity_find(const struct identity *i, size_t loop, struct arena *a,
 {
     const struct tls_peer *cert = &http->peer->cert;
     struct err refused = ERR_INIT(a);
-    int proxy = cert->is_proxy ? proxied(i, a, http, ret, &refused) : 0;
+    int proxy = cert->is_proxy ? identity_proxied(&i->proxy, a, http, ret, &refused) : 0;
     if (proxy > 0)
         return 0;
     if (cert->verified)
         return owner_of(a, cert, ret, err);
-    struct str token = bearer(a, http);
+    struct str token;
+    int r = bearer_find(a, http, &token, err);
+    if (r < 0)
+        return r;
     if (token.n)
         return token_owner(i, loop, a, token, ret, err);
     if (proxy < 0 || cert->is_proxy || cert->is_stranger)
         return err_set(err, ERR_UNAUTHORIZED, "the client certificate is not believed");
-    if (i->no_anonymous)
+    if (!may_be_anonymous(i, http->path))
         return err_set(err, ERR_UNAUTHORIZED, "no credentials were shown");
     *ret = &anonymous;
     return 0;
@@ -333,12 +330,18 @@ const struct signature_key *identity_signing_key(const struct identity *i)
 
 /* ---- Beginning and end ---- */
 
-static int read_tokens(const char *file, struct token_file **ret, struct err *err)
+/* Lines of the file come first, so that messages number them right. */
+static int read_tokens(const struct identity_options *opt, struct token_file **ret, struct err *err)
 {
     enum { FILE_MAX_BYTES = 16 << 20 };
     autobuf text = { 0 };
-    int r = file_read(file, FILE_MAX_BYTES, &text, err);
-    return r < 0 ? r : token_file_read(buf_str(&text), str_of(file), ret, err);
+    int r = opt->token_file ? file_read(opt->token_file, FILE_MAX_BYTES, &text, err) : 0;
+    if (r < 0)
+        return r;
+    buf_byte(&text, '\n');
+    buf_str_add(&text, opt->more_tokens);
+    return token_file_read(buf_str(&text), str_of(opt->token_file ? opt->token_file : ""), ret,
+                           err);
 }
 
 static int read_keys(struct identity *i, const struct identity_options *opt, struct err *err)
@@ -392,7 +395,7 @@ static void copy_or(struct arena *a, const struct identity_names *from, struct s
 static void set_names(struct identity *i, const struct identity_options *opt)
 {
     copy_or(&i->arena, &opt->issuers, IDENTITY_ISSUER, &i->issuers);
-    copy_or(&i->arena, &opt->audiences, i->issuers.items[0], &i->audiences);
+    copy_names(&i->arena, opt->audiences.n ? &opt->audiences : &i->issuers, &i->audiences);
     copy_names(&i->arena, &opt->proxy.allowed, &i->proxy.allowed);
     copy_headers(&i->arena, &opt->proxy.user_headers, &i->proxy.user_headers);
     copy_headers(&i->arena, &opt->proxy.uid_headers, &i->proxy.uid_headers);
@@ -402,17 +405,34 @@ static void set_names(struct identity *i, const struct identity_options *opt)
     i->accounts.n_issuers = i->issuers.n;
     i->accounts.audiences = i->audiences.items;
     i->accounts.n_audiences = i->audiences.n;
+    i->accounts.keys_uri = arena_str(&i->arena, opt->keys_uri);
+    i->accounts.max_sec = opt->token_max_sec;
+    i->accounts.no_extension = opt->no_token_extension;
+}
+
+/* In the order in which they are asked. */
+static int make_askers(struct identity *i, const struct identity_options *opt, struct err *err)
+{
+    if (opt->asker)
+        i->askers[i->n_askers++] = *opt->asker;
+    if (opt->webhook.kubeconfig) {
+        int r = token_webhook_new(&opt->webhook, i->clock, i->audiences.items, i->audiences.n,
+                                  &i->askers[i->n_askers], err);
+        if (r < 0)
+            return r;
+        i->n_askers++;
+    }
+    return 0;
 }
 
 static int fill(struct identity *i, const struct identity_options *opt, struct err *err)
 {
     set_names(i, opt);
-    if (opt->token_file) {
-        int r = read_tokens(opt->token_file, &i->tokens, err);
-        if (r < 0)
-            return r;
-    }
-    return read_keys(i, opt, err);
+    int r = opt->token_file || opt->more_tokens.n ? read_tokens(opt, &i->tokens, err) : 0;
+    if (r < 0)
+        return r;
+    r = make_askers(i, opt, err);
+    return r < 0 ? r : read_keys(i, opt, err);
 }
 
 int identity_new(const struct identity_options *opt, struct store *store, const struct clock *clock,
@@ -423,6 +443,7 @@ int identity_new(const struct identity_options *opt, struct store *store, const 
     i->store = store;
     i->clock = clock;
     i->no_anonymous = opt->no_anonymous;
+    i->anonymous = opt->anonymous;
     i->bootstrap_tokens = opt->bootstrap_tokens;
     for (size_t k = 0; k < API_LOOPS_MAX; k++)
         i->caches[k] = token_cache_new();
@@ -435,6 +456,13 @@ int identity_new(const struct identity_options *opt, struct store *store, const 
     return 0;
 }
 
+void identity_retire(const struct identity *i)
+{
+    for (size_t k = 0; k < i->n_askers; k++)
+        if (i->askers[k].retire)
+            i->askers[k].retire(i->askers[k].self);
+}
+
 struct identity *identity_free(struct identity *i)
 {
     if (!i)
@@ -443,6 +471,9 @@ struct identity *identity_free(struct identity *i)
         token_cache_free(i->caches[k]);
     for (size_t k = 0; k < IDENTITY_KEYS_MAX; k++)
         signature_key_free(i->keys[k]);
+    for (size_t k = 0; k < i->n_askers; k++)
+        if (i->askers[k].free)
+            i->askers[k].free(i->askers[k].self);
     token_file_free(i->tokens);
     arena_done(&i->arena);
     free(i);

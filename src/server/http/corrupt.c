@@ -47,6 +47,36 @@ int corrupt_object(struct store *s, struct str key, uint64_t rev, int r, struct 
     return r;
 }
 
+int corrupt_unconverted(struct str key, uint64_t rev, int r, struct err *err)
+{
+    if (r != -ERR_UNKNOWN || !err)
+        return r;
+    key = short_key(key);
+    struct str text = arena_printf(err->arena,
+                                   "StorageError: corrupt object, Code: 7, Key: " STR_FMT
+                                   ", ResourceVersion: 0, AdditionalErrorMsg: object not "
+                                   "decodable revision=%llu: " STR_FMT,
+                                   STR_ARG(key), (unsigned long long)rev, STR_ARG(err->msg));
+    err_clear(err);
+    r = err_set(err, ERR_INTERNAL, "Internal error occurred: " STR_FMT, STR_ARG(text));
+    err_add_cause(err, STR(""), STR(""), text);
+    return r;
+}
+
+void corrupt_event(bool is_deleted, const struct err *why, struct err *err)
+{
+    struct str text =
+        arena_printf(err->arena, "data from the storage is not transformable revision=0: " STR_FMT,
+                     STR_ARG(store_fault(why)));
+    if (is_deleted) {
+        (void)err_set(err, ERR_STORE_READ,
+                      "saw a DELETED event, but object data is corrupt - " STR_FMT, STR_ARG(text));
+        return;
+    }
+    (void)err_set(err, ERR_DAMAGED, "Internal error occurred: " STR_FMT, STR_ARG(text));
+    err_add_cause(err, STR(""), STR(""), text);
+}
+
 /* ---- Lists ---- */
 
 enum { PAGE_OBJECTS = 1000 };

@@ -10,6 +10,13 @@
  * Notes the damage. Other results pass. */
 int corrupt_object(struct store *s, struct str key, uint64_t rev, int r, struct err *err);
 
+/* The same of a custom object that no webhook could convert, for whatever reason it gave. */
+int corrupt_unconverted(struct str key, uint64_t rev, int r, struct err *err);
+
+/* What the last event of a watch says that met one, `why` the store could not give it. In the
+ * arena of `err`. */
+void corrupt_event(bool is_deleted, const struct err *why, struct err *err);
+
 /* What a list answers that met one: reads all of `prefix`, on a worker. Returns the negative code.
  */
 int corrupt_list(struct call *c, struct str prefix, struct err *err);

@@ -83,7 +83,13 @@ static void warnings_are_headers(void **state)
 {
     (void)state;
     const struct http_header *h;
-    call_warn(&s.call, STR("a \"b\" \\ c\n"));
+    call_warn(&s.call, STR("a \"b\" \\ c"));
+    /* What cannot stand in a header is left out. */
+    call_warn(&s.call, STR("two\nlines"));
+    call_warn(&s.call, STR("a\tb"));
+    call_warn(&s.call, STR("\x7f"));
+    call_warn(&s.call, STR("\xc2\x85"));
+    call_warn(&s.call, STR("\xff"));
     call_warn(&s.call, STR("second"));
     call_warn(&s.call, STR("second"));
     s.call.retry_after_sec = 5;

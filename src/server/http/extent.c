@@ -64,6 +64,7 @@ int extent_read(struct call *c, struct extent *ret, struct err *err)
     int r = selection_read(c->arena, &c->req, false, &ret->sel, err);
     if (r < 0)
         return r;
+    selection_hide(&ret->sel, &c->req, c->api->uninitialized, c->stored);
     if (c->format.as == FORMAT_TABLE) {
         r = encode_include_parse(request_param(&c->req, STR("includeObject")), &ret->include, err);
         if (r < 0)

@@ -173,7 +173,7 @@ int options_delete_of(struct call *c, const struct value *options, struct delete
                       struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
-    *ret = (struct delete_options){ .grace = -1 };
+    *ret = (struct delete_options){ .grace = -1, .sent = options };
     check_propagation(&e, options, ret);
     check_dry_run(&e, value_get(options, STR("dryRun")), &ret->dry_run);
     ret->grace_given = value_to_int(value_get(options, STR("gracePeriodSeconds")), &ret->grace);
@@ -186,12 +186,12 @@ int options_delete_of(struct call *c, const struct value *options, struct delete
 
 int options_read_delete(struct call *c, struct delete_options *ret, struct err *err)
 {
-    struct value options;
+    struct value *options = arena_new(c->arena, struct value);
     int r =
-        c->http->body.n ? decode_delete_options(c, &options, err) : delete_params(c, &options, err);
+        c->http->body.n ? decode_delete_options(c, options, err) : delete_params(c, options, err);
     if (r < 0)
         return r;
-    r = options_delete_of(c, &options, ret, err);
+    r = options_delete_of(c, options, ret, err);
     if (r < 0)
         return r;
     if (ret->propagation == OPTIONS_DEFAULT && str_eq(c->stored->plural, STR("jobs")))
@@ -199,4 +199,43 @@ int options_read_delete(struct call *c, struct delete_options *ret, struct err *
                          "propagationPolicy=Background to remove them or set "
                          "propagationPolicy=Orphan to suppress this warning"));
     return 0;
+}
+
+/* ---- As others see them ---- */
+
+static struct value new_options(struct arena *a, const char *kind)
+{
+    struct value ret = value_object();
+    value_put_new(a, &ret, STR("kind"), value_string(str_of(kind)));
+    value_put_new(a, &ret, STR("apiVersion"), value_string(STR("meta.k8s.io/v1")));
+    return ret;
+}
+
+struct value options_tell(struct call *c, const char *kind)
+{
+    static const struct str texts[] = { STR("fieldManager"), STR("fieldValidation") };
+    struct value ret = new_options(c->arena, kind), dry_run = param_list(c, STR("dryRun"));
+    if (dry_run.n)
+        value_put_new(c->arena, &ret, STR("dryRun"), dry_run);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (request_param(&c->req, texts[i]).n)
+            value_put_new(c->arena, &ret, texts[i], value_string(request_param(&c->req, texts[i])));
+    return ret;
+}
+
+struct value options_tell_delete(struct call *c, const struct delete_options *o)
+{
+    struct value ret = new_options(c->arena, "DeleteOptions"), conditions = value_object();
+    value_each_field (f, o->sent)
+        if (!value_get(&ret, f->key))
+            value_put_new(c->arena, &ret, f->key, value_borrow(&f->val));
+    if (o->grace_given)
+        value_put(c->arena, &ret, STR("gracePeriodSeconds"), value_int(o->grace));
+    if (o->uid.p)
+        value_put_new(c->arena, &conditions, STR("uid"), value_string(o->uid));
+    if (o->revision.p)
+        value_put_new(c->arena, &conditions, STR("resourceVersion"), value_string(o->revision));
+    if (conditions.n)
+        value_put(c->arena, &ret, STR("preconditions"), conditions);
+    return ret;
 }

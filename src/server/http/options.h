@@ -31,10 +31,17 @@ struct delete_options {
     struct str uid, revision; /* preconditions; a NULL pointer: none */
     enum options_propagation propagation;
     bool ignore_read_error;
+    const struct value *sent; /* all that was said; NULL: nothing */
 };
 
 /* From the body, or else from the parameters, as upstream reads them. */
 int options_read_delete(struct call *c, struct delete_options *ret, struct err *err);
+/* As those see it who are asked about a write: a CreateOptions or UpdateOptions, also of a PATCH.
+ */
+struct value options_tell(struct call *c, const char *kind);
+/* The same of a DELETE. */
+struct value options_tell_delete(struct call *c, const struct delete_options *o);
+
 /* From a DeleteOptions object; NULL is one that says nothing. */
 int options_delete_of(struct call *c, const struct value *options, struct delete_options *ret,
                       struct err *err);

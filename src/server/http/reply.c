@@ -87,6 +87,7 @@ static bool has_details(const struct err *err)
     case ERR_UNKNOWN:
     case ERR_EXPIRED:
     case ERR_UNAUTHORIZED:
+    case ERR_UNAVAILABLE:
         return false;
     default:
         return true;
@@ -124,8 +125,31 @@ static struct str message_of(const struct err *err)
     return words;
 }
 
+/* With the names that an answer has. */
+static struct value given_status(struct arena *a, const struct value *given)
+{
+    struct value status = value_object();
+    add_text(a, &status, STR("kind"), STR("Status"));
+    add_text(a, &status, STR("apiVersion"), STR("v1"));
+    value_each_field (f, given)
+        if (!value_get(&status, f->key))
+            value_put_new(a, &status, f->key, value_borrow(&f->val));
+    return status;
+}
+
+int reply_code(const struct err *err)
+{
+    int64_t code;
+    if (err->about.status && value_to_int(value_get(err->about.status, STR("code")), &code) &&
+        code >= 400 && code <= 999)
+        return (int)code;
+    return err_http_status(err->code);
+}
+
 struct value reply_status(struct arena *a, const struct err *err)
 {
+    if (err->about.status)
+        return given_status(a, err->about.status);
     struct value status = value_object(), meta = value_object();
     add_text(a, &status, STR("kind"), STR("Status"));
     add_text(a, &status, STR("apiVersion"), STR("v1"));
@@ -147,7 +171,7 @@ void reply_error(struct http_exchange *x, const struct err *err)
     struct format f = format_of_refusal(a, http_header_get(http_request_of(x), STR("accept")));
     autobuf bytes = { 0 };
     encode_tree(&bytes, a, &f, kind_type_find(STR("meta"), STR("v1"), STR("Status")), &status);
-    reply_typed(x, err_http_status(err->code), format_content_type(f.media, false),
+    reply_typed(x, reply_code(err), format_content_type(f.media, false),
                 arena_str(a, buf_str(&bytes)));
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/value.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* Bytes in the exchange's arena, or static. */
 void reply_bytes(struct http_exchange *x, int status, const struct http_header *headers,
@@ -23,3 +23,5 @@ void reply_method_not_allowed(struct http_exchange *x);
 
 /* That Status as a tree. Of what went wrong with the disk it says little; the log has the rest. */
 struct value reply_status(struct arena *a, const struct err *err);
+/* The HTTP status of it. */
+int reply_code(const struct err *err);

@@ -230,9 +230,16 @@ enum request_place request_parse(struct arena *a, const struct http_request *htt
 
 /* ---- Verbs ---- */
 
+/* Who is behind a proxy may be asked by every method. */
+static bool is_proxied_read(const struct http_request *http, const struct request *req)
+{
+    return req->sub && str_eq(req->sub->name, STR("proxy")) &&
+           (str_eq(http->method, STR("HEAD")) || str_eq(http->method, STR("OPTIONS")));
+}
+
 unsigned request_verb(const struct http_request *http, const struct request *req)
 {
-    bool one = req->name.p, get = str_eq(http->method, STR("GET"));
+    bool one = req->name.p, get = str_eq(http->method, STR("GET")) || is_proxied_read(http, req);
     unsigned has = req->sub ? req->sub->verbs : req->resource->verbs, verb = 0;
     if (req->watch)
         verb = get ? KIND_WATCH : 0;

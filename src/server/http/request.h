@@ -7,7 +7,7 @@
 
 #include "api/kind.h"
 #include "base/arena.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct custom;
 struct custom_kinds;

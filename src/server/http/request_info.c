@@ -69,10 +69,19 @@ static void read_fields(struct arena *a, const struct request *req, struct field
         *ret = (struct fields_selector){ 0 };
 }
 
+static void read_labels(struct arena *a, const struct request *req, struct labels_selector *ret)
+{
+    struct str text = request_param(req, STR("labelSelector"));
+    struct err err = ERR_INIT(a);
+    if (text.n && labels_parse(a, text, ret, &err) < 0)
+        *ret = (struct labels_selector){ 0 };
+}
+
 static void set_collection_verb(struct arena *a, const struct request *req,
                                 struct request_info *ret)
 {
     read_fields(a, req, &ret->fields);
+    read_labels(a, req, &ret->labels);
     if (str_eq(ret->verb, STR("delete")))
         ret->verb = STR("deletecollection");
     if (!str_eq(ret->verb, STR("get")))
@@ -100,8 +109,10 @@ static void read_resource(struct arena *a, const struct http_request *http,
         ret->sub = p->at[at + 2];
     if (!ret->name.n)
         set_collection_verb(a, req, ret);
-    if (is_special) /* paths of this old form are not narrowed alike */
+    if (is_special) { /* paths of this old form are not narrowed alike */
         ret->fields = (struct fields_selector){ 0 };
+        ret->labels = (struct labels_selector){ 0 };
+    }
 }
 
 void request_info_read(struct arena *a, const struct http_request *http, const struct request *req,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "select/fields.h"
+#include "select/labels.h"
 #include "server/http/request.h"
 
 struct request_info {
@@ -12,6 +13,7 @@ struct request_info {
     struct str path;  /* decoded */
     struct str group, version, resource, sub, ns, name; /* empty where there is none */
     struct fields_selector fields; /* that a list, a watch or the like is narrowed to */
+    struct labels_selector labels; /* the same */
 };
 
 /* `req` has the parameters (request_parse()). */

@@ -91,14 +91,16 @@ static void paths_say_what_they_are_about(void **state)
 static void selectors_are_read(void **state)
 {
     static const struct {
-        const char *method, *path, *query, *fields;
+        const char *method, *path, *query, *fields, *labels;
     } rows[] = {
-        { "GET", "/api/v1/pods", "fieldSelector=spec.nodeName%3Dn", "spec.nodeName=n" },
-        { "GET", "/api/v1/pods", "fieldSelector=a%3Db,c!%3Dd&watch=true", "a=b,c!=d" },
-        { "DELETE", "/api/v1/namespaces/a/pods", "fieldSelector=a%3Db", "a=b" },
-        { "GET", "/api/v1/namespaces/a/pods/p", "fieldSelector=a%3Db", "" },
-        { "GET", "/api/v1/watch/pods", "fieldSelector=a%3Db", "" },
-        { "GET", "/api/v1/pods", "fieldSelector=broken", "" },
+        { "GET", "/api/v1/pods", "fieldSelector=spec.nodeName%3Dn", "spec.nodeName=n", "" },
+        { "GET", "/api/v1/pods", "fieldSelector=a%3Db,c!%3Dd&watch=true", "a=b,c!=d", "" },
+        { "DELETE", "/api/v1/namespaces/a/pods", "fieldSelector=a%3Db&labelSelector=x+in+(z,y)",
+          "a=b", "x in (y,z)" },
+        { "GET", "/api/v1/namespaces/a/pods/p", "fieldSelector=a%3Db&labelSelector=c", "", "" },
+        { "GET", "/api/v1/watch/pods", "fieldSelector=a%3Db&labelSelector=c", "", "" },
+        { "GET", "/api/v1/pods", "fieldSelector=broken&labelSelector=c", "", "c" },
+        { "GET", "/api/v1/pods", "labelSelector=a%3D%3D%3D", "", "" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -109,11 +111,13 @@ static void selectors_are_read(void **state)
                                            .query = str_of(rows[i].query) };
         struct request req;
         struct request_info info;
-        autobuf fields = { 0 };
+        autobuf fields = { 0 }, labels = { 0 };
         (void)request_parse(&a, &http, KIND_ALL_VERSIONS, NULL, &req);
         request_info_read(&a, &http, &req, &info);
         fields_write(&fields, &info.fields);
         assert_string_equal(str_cstr(&a, buf_str(&fields)), rows[i].fields);
+        labels_write(&labels, &info.labels);
+        assert_string_equal(str_cstr(&a, buf_str(&labels)), rows[i].labels);
         arena_done(&a);
     }
 }

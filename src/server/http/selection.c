@@ -189,6 +189,13 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
     return 0;
 }
 
+void selection_hide(struct selection *s, const struct request *req, struct uninitialized *hidden,
+                    const struct kind_resource *stored)
+{
+    s->hidden = request_flag(req, STR("includeUninitialized")) ? NULL : hidden;
+    s->stored = stored;
+}
+
 /* ---- Keys and objects ---- */
 
 /* A slash in a name would make it look like another place. */
@@ -264,6 +271,8 @@ static int match_tree(const struct selection *s, struct selection_subject *subje
 int selection_matches(const struct selection *s, struct selection_subject *subject, struct err *err)
 {
     if (s->fields.n && s->by_key && !match_key(s, subject))
+        return 0;
+    if (uninitialized_has(s->hidden, s->stored) && stored_is_uninitialized(&subject->entry))
         return 0;
     if (!labels_empty(&s->labels)) {
         int r = match_labels(s, subject, err);

@@ -7,6 +7,7 @@
 
 #include "select/fields.h"
 #include "select/labels.h"
+#include "server/core/uninitialized.h"
 #include "server/object/encode.h"
 #include "server/http/request.h"
 
@@ -24,6 +25,9 @@ struct selection {
     bool initial;           /* a watch that begins with what there is */
     struct str name, ns;    /* the only ones that can match; a NULL pointer: any */
     bool by_key, is_single; /* the key decides about the fields; it is the only one that can */
+    /* Objects that wait for initializers are left out, where there are any; NULL: they are not. */
+    struct uninitialized *hidden;
+    const struct kind_resource *stored; /* for that */
 };
 
 /* The parameters of a list, or of a watch; the name in the path of a watch counts as a field
@@ -34,10 +38,14 @@ int selection_read(struct arena *a, const struct request *req, bool watch, struc
 /* A resourceVersion that is not empty. ERR_UNKNOWN in upstream's words. */
 int selection_version(struct str text, uint64_t *ret, struct err *err);
 
-/* True if neither selector leaves anything out. */
+/* Leaves out what waits for initializers, unless the request says otherwise. */
+void selection_hide(struct selection *s, const struct request *req, struct uninitialized *hidden,
+                    const struct kind_resource *stored);
+
+/* True if nothing is left out. */
 static inline bool selection_is_all(const struct selection *s)
 {
-    return labels_empty(&s->labels) && s->fields.n == 0;
+    return labels_empty(&s->labels) && s->fields.n == 0 && !uninitialized_has(s->hidden, s->stored);
 }
 
 /* The keys that can match: all that start with the prefix, which ends with a slash unless

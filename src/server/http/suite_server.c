@@ -9,13 +9,19 @@ static void *run_loop(void *arg)
 void suite_server_start(struct suite_server *s, void (*on_request)(void *, struct http_exchange *),
                         void *arg, struct tls_context *tls)
 {
+    suite_server_handle(s, &(struct http_handler){ .arg = arg, .on_request = on_request }, tls);
+}
+
+void suite_server_handle(struct suite_server *s, const struct http_handler *handler,
+                         struct tls_context *tls)
+{
     *s = (struct suite_server){ .is_tls = tls };
     arena_init(&s->arena);
     struct err err = ERR_INIT(&s->arena);
     s->loop = loop_new(NULL, &err);
     assert_non_null(s->loop);
-    s->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = arg, .on_request = on_request }, .loops = &s->loop, .n_loops = 1 });
+    s->http = http_server_new(
+        &(struct http_server_options){ .handler = *handler, .loops = &s->loop, .n_loops = 1 });
     if (http_server_listen(s->http, STR("127.0.0.1:0"), tls, &s->arena, &s->address, &err) < 0)
         fail_msg(STR_FMT, STR_ARG(err.msg));
     assert_int_equal(pthread_create(&s->thread, NULL, run_loop, s->loop), 0);

@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
-#include "net/fetch.h"
-#include "net/http.h"
+#include "net/outgoing/fetch.h"
+#include "net/http/http.h"
 #include "net/loop.h"
 #include "net/tls.h"
 
@@ -28,6 +28,9 @@ struct suite_server {
 /* Without `tls`, in cleartext. */
 void suite_server_start(struct suite_server *s, void (*on_request)(void *, struct http_exchange *),
                         void *arg, struct tls_context *tls);
+/* The same with a handler of heads, too. */
+void suite_server_handle(struct suite_server *s, const struct http_handler *handler,
+                         struct tls_context *tls);
 /* The loop ends; what it has done stays to be looked at. */
 void suite_server_stop(struct suite_server *s);
 void suite_server_free(struct suite_server *s); /* stops it, too */

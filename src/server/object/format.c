@@ -1,7 +1,7 @@
 #include "server/object/format.h"
 
 #include "base/idiom.h"
-#include "net/accept.h"
+#include "net/http/accept.h"
 #include "base/banned.h"
 
 static const struct {

@@ -205,6 +205,14 @@ void stored_hide_managers(struct stored *s)
     s->meta_end = STR("}");
 }
 
+/* Likewise. */
+bool stored_is_uninitialized(const struct store_entry *e)
+{
+    static const char name[] = ",\"initializers\":{\"pending\":";
+    struct stored s = { 0 };
+    return stored_open(e, &s, NULL) == 0 && memmem(s.meta.p, s.meta.n, name, sizeof(name) - 1);
+}
+
 static void splice_meta(struct buf *out, const struct stored *s)
 {
     buf_str_add(out, s->head);

@@ -59,6 +59,9 @@ void stored_splice(struct buf *out, const struct stored *s, const struct kind_ty
 /* PartialObjectMetadata likewise. */
 void stored_splice_meta(struct buf *out, const struct stored *s, bool beta);
 
+/* Whether initializers still have to work on it, or one has refused it. */
+bool stored_is_uninitialized(const struct store_entry *e);
+
 /* The tree, complete with kind, apiVersion and resourceVersion; all of it lies in the arena. Of a
  * custom kind it is as today's schema has it. Without a type it is as it was written. */
 int stored_read(struct arena *a, const struct kind_type *type, const struct store_entry *e,

@@ -140,7 +140,7 @@ void aggregation_follow(struct call *c)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    struct call own = { .api = c->api, .arena = &a, .stored = c->stored };
+    struct call own = { .api = c->api, .arena = &a, .stored = c->stored, .is_step = true };
     own.req.resource = c->stored;
     if (follow(&own, &err) < 0)
         log_error("cluster roles could not be aggregated", LOG_ERR(&err));

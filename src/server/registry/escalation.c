@@ -6,6 +6,7 @@
 #include "api/go/quote.h"
 #include "auth/rbac_covers.h"
 #include "base/buf.h"
+#include "base/idiom.h"
 #include "base/mem.h"
 #include "server/guard/guard.h"
 #include "base/banned.h"
@@ -155,7 +156,7 @@ static bool is_gc_only(const struct call *c, const struct value *obj, const stru
     }
     if (c->verb == KIND_UPDATE && !has_changed)
         return false;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         value_drop(a, value_ensure(a, &now, STR("metadata")), fields[i]);
         value_drop(a, value_ensure(a, &old, STR("metadata")), fields[i]);
     }

@@ -1,5 +1,6 @@
 #include "server/registry/managers.h"
 
+#include "admission/xray.h"
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
 #include "api/go/quote.h"
@@ -238,6 +239,7 @@ int managers_own(struct call *c, const struct managed_request *req,
                  struct err *err)
 {
     struct value live = value_null(), shown;
+    xray_stage(c->xray, "managers", STR("owns the fields"), obj);
     int r = hub_show(c, obj, &shown, err);
     if (r < 0)
         return r;

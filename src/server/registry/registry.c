@@ -2,26 +2,35 @@
 
 #include <sys/random.h>
 
+#include "admission/memory.h"
+#include "admission/xray.h"
 #include "expression/expression_check.h"
 #include "api/convert/convert.h"
 #include "api/field_errors.h"
 #include "api/meta.h"
 #include "api/names.h"
 #include "api/typed.h"
+#include "api/validate/initializers.h"
 #include "api/validate/validate.h"
 #include "server/http/corrupt.h"
 #include "api/errors.h"
 #include "server/registry/aggregation.h"
+#include "server/registry/policy_status.h"
+#include "server/registry/quota_charge.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim.h"
 #include "server/object/stored.h"
 #include "server/registry/strategy.h"
 #include "server/core/turns.h"
+#include "server/core/uninitialized.h"
 #include "base/idiom.h"
 #include "base/log.h"
+#include "server/apiservice/apiservice.h"
+#include "server/audit/audit_event.h"
 #include "schema/schema_definition.h"
 #include "server/custom/custom.h"
 #include "server/custom/custom_definition.h"
+#include "server/custom/custom_page.h"
 #include "server/flow/flow.h"
 #include "server/guard/guard.h"
 #include "base/banned.h"
@@ -49,6 +58,8 @@ int registry_find(struct call *c, struct str name, struct registry_entry *ret, s
     if (r <= 0)
         return r;
     r = stored_read(c->arena, c->stored->type, &e, &ret->obj, err);
+    if (custom_page_wanted(custom_version_of(c->stored), &e))
+        r = corrupt_unconverted(key, e.mod_rev, r, err);
     return r < 0 ? corrupt_object(c->api->store, key, e.mod_rev, r, err) : 1;
 }
 
@@ -68,6 +79,23 @@ int registry_get(struct call *c, struct str name, struct registry_entry *ret, st
 }
 
 /* ---- Writing ---- */
+
+int registry__commit(struct call *c, struct store_txn *txn, struct err *err)
+{
+    int64_t began = clock_mono_ns(c->api->clock);
+    int r = store_commit(c->api->store, txn, err);
+    audit_event_took(c->audit, AUDIT_LAYER_STORE, clock_mono_ns(c->api->clock) - began);
+    return r;
+}
+
+void registry__extra_add(struct call *c, struct registry_extra *extra, struct store_op op)
+{
+    enum { KEYS_AT_ONCE = 8 };
+    if (extra->n % KEYS_AT_ONCE == 0)
+        extra->ops = arena_grow(c->arena, extra->ops, extra->n * sizeof(op),
+                                (extra->n + KEYS_AT_ONCE) * sizeof(op), alignof(struct store_op));
+    extra->ops[extra->n++] = op;
+}
 
 void registry__set_revision(struct arena *a, struct value *obj, uint64_t rev)
 {
@@ -128,10 +156,9 @@ struct strategy registry__strategy(struct call *c)
 
 /* ---- The namespace ---- */
 
-/* The namespace must be there and not on its way out. `ret_check` is the condition that keeps it
- * so until the object is in. */
-static int check_namespace(struct call *c, struct str name, struct store_op *ret_check,
-                           struct err *err)
+/* What there is of the namespace, for the plugins to judge. `ret_check` is the condition that keeps
+ * it so until the object is in. */
+static int look_at_namespace(struct call *c, struct store_op *ret_check, struct err *err)
 {
     static const char mark[] = "\"deletionTimestamp\""; /* without it, it need not be read */
     const struct kind_resource *namespaces = kind_stored_named(STR(""), STR("namespaces"));
@@ -146,23 +173,17 @@ static int check_namespace(struct call *c, struct str name, struct store_op *ret
     bool may_end = r == 1 && memmem(e.value.p, e.value.n, mark, sizeof(mark) - 1);
     if (may_end && stored_read(c->arena, namespaces->type, &e, &ns, err) < 0)
         r = -(int)err->code;
-    *ret_check = (struct store_op){ .type = STORE_CHECK, .key = key, .expect_rev = e.mod_rev };
+    *ret_check = (struct store_op){ .type = STORE_CHECK,
+                                    .key = key,
+                                    .expect_rev = r == 1 ? e.mod_rev : STORE_ABSENT };
     store_snap_end(snap);
-    if (r == 0)
-        return error_no_namespace(err, c->req.ns);
     if (r < 0)
         return r;
-    if (!may_end || !value_dig(&ns, "metadata", "deletionTimestamp"))
-        return 0;
-    r = error_forbidden(err, c->req.resource, name,
-                        arena_printf(c->arena,
-                                     "unable to create new content in namespace " STR_FMT
-                                     " because it is being terminated",
-                                     STR_ARG(c->req.ns)));
-    err_add_cause(
-        err, STR("NamespaceTerminating"), STR("metadata.namespace"),
-        arena_printf(c->arena, "namespace " STR_FMT " is being terminated", STR_ARG(c->req.ns)));
-    return r;
+    bool is_ending = may_end && value_dig(&ns, "metadata", "deletionTimestamp");
+    c->ns_is = r == 0      ? ADMISSION_NAMESPACE_ABSENT
+               : is_ending ? ADMISSION_NAMESPACE_ENDING
+                           : ADMISSION_NAMESPACE_THERE;
+    return 0;
 }
 
 /* ---- Creating ---- */
@@ -202,16 +223,26 @@ int registry__check_scope(struct call *c, struct value *meta, struct err *err)
 }
 
 /* What the server decides of the metadata. */
-static int set_meta(struct call *c, struct value *obj, struct err *err)
+static int wipe_meta(struct call *c, struct value *obj, struct err *err)
 {
     struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
     int r = registry__check_scope(c, meta, err);
     if (r < 0)
         return r;
     static const struct str gone[] = { STR("deletionTimestamp"), STR("deletionGracePeriodSeconds"),
-                                       STR("selfLink"), STR("resourceVersion") };
+                                       STR("selfLink"), STR("uid"), STR("creationTimestamp") };
     for (size_t i = 0; i < ARRAY_LEN(gone); i++)
         value_drop(c->arena, meta, gone[i]);
+    return 0;
+}
+
+/* Whatever a plugin has put there. What else it has put there stays in a POST, as with upstream. */
+static int set_meta(struct call *c, struct value *obj, struct err *err)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    int r = c->verb == KIND_CREATE ? registry__check_scope(c, meta, err) : wipe_meta(c, obj, err);
+    if (r < 0)
+        return r;
     value_put(c->arena, meta, STR("uid"), value_string(meta_new_uid(c->arena)));
     value_put(c->arena, meta, STR("creationTimestamp"), value_string(registry_now(c)));
     return 0;
@@ -259,10 +290,14 @@ static int validate_new(struct call *c, const struct value *obj, struct err *err
     if (r < 0)
         return r;
     meta_validate_create(&e, &rules, obj);
+    initializers_validate(&e, obj);
     validate_create(&e, c->req.resource, obj);
     if (custom_definition_is(c->stored))
         schema_check_definition(&e, obj, NULL);
     expression_check(&e, c->stored, obj, NULL);
+    r = e.first ? 0 : registry__check_rights(c, &e, obj, NULL, err);
+    if (r < 0)
+        return r;
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
                             value_str(value_dig(obj, "metadata", "name")), err);
     if (r < 0)
@@ -302,14 +337,39 @@ int registry__bytes(struct call *c, struct value *obj, struct buf *out, struct e
     return convert_object(c->arena, &storage->type, &v->type, &kept, obj, err);
 }
 
+/* Who serves what, and whether he can be asked. */
+static void follow_apiservices(struct call *c, struct str name)
+{
+    struct api *api = c->api;
+    struct err err = ERR_INIT(c->arena);
+    bool is_service = registry__is(c, STR(""), STR("services")) ||
+                      registry__is(c, STR("discovery.k8s.io"), STR("endpointslices"));
+    if (!api->on_apiservice_changed)
+        return;
+    if (is_service && apiservices_has_foreign(api->apiservices))
+        api->on_service_changed(api, c->req.ns);
+    if (custom_definition_is(c->stored))
+        api->on_definition_changed(api);
+    if (c->stored != apiservices_resource())
+        return;
+    if (apiservices_refresh(api->apiservices, name, &err) < 0)
+        log_error("an APIService could not take effect", LOG_STR("name", name), LOG_ERR(&err));
+    api->on_apiservice_changed(api, name);
+}
+
 void registry__written(struct call *c, struct str name, bool gone)
 {
     const struct custom_version *v = custom_version_of(c->stored);
     struct err err = ERR_INIT(c->arena);
     int r = 0;
     guard_changed(c->api->guard, c->stored, c->req.ns, name);
-    flow_changed(c->api->flow, c->stored);
+    admission_forget(c->api->admission_memory, c->stored);
+    if (flow_changed(c->api->flow, c->stored) && c->api->on_flow_changed)
+        c->api->on_flow_changed(c->api);
     aggregation_follow(c);
+    quota_charge_written(c, gone);
+    if (!gone)
+        policy_status_follow(c, name);
     if (custom_definition_is(c->stored)) {
         r = custom_definition_finish(c->api, name, &err);
     } else if (gone && v) {
@@ -320,6 +380,7 @@ void registry__written(struct call *c, struct str name, bool gone)
     }
     if (r < 0)
         log_error("a definition could not take effect", LOG_STR("name", name), LOG_ERR(&err));
+    follow_apiservices(c, name);
 }
 
 /* When a definition is deleted its objects are deleted too. An object that is written after that
@@ -353,10 +414,11 @@ static int check_definition(struct call *c, struct str name, struct store_op *re
 struct creation {
     struct call *call;
     bool dry_run;
-    struct str sent_rev; /* metadata.resourceVersion; usually empty */
-    bool is_generated;   /* the name is ours to choose */
-    int n_names;         /* that were taken */
-    struct str lost_to;  /* the key that somebody else wrote */
+    struct str rev;     /* metadata.resourceVersion, by the client or a plugin; usually empty */
+    bool is_generated;  /* the name is ours to choose */
+    int n_names;        /* that were taken */
+    struct str lost_to; /* the key that somebody else wrote */
+    struct turn *turn;
 };
 
 /* There is one of that name: 1 if another one can be tried, or if it is gone again. */
@@ -370,9 +432,9 @@ static int name_taken(struct creation *n, const struct value *obj, struct err *e
 
 /* 0; 1 to begin again; or an error. */
 static int put_new(struct creation *n, struct value *obj, const struct store_op *ns_check,
-                   const struct registry_extra *extra, struct err *err)
+                   struct registry_extra *extra, struct err *err)
 {
-    enum { OBJECT, MAX = 3 };
+    enum { OBJECT, MAX = 4 };
     struct call *c = n->call;
     struct str name = value_str(value_dig(obj, "metadata", "name"));
     autobuf bytes = { 0 };
@@ -383,6 +445,7 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     r = registry__bytes(c, obj, &bytes, err);
     if (r < 0)
         return r;
+    quota_charge_mark(c, name, false, extra);
     struct store_op *ops = arena_array(c->arena, struct store_op, MAX + extra->n);
     size_t n_ops = 0, definition_at = SIZE_MAX;
     ops[n_ops++] = (struct store_op){
@@ -397,19 +460,25 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
         definition_at = n_ops;
         ops[n_ops++] = definition;
     }
+    bool is_first = initializers_of(obj) &&
+                    uninitialized_add(c->api->uninitialized, c->arena, c->stored, &ops[n_ops]);
+    n_ops += is_first;
     for (size_t i = 0; i < extra->n; i++)
         ops[n_ops++] = extra->ops[i];
     struct store_txn txn = { .ops = ops, .n_ops = n_ops };
-    r = store_commit(c->api->store, &txn, err);
+    r = registry__commit(c, &txn, err);
     if (r < 0 && r != -ERR_CONFLICT)
         return r;
     if (r == 0) {
+        if (is_first)
+            uninitialized_kept(c->api->uninitialized, c->stored);
         registry__set_revision(c->arena, obj, txn.rev);
         registry__written(c, name, false);
         return registry_settle(c, obj, err);
     }
     err_clear(err);
     n->lost_to = ops[txn.failed_op].key;
+    extra->lost_charge = extra->is_charged && txn.failed_op >= n_ops - extra->n + extra->charges_at;
     if (txn.failed_op == OBJECT)
         return name_taken(n, obj, err);
     if (txn.failed_op == definition_at)
@@ -419,6 +488,25 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
     return r < 0 ? r : 1;
 }
 
+/* The same; where others were only charged first, the object is charged anew. */
+static int put_charged(struct creation *n, struct value *obj, const struct store_op *ns_check,
+                       struct registry_extra *extra, struct err *err)
+{
+    struct call *c = n->call;
+    struct turn turn = { .of = c->is_step ? NULL : c->api->turns };
+    int r = put_new(n, obj, ns_check, extra, err);
+    for (int i = 0; r == 1 && extra->lost_charge && i < CREATE_TRIES; i++) {
+        turn_end(n->turn);
+        turn_lost(&turn, n->lost_to);
+        r = registry__charge(c, STR(""), obj, NULL, extra, err);
+        if (r < 0)
+            break;
+        r = put_new(n, obj, ns_check, extra, err);
+    }
+    turn_end(&turn);
+    return r;
+}
+
 /* A dry run accepts a resourceVersion and shows it in the answer. */
 static int try_dry(const struct creation *n, struct value *obj, struct err *err)
 {
@@ -426,9 +514,9 @@ static int try_dry(const struct creation *n, struct value *obj, struct err *err)
     int r = check_absent(n->call, obj, err);
     if (r < 0)
         return r;
-    if (n->sent_rev.n)
+    if (n->rev.n)
         value_put(a, value_edit(a, obj, STR("metadata")), STR("resourceVersion"),
-                  value_string(n->sent_rev));
+                  value_string(n->rev));
     return 0;
 }
 
@@ -437,23 +525,41 @@ static int make_new(struct call *c, bool dry_run, struct value *obj, struct regi
                     struct err *err)
 {
     bool has_empty = false;
-    int r = set_meta(c, obj, err);
+    xray_stage(c->xray, "registry", STR("metadata"), obj);
+    int r = wipe_meta(c, obj, err);
     if (r < 0)
         return r;
+    c->asked_name = value_str(value_dig(obj, "metadata", "name"));
     r = registry__admit(c, STR(""), obj, NULL, err);
+    if (r < 0)
+        return r;
+    xray_stage(c->xray, "registry", STR("strategy"), obj);
+    r = set_meta(c, obj, err);
     if (r < 0)
         return r;
     name_if_unnamed(c, value_ensure(c->arena, obj, STR("metadata")));
     r = prepare(c, dry_run, obj, extra, &has_empty, err);
     if (r < 0)
         return r;
+    xray_stage(c->xray, "validation", c->stored->type->name, obj);
     r = validate_new(c, obj, err);
     if (r < 0)
         return r;
-    r = registry__admit_check(c, STR(""), obj, NULL, err);
+    r = registry__admit_check(c, STR(""), obj, NULL, extra, err);
     if (r < 0)
         return r;
     return has_empty ? registry_settle(c, obj, err) : 0;
+}
+
+/* What plugins may see of a new object, and nobody else. */
+static void take_revision(struct creation *n, struct value *obj)
+{
+    struct arena *a = n->call->arena;
+    struct value *meta = value_ensure(a, obj, STR("metadata"));
+    if (n->call->verb == KIND_CREATE)
+        n->rev = value_text(meta, "resourceVersion");
+    value_drop(a, meta, STR("resourceVersion"));
+    value_drop(a, meta, STR("selfLink"));
 }
 
 /* 0; 1 to begin again; or an error. */
@@ -464,17 +570,20 @@ static int try_create(struct creation *n, struct value *obj, struct err *err)
     struct registry_extra extra = { 0 };
     uint64_t rev = 0;
     int r = 0;
+    xray_stage(c->xray, "registry", STR("namespace"), obj);
     if (c->stored->namespaced)
-        r = check_namespace(c, value_str(value_dig(obj, "metadata", "name")), &ns_check, err);
+        r = look_at_namespace(c, &ns_check, err);
     if (r < 0)
         return r;
     r = make_new(c, n->dry_run, obj, &extra, err);
     if (r < 0)
         return r;
-    if (!n->dry_run && str_to_u64(n->sent_rev, &rev) && rev)
+    take_revision(n, obj);
+    if (!n->dry_run && str_to_u64(n->rev, &rev) && rev)
         return err_set(err, ERR_UNKNOWN,
                        "resourceVersion should not be set on objects to be created");
-    return n->dry_run ? try_dry(n, obj, err) : put_new(n, obj, &ns_check, &extra, err);
+    xray_stage(c->xray, "store", n->dry_run ? STR("dry run") : STR("commit"), obj);
+    return n->dry_run ? try_dry(n, obj, err) : put_charged(n, obj, &ns_check, &extra, err);
 }
 
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err)
@@ -483,12 +592,13 @@ int registry_create(struct call *c, bool dry_run, struct value *obj, struct err 
     struct creation n = {
         .call = c,
         .dry_run = dry_run,
-        .sent_rev = value_str(value_dig(obj, "metadata", "resourceVersion")),
+        .rev = value_str(value_dig(obj, "metadata", "resourceVersion")),
         .is_generated = !value_str(value_dig(obj, "metadata", "name")).n &&
                         value_str(value_dig(obj, "metadata", "generateName")).n,
     };
-    struct turn turn = { .of = c->api->turns };
+    struct turn turn = { .of = c->is_step ? NULL : c->api->turns };
     int r = 1;
+    n.turn = &turn;
     for (int i = 0; r > 0 && i < CREATE_TRIES; i++) {
         if (i > 0)
             turn_lost(&turn, n.lost_to);

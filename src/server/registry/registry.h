@@ -20,6 +20,16 @@ int registry_find(struct call *c, struct str name, struct registry_entry *ret, s
 /* The same, but ERR_NOT_FOUND with upstream's words if there is none. */
 int registry_get(struct call *c, struct str name, struct registry_entry *ret, struct err *err);
 
+/* Every object of a resource in a namespace, until `take` returns a negative code. There may be
+ * many: only one is held at a time, and lent. */
+int registry_each_in(struct call *c, struct str group, struct str plural, struct str ns,
+                     admission_take *take, void *to, struct err *err);
+
+/* Where a Service can be reached, as HOST:PORT: one of its endpoints, or its cluster address.
+ * ERR_UNAVAILABLE in upstream's words. */
+int registry_find_service(struct call *c, struct str ns, struct str name, int64_t port,
+                          struct str *ret, struct err *err);
+
 /* Creates `obj` and fills in all that the server decides. In a dry run nothing is stored and the
  * result has no resourceVersion. */
 int registry_create(struct call *c, bool dry_run, struct value *obj, struct err *err);
@@ -33,6 +43,10 @@ struct registry_update {
     /* The path that says what may change: empty for all but the status, where that has a path of
      * its own; "status", "approval", "ephemeralcontainers", "resize", "finalize". */
     struct str sub;
+    /* Who is asked, in place of the plugins, once the new object was found right; NULL: they are.
+     */
+    int (*admit_check)(struct registry_update *u, const struct value *obj,
+                       const struct value *old_obj, struct err *err);
     bool as_is; /* what `change` has made counts as it is and is not looked at any more */
     bool dry_run;
     bool any_revision; /* it need not name one, also where the kind asks for that */
@@ -58,8 +72,18 @@ struct str registry_now(struct call *c);
  * change, before field owners are counted. ERR_BAD_REQUEST where a value does not fit. */
 int registry_settle(struct call *c, struct value *obj, struct err *err);
 /* Admission of what is posted to a path and not stored: a Binding, an Eviction, a TokenRequest. The
- * plugins may change it or refuse it. */
-int registry_admit_posted(struct call *c, struct value *obj, struct err *err);
+ * plugins may change it or refuse it; and once it was found right, they may refuse it. */
+int registry_admit_posted(struct call *c, const struct kind_type *type, struct value *obj,
+                          struct err *err);
+int registry_admit_posted_check(struct call *c, const struct kind_type *type,
+                                const struct value *obj, struct err *err);
+/* The same of an object that stands for a part of the one that is stored: a Scale. */
+int registry_admit_part(struct call *c, struct value *obj, const struct value *old_obj,
+                        struct err *err);
+int registry_admit_part_check(struct call *c, const struct value *obj, const struct value *old_obj,
+                              struct err *err);
+/* The same, both at once, of a connection; `options` are those of the subresource. */
+int registry_admit_connect(struct call *c, struct value *options, struct err *err);
 /* Holds the uid and the revision that a DELETE names against the object `now`. ERR_CONFLICT if they
  * differ. */
 int registry_check_preconditions(struct call *c, struct str name, const struct delete_options *o,

@@ -19,6 +19,15 @@ static bool is_namespace(const struct call *c)
     return !c->stored->group.n && str_eq(c->stored->plural, STR("namespaces"));
 }
 
+/* Classes that the server made. In a collection they may go, as with upstream. */
+static bool is_system_class(const struct call *c, struct str name)
+{
+    static const struct str names[] = { STR("system-node-critical"),
+                                        STR("system-cluster-critical") };
+    return c->req.name.n && words_have(name, WORDS(names)) &&
+           registry__is(c, STR("scheduling.k8s.io"), STR("priorityclasses"));
+}
+
 int registry_check_preconditions(struct call *c, struct str name, const struct delete_options *o,
                                  const struct registry_entry *now, struct err *err)
 {
@@ -165,15 +174,22 @@ static bool plan(struct call *c, const struct delete_options *o, struct value *o
 }
 
 /* A watch sees a gracefully deleted object marked before it is gone, even with no grace period
- * left. */
-static int remove_marked(struct call *c, struct str name, const struct registry_entry *now,
-                         struct value *obj, struct err *err)
+ * left. Who sees that may be faster with the second step. */
+static int remove_marked(struct call *c, struct str name, const struct delete_options *o,
+                         const struct registry_entry *now, struct value *obj, bool *ret_marked,
+                         struct err *err)
 {
     struct registry_entry marked = *now;
     struct registry_extra none = { 0 };
     uint64_t rev = 0;
-    int r = strategy_is_graceful(c->stored) ? registry__replace(c, name, now, obj, &none, err) : 0;
+    bool is_graceful = strategy_is_graceful(c->stored);
+    int r = is_graceful ? registry__replace(c, name, now, obj, &none, err) : 0;
     if (r != 0)
+        return r;
+    *ret_marked |= is_graceful;
+    /* These are two steps, and plugins are asked about both. */
+    r = is_graceful ? registry__admit_delete(c, o, obj, err) : 0;
+    if (r < 0)
         return r;
     (void)str_to_u64(value_str(value_dig(obj, "metadata", "resourceVersion")), &marked.rev);
     r = registry__remove(c, name, &marked, &rev, err);
@@ -181,15 +197,6 @@ static int remove_marked(struct call *c, struct str name, const struct registry_
         return r;
     registry__set_revision(c->arena, obj, rev);
     return 0;
-}
-
-/* Three namespaces are part of every cluster. */
-static int check_may_go(struct call *c, struct str name, struct err *err)
-{
-    static const struct str stay[] = { STR("default"), STR("kube-system"), STR("kube-public") };
-    if (!is_namespace(c) || !words_have(name, WORDS(stay)))
-        return 0;
-    return error_forbidden(err, c->req.resource, name, STR("this namespace may not be deleted"));
 }
 
 /* Removes an object that cannot be read. Its finalizers, its uid and the keys that belong to it are
@@ -206,23 +213,50 @@ static int remove_unreadable(struct call *c, struct str name, const struct delet
     err_clear(err);
     *ret = value_null();
     *ret_gone = true;
-    int r = o->dry_run ? 0 : store_commit(c->api->store, &t, err);
+    int r = o->dry_run ? 0 : registry__commit(c, &t, err);
     if (r < 0)
         return r;
     registry__written(c, name, true);
     return 0;
 }
 
-/* 0; 1 if somebody was faster; or an error. */
+/* The options as upstream has completed them by the time plugins are asked. Those of a collection
+ * are as they were sent. */
+static struct delete_options tell(struct call *c, const struct delete_options *o,
+                                  const struct value *obj)
+{
+    struct delete_options ret = *o;
+    if (!c->req.name.n)
+        return ret;
+    bool marked = value_dig(obj, "metadata", "deletionTimestamp");
+    if (!o->uid.p && (is_namespace(c) || custom_definition_is(c->stored)))
+        ret.uid = value_str(value_dig(obj, "metadata", "uid"));
+    if (strategy_is_graceful(c->stored) && !(marked && !o->grace_given)) {
+        ret.grace = strategy_grace(c->stored, obj, o->grace_given ? &o->grace : NULL);
+        ret.grace_given = true;
+    }
+    return ret;
+}
+
+/* It is told to go already, and no sooner now: plugins were asked about that. */
+static bool is_pending(const struct call *c, const struct delete_options *o,
+                       const struct value *obj)
+{
+    const struct value *meta = value_get(obj, STR("metadata"));
+    int64_t grace;
+    return strategy_is_graceful(c->stored) && value_get(meta, STR("deletionTimestamp")) &&
+           value_to_int(value_get(meta, STR("deletionGracePeriodSeconds")), &grace) &&
+           (!o->grace_given || o->grace >= grace);
+}
+
+/* 0; 1 if somebody was faster; or an error. `*ret_marked` becomes true when it was told to go at
+ * once. */
 static int try_delete(struct call *c, struct str name, const struct delete_options *o,
-                      struct value *ret, bool *ret_gone, struct err *err)
+                      struct value *ret, bool *ret_gone, bool *ret_marked, struct err *err)
 {
     struct registry_entry now;
     struct registry_extra none = { 0 };
-    int r = check_may_go(c, name, err);
-    if (r < 0)
-        return r;
-    r = registry_get(c, name, &now, err);
+    int r = registry_get(c, name, &now, err);
     if (r == -ERR_DAMAGED && o->ignore_read_error)
         return remove_unreadable(c, name, o, ret, ret_gone, err);
     if (r < 0)
@@ -230,7 +264,8 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     r = registry_check_preconditions(c, name, o, &now, err);
     if (r < 0)
         return r;
-    r = registry__admit_delete(c, name, &now.obj, err);
+    struct delete_options told = tell(c, o, &now.obj);
+    r = is_pending(c, o, &now.obj) ? 0 : registry__admit_delete(c, &told, &now.obj, err);
     if (r < 0)
         return r;
     *ret = value_share(&now.obj);
@@ -238,7 +273,7 @@ static int try_delete(struct call *c, struct str name, const struct delete_optio
     r = registry_settle(c, ret, err);
     if (r < 0 || o->dry_run)
         return r;
-    return *ret_gone ? remove_marked(c, name, &now, ret, err)
+    return *ret_gone ? remove_marked(c, name, &told, &now, ret, ret_marked, err)
                      : registry__replace(c, name, &now, ret, &none, err);
 }
 
@@ -247,13 +282,22 @@ int registry_delete(struct call *c, struct str name, const struct delete_options
 {
     struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
     struct turn turn;
-    turn_begin(&turn, o->dry_run ? NULL : c->api->turns, key);
+    if (is_system_class(c, name))
+        return error_forbidden(err, c->req.resource, name,
+                               STR("this is a system priority class and cannot be deleted"));
+    turn_begin(&turn, o->dry_run || call_may_wait(c) ? NULL : c->api->turns, key);
     int r = 1;
+    bool marked = false;
     for (int i = 0; r > 0 && i < DELETE_TRIES; i++) {
         if (i > 0)
             turn_lost(&turn, key);
-        r = try_delete(c, name, o, ret, ret_gone, err);
+        r = try_delete(c, name, o, ret, ret_gone, &marked, err);
     }
     turn_end(&turn);
+    if (r == -ERR_NOT_FOUND && marked) { /* as we wanted; the last try has left `ret` as it was */
+        err_clear(err);
+        *ret_gone = true;
+        return 0;
+    }
     return r > 0 ? error_modified(err, c->req.resource, name) : r;
 }

@@ -1,9 +1,12 @@
 /* Replacing an object in the store, on condition that it is still the one that was read. */
+#include "admission/xray.h"
 #include "expression/expression_check.h"
 #include "api/field_errors.h"
+#include "api/validate/initializers.h"
 #include "api/validate/validate.h"
 #include "api/errors.h"
 #include "server/registry/managers.h"
+#include "server/registry/quota_charge.h"
 #include "server/registry/registry_internal.h"
 #include "server/registry/service_claim.h"
 #include "server/object/stored.h"
@@ -17,7 +20,7 @@ enum { UPDATE_TRIES = 100 };
 
 /* ---- One step into the store ---- */
 
-static int commit(struct call *c, struct store_op op, const struct registry_extra *extra,
+static int commit(struct call *c, struct store_op op, struct registry_extra *extra,
                   uint64_t *ret_rev, struct err *err)
 {
     struct store_op *ops = arena_array(c->arena, struct store_op, 1 + extra->n);
@@ -25,9 +28,11 @@ static int commit(struct call *c, struct store_op op, const struct registry_extr
     for (size_t i = 0; i < extra->n; i++)
         ops[1 + i] = extra->ops[i];
     struct store_txn txn = { .ops = ops, .n_ops = 1 + extra->n };
-    int r = store_commit(c->api->store, &txn, err);
+    int r = registry__commit(c, &txn, err);
     if (r == -ERR_CONFLICT) {
         err_clear(err);
+        extra->lost_to = txn.failed_op ? ops[txn.failed_op].key : STR("");
+        extra->lost_charge = extra->is_charged && txn.failed_op > extra->charges_at;
         return 1;
     }
     *ret_rev = txn.rev;
@@ -35,7 +40,7 @@ static int commit(struct call *c, struct store_op op, const struct registry_extr
 }
 
 int registry__replace(struct call *c, struct str name, const struct registry_entry *was,
-                      struct value *obj, const struct registry_extra *extra, struct err *err)
+                      struct value *obj, struct registry_extra *extra, struct err *err)
 {
     autobuf bytes = { 0 };
     uint64_t rev = was->rev;
@@ -50,10 +55,12 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
             .expect_rev = was->rev,
             .is_ending = value_dig(obj, "metadata", "deletionTimestamp"),
         };
+        quota_charge_mark(c, name, false, extra);
         r = commit(c, op, extra, &rev, err);
         if (r != 0)
             return r;
         registry__written(c, name, false);
+        quota_charge_replaced(c, &was->obj, obj);
     }
     registry__set_revision(c->arena, obj, rev);
     return registry_settle(c, obj, err);
@@ -70,6 +77,7 @@ int registry__remove(struct call *c, struct str name, const struct registry_entr
     struct registry_extra extra = { 0 };
     if (service_claim_wanted(c->stored))
         service_claim_release(c, &was->obj, &extra);
+    quota_charge_mark(c, name, true, &extra);
     int r = commit(c, op, &extra, ret_rev, err);
     if (r != 0)
         return r;
@@ -101,21 +109,27 @@ static int require_revision(struct call *c, struct str name, struct err *err)
     return field_errors_report(&e, c->req.resource->group, c->req.resource->plural, name, err);
 }
 
-static int check_conditions(struct call *c, const struct registry_update *u, struct str name,
-                            const struct value *obj, const struct registry_entry *now,
-                            bool *ret_exact, struct err *err)
+static int check_uid(struct call *c, const struct registry_update *u, struct str name,
+                     const struct value *obj, const struct registry_entry *now, struct err *err)
 {
     struct str uid = value_str(value_dig(obj, "metadata", "uid")),
-               now_uid = value_str(value_dig(&now->obj, "metadata", "uid")),
-               text = value_str(value_dig(obj, "metadata", "resourceVersion"));
+               now_uid = value_str(value_dig(&now->obj, "metadata", "uid"));
+    if (!uid.n || u->tries_again || str_eq(uid, now_uid))
+        return 0;
+    return error_other_uid(err, c->req.resource, name,
+                           stored_key(c->arena, c->stored, c->req.ns, name), uid, now_uid);
+}
+
+static int check_revision(struct call *c, const struct registry_update *u, struct str name,
+                          const struct value *obj, const struct registry_entry *now,
+                          bool *ret_exact, struct err *err)
+{
+    struct str text = value_str(value_dig(obj, "metadata", "resourceVersion"));
     uint64_t rev = 0;
     if (text.n && !str_to_u64(text, &rev))
         return err_set(err, ERR_UNKNOWN,
                        "strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax", STR_ARG(text));
     *ret_exact = rev != 0;
-    if (uid.n && !u->tries_again && !str_eq(uid, now_uid))
-        return error_other_uid(err, c->req.resource, name,
-                               stored_key(c->arena, c->stored, c->req.ns, name), uid, now_uid);
     if (!rev && !u->any_revision && (strategy_flags(c->stored) & STRATEGY_CONDITIONAL))
         return require_revision(c, name, err);
     if (rev && rev != now->rev)
@@ -137,15 +151,24 @@ static void carry_over(struct arena *a, struct value *meta, const struct value *
         value_drop(a, meta, field);
 }
 
+/* Plugins see the object as the client has sent it, with nothing carried over. */
+static int admit(struct call *c, const struct registry_update *u, struct value *obj,
+                 const struct registry_entry *now, struct err *err)
+{
+    int r = registry__check_scope(c, value_ensure(c->arena, obj, STR("metadata")), err);
+    if (r < 0 || u->as_is || !registry__is_admitted(c, u->sub))
+        return r;
+    return registry__admit(c, u->sub, obj, &now->obj, err);
+}
+
 /* What the server decides, whatever the client has written. */
 static int apply_strategy(struct call *c, const struct registry_update *u, struct value *obj,
                           const struct value *old_obj, struct registry_extra *ret_extra,
                           struct err *err)
 {
     struct strategy strategy = registry__strategy(c);
-    int r = registry__is_admitted(c, u->sub) ? registry__admit(c, u->sub, obj, old_obj, err) : 0;
-    if (r < 0)
-        return r;
+    int r = 0;
+    xray_stage(c->xray, "registry", STR("strategy"), obj);
     if (!u->sub.n && service_claim_wanted(c->stored))
         r = service_claim_update(c, u->dry_run, obj, old_obj, ret_extra, err);
     if (r < 0)
@@ -182,9 +205,38 @@ static int prepare(struct call *c, const struct registry_update *u, struct value
     return 0;
 }
 
-static int check_changed(struct call *c, struct str sub, const struct value *obj,
-                         const struct value *old_obj, struct err *err)
+/* A pod that is still being made may become any other. */
+static void check_fields(struct call *c, struct field_errors *e, struct str sub,
+                         const struct value *obj, const struct value *old_obj)
 {
+    bool is_made = registry__is(c, STR(""), STR("pods")) && initializers_are_pending(old_obj);
+    static const struct field_path status = { .name = STR("status") };
+    if (is_made && str_eq(sub, STR("status")))
+        field_error(e, FIELD_FORBIDDEN, &status, STR(""),
+                    "must not update status when the object is uninitialized");
+    if (sub.n)
+        validate_update_sub(e, c->req.resource, sub, obj, old_obj);
+    else if (is_made)
+        validate_create(e, c->req.resource, obj);
+    else
+        validate_update(e, c->req.resource, obj, old_obj);
+}
+
+/* Plugins are asked about what the client has written, which may stand for a part of it. */
+static int ask_plugins(struct call *c, struct registry_update *u, const struct value *obj,
+                       const struct value *old_obj, struct registry_extra *extra, struct err *err)
+{
+    if (u->admit_check)
+        return u->admit_check(u, obj, old_obj, err);
+    return registry__is_admitted(c, u->sub)
+               ? registry__admit_check(c, u->sub, obj, old_obj, extra, err)
+               : 0;
+}
+
+static int check_changed(struct call *c, struct registry_update *u, const struct value *obj,
+                         const struct value *old_obj, struct registry_extra *extra, struct err *err)
+{
+    struct str sub = u->sub;
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     struct validate_warnings forgiven = { .arena = c->arena };
     struct meta_rules rules = registry__meta_rules(c);
@@ -193,14 +245,16 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
     if (r < 0)
         return r;
     meta_validate_update(&e, &rules, obj, old_obj);
-    if (sub.n)
-        validate_update_sub(&e, c->req.resource, sub, obj, old_obj);
-    else
-        validate_update(&e, c->req.resource, obj, old_obj);
+    initializers_validate(&e, obj);
+    initializers_validate_update(&e, obj, old_obj);
+    check_fields(c, &e, sub, obj, old_obj);
     if (!sub.n && custom_definition_is(c->stored))
         schema_check_definition(&e, obj, old_obj);
     if (!sub.n)
         expression_check(&e, c->stored, obj, old_obj);
+    r = sub.n || e.first ? 0 : registry__check_rights(c, &e, obj, old_obj, err);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < forgiven.n; i++)
         call_warn(c, forgiven.texts[i]);
     r = field_errors_report(&e, c->stored->group, c->stored->type->name,
@@ -208,12 +262,47 @@ static int check_changed(struct call *c, struct str sub, const struct value *obj
     if (r < 0)
         return r;
     registry__warn(c, obj, old_obj);
-    return registry__is_admitted(c, sub) ? registry__admit_check(c, sub, obj, old_obj, err) : 0;
+    return ask_plugins(c, u, obj, old_obj, extra, err);
+}
+
+/* An initializer has refused it: it was shown so once, and goes, whatever holds it. */
+static int remove_refused(struct call *c, struct str name, struct err *err)
+{
+    struct registry_entry now;
+    uint64_t rev;
+    int r = 1;
+    for (int i = 0; r > 0 && i < UPDATE_TRIES; i++) {
+        r = registry_find(c, name, &now, err);
+        if (r <= 0 || !initializers_result(&now.obj))
+            return r < 0 ? r : 0;
+        r = registry__remove(c, name, &now, &rev, err);
+    }
+    return r;
+}
+
+/* Where others were only charged first, the object is charged anew. */
+static int replace_charged(struct call *c, struct str name, const struct registry_update *u,
+                           const struct registry_entry *now, struct value *obj,
+                           struct registry_extra *extra, struct turn *held, struct err *err)
+{
+    struct turn turn = { .of = c->is_step ? NULL : c->api->turns };
+    int r = registry__replace(c, name, now, obj, extra, err);
+    for (int i = 0; r == 1 && extra->lost_charge && i < UPDATE_TRIES; i++) {
+        turn_end(held);
+        turn_lost(&turn, extra->lost_to);
+        r = registry__charge(c, u->sub, obj, &now->obj, extra, err);
+        if (r < 0)
+            break;
+        r = registry__replace(c, name, now, obj, extra, err);
+    }
+    turn_end(&turn);
+    return r;
 }
 
 /* 0; 1 if somebody was faster; or an error. */
 static int try_update(struct call *c, struct str name, struct registry_update *u,
-                      const struct registry_entry *now, struct value *ret, struct err *err)
+                      const struct registry_entry *now, struct value *ret, struct turn *turn,
+                      struct err *err)
 {
     struct registry_extra extra = { 0 };
     bool exact = false, has_empty = false;
@@ -221,24 +310,37 @@ static int try_update(struct call *c, struct str name, struct registry_update *u
     int r = u->change(u, now, ret, err);
     if (r < 0)
         return r;
-    r = check_conditions(c, u, name, ret, now, &exact, err);
+    r = check_uid(c, u, name, ret, now, err);
     if (r < 0)
         return r;
+    r = admit(c, u, ret, now, err);
+    if (r < 0)
+        return r;
+    r = check_revision(c, u, name, ret, now, &exact, err);
+    if (r < 0)
+        return r;
+    xray_stage(c->xray, "registry", STR("metadata"), ret);
     r = prepare(c, u, ret, now, &extra, &has_empty, err);
     if (r < 0)
         return r;
+    xray_stage(c->xray, "validation", c->stored->type->name, ret);
     if (!u->as_is)
-        r = check_changed(c, u->sub, ret, &now->obj, err);
+        r = check_changed(c, u, ret, &now->obj, &extra, err);
     if (r < 0)
         return r;
     if (has_empty)
         r = registry_settle(c, ret, err);
+    xray_stage(c->xray, "store", u->dry_run ? STR("dry run") : STR("commit"), ret);
     if (r < 0 || u->dry_run)
         return r;
     if (registry__is_finished(ret) && value_dig(&now->obj, "metadata", "deletionTimestamp"))
         r = registry__remove(c, name, now, &rev, err);
     else
-        r = registry__replace(c, name, now, ret, &extra, err);
+        r = replace_charged(c, name, u, now, ret, &extra, turn, err);
+    if (r == 0 && initializers_result(ret))
+        return remove_refused(c, name, err);
+    if (r == 1 && extra.lost_to.n) /* the object is still the one that was meant */
+        return 1;
     return r == 1 && exact && !u->tries_again ? error_modified(err, c->req.resource, name) : r;
 }
 
@@ -247,16 +349,18 @@ int registry_update(struct call *c, struct str name, struct registry_update *u, 
 {
     struct str key = stored_key(c->arena, c->stored, c->req.ns, name);
     struct turn turn;
-    turn_begin(&turn, u->dry_run ? NULL : c->api->turns, key);
+    bool takes_turns = !u->dry_run && !c->is_step && !call_may_wait(c);
+    turn_begin(&turn, takes_turns ? c->api->turns : NULL, key);
     int r = 1;
     for (int i = 0; r > 0 && i < UPDATE_TRIES; i++) {
         struct registry_entry now;
         if (i > 0)
             turn_lost(&turn, key);
+        xray_stage(c->xray, "store", STR("read"), NULL);
         r = registry_get(c, name, &now, err);
         if (r < 0)
             break;
-        r = try_update(c, name, u, &now, ret, err);
+        r = try_update(c, name, u, &now, ret, &turn, err);
     }
     turn_end(&turn);
     return r > 0 ? error_modified(err, c->req.resource, name) : r;

@@ -9,10 +9,7 @@
 #include "server/object/stored.h"
 #include "base/banned.h"
 
-/* A key for each node port that is taken; whose it is stands in the value. */
-#define PORT_PREFIX "/registry/ranges/servicenodeports/"
-
-enum { KEYS_AT_ONCE = 8, DRY_RUN_PORT = 32768 };
+enum { DRY_RUN_PORT = 32768 };
 
 bool service_claim_wanted(const struct kind_resource *r)
 {
@@ -29,15 +26,7 @@ static struct str ip_key(struct call *c, struct str address)
 
 static struct str port_key(struct call *c, int64_t port)
 {
-    return arena_printf(c->arena, PORT_PREFIX "%lld", (long long)port);
-}
-
-static void add_op(struct call *c, struct registry_extra *extra, struct store_op op)
-{
-    if (extra->n % KEYS_AT_ONCE == 0)
-        extra->ops = arena_grow(c->arena, extra->ops, extra->n * sizeof(op),
-                                (extra->n + KEYS_AT_ONCE) * sizeof(op), alignof(struct store_op));
-    extra->ops[extra->n++] = op;
+    return arena_printf(c->arena, STR_FMT "%lld", STR_ARG(SERVICE_PORT_PREFIX), (long long)port);
 }
 
 /* Taken by another Service, or by this one a moment ago: 1, 0, or an error. */
@@ -82,11 +71,11 @@ static void claim_address(struct claim *cl, struct str address, bool is_v6)
 {
     if (cl->dry_run)
         return;
-    add_op(cl->call, cl->extra,
-           (struct store_op){ .type = STORE_PUT,
-                              .key = ip_key(cl->call, address),
-                              .value = address_bytes(cl, address, is_v6),
-                              .expect_rev = STORE_ABSENT });
+    registry__extra_add(cl->call, cl->extra,
+                        (struct store_op){ .type = STORE_PUT,
+                                           .key = ip_key(cl->call, address),
+                                           .value = address_bytes(cl, address, is_v6),
+                                           .expect_rev = STORE_ABSENT });
 }
 
 /* ---- Finding something free ---- */
@@ -184,12 +173,13 @@ static void claim_port(struct claim *cl, int64_t port)
 {
     struct arena *a = cl->call->arena;
     cl->highest_port = port > cl->highest_port ? port : cl->highest_port;
-    add_op(cl->call, cl->extra,
-           (struct store_op){ .type = STORE_PUT,
-                              .key = port_key(cl->call, port),
-                              .value = arena_printf(a, STR_FMT "/" STR_FMT,
-                                                    STR_ARG(cl->call->req.ns), STR_ARG(cl->name)),
-                              .expect_rev = STORE_ABSENT });
+    registry__extra_add(
+        cl->call, cl->extra,
+        (struct store_op){ .type = STORE_PUT,
+                           .key = port_key(cl->call, port),
+                           .value = arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(cl->call->req.ns),
+                                                 STR_ARG(cl->name)),
+                           .expect_rev = STORE_ABSENT });
 }
 
 static void add_port(struct buf *key, const void *range, uint64_t place)
@@ -207,8 +197,8 @@ int service_claim__any_port(struct claim *cl, int64_t *ret)
         claim_port(cl, *ret);
         return 0;
     }
-    int found = find_free(cl, STR(PORT_PREFIX), band, size, add_port, ranges, &place);
-    int r = found ? found : find_free(cl, STR(PORT_PREFIX), 0, band, add_port, ranges, &place);
+    int found = find_free(cl, SERVICE_PORT_PREFIX, band, size, add_port, ranges, &place);
+    int r = found ? found : find_free(cl, SERVICE_PORT_PREFIX, 0, band, add_port, ranges, &place);
     if (r == 0)
         return err_set(cl->err, ERR_INTERNAL,
                        "Internal error occurred: failed to allocate a nodePort: range is full");
@@ -247,8 +237,8 @@ static void release(struct call *c, struct registry_extra *extra, struct str key
     for (size_t i = 0; i < extra->n; i++)
         if (str_eq(extra->ops[i].key, key))
             return;
-    add_op(c, extra,
-           (struct store_op){ .type = STORE_DELETE, .key = key, .expect_rev = STORE_ANY });
+    registry__extra_add(
+        c, extra, (struct store_op){ .type = STORE_DELETE, .key = key, .expect_rev = STORE_ANY });
 }
 
 void service_claim__release_address(struct call *c, struct registry_extra *extra,

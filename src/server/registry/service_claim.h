@@ -10,6 +10,9 @@
 
 struct registry_extra;
 
+/* A key for each node port that is taken; whose it is stands in the value: "NAMESPACE/NAME". */
+#define SERVICE_PORT_PREFIX STR("/registry/ranges/servicenodeports/")
+
 /* Whether objects of this resource have addresses. */
 bool service_claim_wanted(const struct kind_resource *r);
 

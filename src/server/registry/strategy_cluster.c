@@ -81,6 +81,25 @@ static void update_secret(const struct strategy *s, struct value *obj, const str
 
 /* ---- CertificateSigningRequests ---- */
 
+static struct value texts_of(struct arena *a, const struct str *texts, size_t n)
+{
+    struct value list = value_array();
+    for (size_t i = 0; i < n; i++)
+        value_put_item(a, &list, value_string(texts[i]));
+    return list;
+}
+
+static void say_extra(const struct strategy *s, struct value *spec)
+{
+    struct value extra = value_object();
+    for (size_t i = 0; i < s->user->n_extra; i++) {
+        const struct user_extra *e = &s->user->extra[i];
+        value_put(s->arena, &extra, e->key, texts_of(s->arena, e->values, e->n_values));
+    }
+    if (extra.n)
+        value_put(s->arena, spec, STR("extra"), extra);
+}
+
 /* Signers trust these fields. So the server sets them to the user who asked. */
 static void create_request(const struct strategy *s, struct value *obj)
 {
@@ -93,11 +112,10 @@ static void create_request(const struct strategy *s, struct value *obj)
     value_put(s->arena, spec, STR("username"), value_string(s->user->name));
     if (s->user->uid.n)
         value_put(s->arena, spec, STR("uid"), value_string(s->user->uid));
-    struct value groups = value_array();
-    for (size_t i = 0; i < s->user->n_groups; i++)
-        value_put_item(s->arena, &groups, value_string(s->user->groups[i]));
-    if (groups.n)
-        value_put(s->arena, spec, STR("groups"), groups);
+    if (s->user->n_groups)
+        value_put(s->arena, spec, STR("groups"),
+                  texts_of(s->arena, s->user->groups, s->user->n_groups));
+    say_extra(s, spec);
 }
 
 static void update_request(const struct strategy *s, struct value *obj, const struct value *old_obj)

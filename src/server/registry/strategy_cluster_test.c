@@ -19,7 +19,7 @@ static void cluster_kinds(void **state)
           "{'metadata':{'name':'n'},'spec':{'signerName':'a/b','username':'mallory','groups':"
           "['system:masters'],'extra':{'a':['b']}},'status':{'certificate':'eA=='}}",
           "{'metadata':{'name':'n'},'spec':{'signerName':'a/b','username':'eve','uid':'u1',"
-          "'groups':['g1','g2']}}" },
+          "'groups':['g1','g2'],'extra':{'k':['g1','g2']}}}" },
         { "certificates.k8s.io", "certificatesigningrequests", "approval",
           "{'metadata':{'name':'n'},'spec':{'signerName':'a/b'},'status':{'certificate':'eA=='}}",
           "{'metadata':{'name':'n'},'spec':{'signerName':'c/d'},'status':{'certificate':'eQ==',"

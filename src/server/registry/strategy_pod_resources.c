@@ -1,7 +1,5 @@
-/* Fills in what spec.resources of a pod leaves out, from the sum of its containers.
- *
- * Init containers run one after the other, so only the largest of them counts. Those that restart
- * (sidecars) keep running, so they count together with all that come later. */
+/* Fills in what spec.resources of a pod leaves out, from the sum of its containers. */
+#include "api/pod_resources.h"
 #include "api/quantity.h"
 #include "api/resource_name.h"
 #include "base/idiom.h"
@@ -11,45 +9,20 @@
 /* There are two resources and a few sizes of huge pages. Longer lists are left as they are. */
 enum { RESOURCES_MAX = 64 };
 
-static void add_list(struct arena *a, struct value *sum, const struct value *list)
+/* The sums of all that a pod can ask for as a whole and a container has in that list: "requests" or
+ * "limits". */
+static struct value aggregate(struct arena *a, const struct value *spec, struct str list)
 {
-    value_each_field (f, list) {
-        struct str was = value_str(value_get(sum, f->key)), more = value_str(&f->val);
-        if (more.n && resource_is_pod_level(f->key) && (was.n || sum->n < RESOURCES_MAX))
-            value_put(a, sum, f->key, value_string(was.n ? quantity_add(a, was, more) : more));
-    }
-}
-
-static void max_list(struct arena *a, struct value *most, const struct value *list)
-{
-    value_each_field (f, list) {
-        struct str was = value_str(value_get(most, f->key)), more = value_str(&f->val);
-        if (more.n && (was.n ? quantity_cmp(more, was) > 0 : most->n < RESOURCES_MAX))
-            value_put(a, most, f->key, value_string(more));
-    }
-}
-
-/* `what` is "requests" or "limits". */
-static struct value aggregate(struct arena *a, const struct value *spec, struct str what)
-{
-    struct value sum = value_object(), beside = value_object(), most = value_object();
-    value_each_item (container, value_get(spec, STR("containers")))
-        add_list(a, &sum, value_get(value_get(container, STR("resources")), what));
-    value_each_item (container, value_get(spec, STR("initContainers"))) {
-        const struct value *list = value_get(value_get(container, STR("resources")), what);
-        struct value one = value_object();
-        if (str_eq(value_text(container, "restartPolicy"), STR("Always"))) {
-            add_list(a, &sum, list);
-            add_list(a, &beside, list);
-            add_list(a, &one, &beside);
-        } else {
-            add_list(a, &one, list);
-            add_list(a, &one, &beside);
-        }
-        max_list(a, &most, &one);
-    }
-    max_list(a, &sum, &most);
-    return sum;
+    static const struct str containers[] = { STR("containers"), STR("initContainers") };
+    struct value sums = value_object();
+    for (size_t i = 0; i < ARRAY_LEN(containers); i++)
+        value_each_item (it, value_get(spec, containers[i]))
+            value_each_field (f, value_get(value_get(it, STR("resources")), list))
+                if (resource_is_pod_level(f->key) && sums.n < RESOURCES_MAX &&
+                    !value_get(&sums, f->key))
+                    value_put_new(a, &sums, f->key,
+                                  value_string(pod_resources_sum(a, spec, list, f->key)));
+    return sums;
 }
 
 static bool every_container_limits(const struct value *spec, struct str resource)

@@ -66,7 +66,8 @@ static void check(struct arena *a, const struct suite_row *row, const struct val
 static void run_row(struct arena *a, const struct suite_row *row)
 {
     static const struct str groups[] = { STR("g1"), STR("g2") };
-    static const struct user user = { STR("eve"), STR("u1"), groups, 2 };
+    static const struct user_extra extra[] = { { STR("k"), groups, 2 } };
+    static const struct user user = { STR("eve"), STR("u1"), groups, 2, extra, 1 };
     const struct kind_resource *r = suite_strategy_resource(row->group, row->resource);
     struct str warning = STR("");
     struct strategy s = {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/idiom.h"
 #include "server/registry/strategy.h"
 
 /* Objects are JSON with single quotes instead of double ones. */
@@ -20,7 +21,7 @@ struct suite_row {
 
 /* At 2030-01-02T03:04:05Z, by the user eve with the uid u1, of the groups g1 and g2. */
 void suite_strategy_run(const struct suite_row *rows, size_t n);
-#define SUITE_STRATEGY(rows) suite_strategy_run((rows), sizeof(rows) / sizeof((rows)[0]))
+#define SUITE_STRATEGY(rows) suite_strategy_run((rows), ARRAY_LEN(rows))
 
 const struct kind_resource *suite_strategy_resource(const char *group, const char *plural);
 struct value suite_strategy_read(struct arena *a, const struct kind_resource *r, const char *text);

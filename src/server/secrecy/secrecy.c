@@ -12,7 +12,7 @@
 #include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/digest.h"
+#include "net/crypto/digest.h"
 #include "server/secrecy/secrecy_kms.h"
 #include "server/secrecy/secrecy_set.h"
 #include "base/banned.h"

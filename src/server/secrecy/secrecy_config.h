@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "net/cipher.h"
+#include "net/crypto/cipher.h"
 
 enum secrecy_type {
     SECRECY_IDENTITY,

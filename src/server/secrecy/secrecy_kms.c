@@ -7,9 +7,10 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "net/cipher.h"
-#include "net/digest.h"
-#include "net/grpc.h"
+#include "base/wire.h"
+#include "net/crypto/cipher.h"
+#include "net/crypto/digest.h"
+#include "net/grpc/grpc.h"
 #include "server/secrecy/secrecy_wire.h"
 #include "base/banned.h"
 
@@ -284,7 +285,7 @@ int secrecy_kms_seal(struct secrecy_kms *k, struct str key, struct str value, st
     if (r < 0)
         return r;
     struct str fresh = { info, sizeof(info) };
-    secrecy_wire_head(out, 1, value.n + DATA_OVERHEAD);
+    wire_head(out, 1, value.n + DATA_OVERHEAD);
     buf_str_add(out, fresh);
     cipher_derive((struct str){ s->key, s->n_key }, fresh, derived);
     r = cipher_seal(CIPHER_AESGCM, (struct str){ (const char *)derived, sizeof(derived) }, key,
@@ -318,7 +319,7 @@ static int add_uid(struct buf *out, unsigned number, struct err *err)
     int r = cipher_random(random, sizeof(random), err);
     if (r < 0)
         return r;
-    secrecy_wire_head(out, number, 2 * sizeof(random));
+    wire_head(out, number, 2 * sizeof(random));
     for (size_t i = 0; i < sizeof(random); i++)
         buf_printf(out, "%02x", random[i]);
     return 0;
@@ -333,7 +334,7 @@ struct status {
 static int ask_status(struct secrecy_kms *k, struct arena *a, struct status *ret, struct err *err)
 {
     struct str answer;
-    struct secrecy_field f;
+    struct wire_field f;
     int r = call(k, "Status", STR(""), a, &answer, err);
     if (r < 0)
         return err_wrap(err,
@@ -341,7 +342,7 @@ static int ask_status(struct secrecy_kms *k, struct arena *a, struct status *ret
                         "%s, error",
                         k->name);
     *ret = (struct status){ .version = STR(""), .healthz = STR(""), .key_id = STR("") };
-    while ((r = secrecy_wire_next(&answer, &f)) > 0) {
+    while ((r = wire_next(&answer, &f)) > 0) {
         if (f.number == STATUS_VERSION)
             ret->version = f.bytes;
         else if (f.number == STATUS_HEALTHZ)
@@ -378,16 +379,16 @@ static int check_status(struct secrecy_kms *k, const struct status *s, struct er
 static int read_encrypted(struct str answer, struct secrecy_envelope *ret, struct buf *annotations,
                           struct err *err)
 {
-    struct secrecy_field f;
+    struct wire_field f;
     int r;
     *ret = (struct secrecy_envelope){ .source_type = SECRECY_SEED, .value = STR("?") };
-    while ((r = secrecy_wire_next(&answer, &f)) > 0) {
+    while ((r = wire_next(&answer, &f)) > 0) {
         if (f.number == ENCRYPTED_CIPHERTEXT)
             ret->source = f.bytes;
         else if (f.number == ENCRYPTED_KEY_ID)
             ret->key_id = f.bytes;
         else if (f.number == ENCRYPTED_ANNOTATIONS)
-            secrecy_wire_bytes(annotations, DECRYPT_ANNOTATIONS, f.bytes); /* as it is stored */
+            wire_bytes(annotations, DECRYPT_ANNOTATIONS, f.bytes); /* as it is stored */
     }
     ret->annotations = buf_str(annotations);
     const char *fault = r < 0 ? "the answer makes no sense" : secrecy_envelope_fault(ret);
@@ -398,7 +399,7 @@ static int ask_encrypt(struct secrecy_kms *k, struct arena *a, struct str seed, 
                        struct err *err)
 {
     autobuf request = { 0 };
-    secrecy_wire_bytes(&request, ENCRYPT_PLAINTEXT, seed);
+    wire_bytes(&request, ENCRYPT_PLAINTEXT, seed);
     int r = add_uid(&request, ENCRYPT_UID, err);
     if (r < 0)
         return r;
@@ -482,18 +483,18 @@ static int ask_decrypt(struct secrecy_kms *k, struct arena *a, const struct secr
                        struct str *ret, struct err *err)
 {
     autobuf request = { 0 };
-    struct secrecy_field f;
+    struct wire_field f;
     struct str answer;
-    secrecy_wire_bytes(&request, DECRYPT_CIPHERTEXT, e->source);
+    wire_bytes(&request, DECRYPT_CIPHERTEXT, e->source);
     int r = add_uid(&request, DECRYPT_UID, err);
     if (r < 0)
         return r;
-    secrecy_wire_bytes(&request, DECRYPT_KEY_ID, e->key_id);
+    wire_bytes(&request, DECRYPT_KEY_ID, e->key_id);
     buf_str_add(&request, e->annotations); /* the same number in both */
     r = call(k, "Decrypt", buf_str(&request), a, &answer, err);
     if (r < 0)
         return r;
-    if (secrecy_wire_next(&answer, &f) <= 0 || f.number != 1)
+    if (wire_next(&answer, &f) <= 0 || f.number != 1)
         return err_set(err, ERR_INTERNAL, "the answer has no plaintext");
     *ret = f.bytes;
     return 0;

@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "base/idiom.h"
-#include "net/cipher.h"
+#include "base/wire.h"
+#include "net/crypto/cipher.h"
 #include "server/secrecy/secrecy_wire.h"
 #include "server/secrecy/suite_kms.h"
 
@@ -193,10 +194,10 @@ static void a_key_in_place_of_a_seed_opens(void **state)
     for (size_t i = 0; i < key.n; i++)
         buf_byte(&source, (char)(key.p[i] ^ 0x55));
     assert_int_equal(cipher_seal(CIPHER_AESGCM, key, STR("/a"), STR("old"), &value, &err), 0);
-    secrecy_wire_bytes(&sealed, 1, buf_str(&value));
-    secrecy_wire_bytes(&sealed, 2, STR("key-1"));
-    secrecy_wire_bytes(&sealed, 3, buf_str(&source));
-    secrecy_wire_bytes(&sealed, 4, STR("\x0a\x0fkms.example.com\x12\x05key-1"));
+    wire_bytes(&sealed, 1, buf_str(&value));
+    wire_bytes(&sealed, 2, STR("key-1"));
+    wire_bytes(&sealed, 3, buf_str(&source));
+    wire_bytes(&sealed, 4, STR("\x0a\x0fkms.example.com\x12\x05key-1"));
     struct secrecy_kms *k = new_kms(10 * NS_PER_SEC);
     bool stale;
     assert_int_equal(secrecy_kms_check(k, &err), 0);
@@ -257,14 +258,14 @@ static void envelopes_are_read(void **state)
     (void)state;
     autobuf text = { 0 }, joined = { 0 };
     struct secrecy_envelope e;
-    secrecy_wire_bytes(&text, 4, STR("a"));
-    secrecy_wire_int(&text, 5, SECRECY_SEED);
-    secrecy_wire_int(&text, 77, 300);
-    secrecy_wire_bytes(&text, 2, STR("id"));
-    secrecy_wire_bytes(&text, 4, STR("b"));
-    secrecy_wire_bytes(&text, 3, STR("source"));
-    secrecy_wire_bytes(&text, 4, STR("c"));
-    secrecy_wire_bytes(&text, 1, STR("value"));
+    wire_bytes(&text, 4, STR("a"));
+    wire_int(&text, 5, SECRECY_SEED);
+    wire_int(&text, 77, 300);
+    wire_bytes(&text, 2, STR("id"));
+    wire_bytes(&text, 4, STR("b"));
+    wire_bytes(&text, 3, STR("source"));
+    wire_bytes(&text, 4, STR("c"));
+    wire_bytes(&text, 1, STR("value"));
     assert_null(secrecy_envelope_read(buf_str(&text), &e, &joined));
     assert_true(str_eq(e.value, STR("value")));
     assert_true(str_eq(e.key_id, STR("id")));

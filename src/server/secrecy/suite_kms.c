@@ -5,7 +5,8 @@
 
 #include "base/buf.h"
 #include "base/idiom.h"
-#include "net/grpc.h"
+#include "base/wire.h"
+#include "net/grpc/grpc.h"
 #include "server/secrecy/secrecy_wire.h"
 
 static const struct str annotation = { "kms.example.com", 15 };
@@ -17,8 +18,8 @@ static void key_name(const struct suite_kms *k, char ret[static 32])
 
 static struct str field_of(struct str message, uint64_t number)
 {
-    struct secrecy_field f;
-    while (secrecy_wire_next(&message, &f) > 0)
+    struct wire_field f;
+    while (wire_next(&message, &f) > 0)
         if (f.number == number)
             return f.bytes;
     return STR("");
@@ -38,9 +39,9 @@ static void status(void *arg, struct grpc_call *call, struct str message)
     (void)message;
     atomic_fetch_add(&k->n_status, 1);
     key_name(k, name);
-    secrecy_wire_bytes(&answer, 1, STR("v2"));
-    secrecy_wire_bytes(&answer, 2, k->is_ill ? STR("out of order") : STR("ok"));
-    secrecy_wire_bytes(&answer, 3, str_of(name));
+    wire_bytes(&answer, 1, STR("v2"));
+    wire_bytes(&answer, 2, k->is_ill ? STR("out of order") : STR("ok"));
+    wire_bytes(&answer, 3, str_of(name));
     end_with(call, &answer);
 }
 
@@ -59,11 +60,11 @@ static void encrypt(void *arg, struct grpc_call *call, struct str message)
     key_name(k, name);
     buf_printf(&sealed, "%s|", name);
     add_turned(&sealed, field_of(message, 1));
-    secrecy_wire_bytes(&note, 1, annotation);
-    secrecy_wire_bytes(&note, 2, str_of(name));
-    secrecy_wire_bytes(&answer, 1, buf_str(&sealed));
-    secrecy_wire_bytes(&answer, 2, str_of(name));
-    secrecy_wire_bytes(&answer, 3, buf_str(&note));
+    wire_bytes(&note, 1, annotation);
+    wire_bytes(&note, 2, str_of(name));
+    wire_bytes(&answer, 1, buf_str(&sealed));
+    wire_bytes(&answer, 2, str_of(name));
+    wire_bytes(&answer, 3, buf_str(&note));
     end_with(call, &answer);
 }
 
@@ -81,7 +82,7 @@ static void decrypt(void *arg, struct grpc_call *call, struct str message)
         return;
     }
     add_turned(&plain, sealed);
-    secrecy_wire_bytes(&answer, 1, buf_str(&plain));
+    wire_bytes(&answer, 1, buf_str(&plain));
     end_with(call, &answer);
 }
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "net/loop.h"
 
 struct suite_kms {

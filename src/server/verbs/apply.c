@@ -1,5 +1,6 @@
 #include "server/verbs/apply.h"
 
+#include "admission/xray.h"
 #include "api/codec/cbor.h"
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
@@ -124,6 +125,7 @@ static int settle(struct apply *ap, const struct kind_type *type, const struct v
                        STR_ARG(value_str(value_dig(&ap->config, "metadata", "name"))), STR_ARG(gvk),
                        STR_ARG(gvk), STR_ARG(why.msg));
     }
+    xray_stage(ap->call->xray, "defaults", type->name, ret);
     defaults_apply(a, type, ret);
     return 0;
 }

@@ -16,6 +16,11 @@ static int delete_one(struct call *c, struct value *ret, bool *ret_gone, struct 
     return registry_delete(c, c->req.name, &options, ret, ret_gone, err);
 }
 
+static bool is_namespace(const struct kind_resource *r)
+{
+    return !r->group.n && str_eq(r->plural, STR("namespaces"));
+}
+
 void verb_delete(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
@@ -25,7 +30,7 @@ void verb_delete(struct call *c)
         call_fail(c, &err);
     else if (value_is(&obj, VALUE_NULL))
         call_deleted_unread(c, c->req.name);
-    else if (!gone || kind_shows_deleted(c->stored) || str_eq(c->stored->plural, STR("namespaces")))
+    else if (!gone || kind_shows_deleted(c->stored) || is_namespace(c->stored))
         call_object(c, 200, c->stored->type, &obj);
     else
         call_success(c, c->req.name, value_str(value_dig(&obj, "metadata", "uid")));

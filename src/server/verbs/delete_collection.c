@@ -132,21 +132,50 @@ static struct page *page_unref(struct page *page)
     return NULL;
 }
 
-static void note_done(struct page *page, int r, const struct err *err)
+/* The error as the waiting worker's; it, too, leaves its arena alone meanwhile. */
+static void keep_error(struct page *page, const struct err *err)
 {
+    struct arena *a = page->of->call->arena;
+    page->result = err_set(page->err, err->code, STR_FMT, STR_ARG(err->msg));
+    page->err->about = err->about;
+    page->err->about.name = arena_str(a, err->about.name);
+    for (const struct err_cause *cause = err->causes; cause; cause = cause->next)
+        err_add_cause(page->err, arena_str(a, cause->reason), arena_str(a, cause->field),
+                      arena_str(a, cause->msg));
+    if (err->about.status) {
+        struct value *status = arena_new(a, struct value);
+        *status = value_clone(a, err->about.status);
+        page->err->about.status = status;
+    }
+}
+
+/* Names that nobody has taken stay, as with upstream. */
+static void give_up(struct page *page)
+{
+    size_t next = atomic_exchange(&page->next, page->n);
+    if (next < page->n)
+        page->n_done += page->n - next;
+}
+
+static void note_done(struct page *page, const struct call *one, int r, const struct err *err)
+{
+    struct call *c = page->of->call;
     pthread_mutex_lock(&page->lock);
     if (r < 0 && r != -ERR_NOT_FOUND && page->result == 0) {
-        struct arena *a = page->of->call->arena; /* the waiting worker's, which leaves it alone */
-        page->result = err_set(page->err, err->code, STR_FMT, STR_ARG(err->msg));
-        page->err->about = err->about;
-        page->err->about.name = arena_str(a, err->about.name);
+        keep_error(page, err);
+        give_up(page);
     }
+    for (const struct call_warning *w = one->warnings->first; w; w = w->next)
+        call_warn(c, arena_str(c->arena, w->text));
+    for (const struct call_note *n = one->notes->first; n; n = n->next)
+        call_annotate(c, arena_str(c->arena, n->key), arena_str(c->arena, n->value));
     if (++page->n_done == page->n)
         pthread_cond_signal(&page->all_done);
     pthread_mutex_unlock(&page->lock);
 }
 
-/* Deletes names of the page until none is left. */
+/* Deletes names of the page until none is left. What is said on the way is kept apart, since the
+ * call is that of all threads. */
 static void help(struct page *page)
 {
     struct arena a;
@@ -154,14 +183,18 @@ static void help(struct page *page)
     for (size_t i; (i = atomic_fetch_add(&page->next, 1)) < page->n;) {
         const struct collection *p = page->of;
         struct call one = *p->call;
+        struct call_warnings warnings = { 0 };
+        struct call_notes notes = { 0 };
         struct err err = ERR_INIT(&a);
         struct value obj;
         bool gone;
         one.arena = &a;
-        one.warnings = NULL; /* the others' threads have the same */
+        one.warnings = &warnings;
+        one.notes = &notes;
+        one.xray = NULL; /* it is for one thread */
         one.req.ns = p->spaces[i];
         int r = registry_delete(&one, p->names[i], page->options, &obj, &gone, &err);
-        note_done(page, r, &err);
+        note_done(page, &one, r, &err);
         arena_reset(&a);
     }
     arena_done(&a);
@@ -184,7 +217,10 @@ static int delete_page(struct collection *p, const struct delete_options *o, str
     atomic_store(&page->refs, 1);
     pthread_mutex_init(&page->lock, NULL);
     pthread_cond_init(&page->all_done, NULL);
-    for (size_t i = 0; i < HELPERS && i + 1 < p->n; i++) {
+    /* Where somebody may say no it goes one after the other, as with upstream. */
+    bool is_careful = call_may_wait(p->call) || call_may_be_refused(p->call);
+    size_t helpers = is_careful ? 0 : HELPERS;
+    for (size_t i = 0; i < helpers && i + 1 < p->n; i++) {
         struct helper *h = &page->helpers[i];
         *h = (struct helper){ .work = { .run = run_helper }, .page = page };
         atomic_fetch_add(&page->refs, 1);
@@ -246,6 +282,7 @@ static int prepare(struct collection *p, struct delete_options *ret, struct err 
     if (r < 0)
         return r;
     r = extent_read(c, &p->of, err);
+    p->of.sel.hidden = NULL; /* all of them means all of them */
     if (r < 0)
         return r;
     r = await_on_worker(c->api->store, p->of.wait_rev, err);

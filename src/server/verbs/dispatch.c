@@ -1,11 +1,14 @@
 #include "server/verbs/dispatch.h"
 
+#include "admission/xray.h"
 #include "api/go/goduration.h"
 #include "base/idiom.h"
 #include "base/limits.h"
 #include "api/errors.h"
 #include "api/words.h"
 #include "server/audit/audit_event.h"
+#include "server/filter/filter.h"
+#include "server/guard/guard.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
 #include "server/watch/watch.h"
@@ -145,6 +148,35 @@ struct job {
     verb_fn *run;
 };
 
+/* ---- Those who want to see the way of their write ---- */
+
+static bool may_look(struct call *c, struct err *err)
+{
+    const struct access q = { .user = c->user, .verb = STR("get"), .path = STR("/sampan/v1/xray") };
+    struct str reason;
+    if (!c->xray || !c->api->guard || guard_decide(c->api->guard, c->arena, &q, &reason))
+        return true;
+    c->xray = NULL;
+    (void)err_set(err, ERR_FORBIDDEN, "forbidden: " STR_FMT, STR_ARG(access_refusal(c->arena, &q)));
+    return false;
+}
+
+/* It comes as JSON, whatever else is accepted. */
+static void look_at(struct call *c)
+{
+    c->xray =
+        c->verb & (KIND_CREATE | KIND_UPDATE | KIND_PATCH | KIND_DELETE) ? filter_xray(c->x) : NULL;
+    if (!c->xray)
+        return;
+    c->format = (struct format){ .media = FORMAT_JSON, .managers = c->format.managers };
+    xray_stage(c->xray, "route",
+               arena_printf(c->arena, STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(c->http->method),
+                            STR_ARG(c->req.resource->plural), c->req.sub ? "/" : "",
+                            STR_ARG(c->req.sub ? c->req.sub->name : STR(""))),
+               NULL);
+    xray_stage(c->xray, "worker", STR("waits for one"), NULL);
+}
+
 static void run_on_worker(struct http_exchange *x, void *arg)
 {
     struct job *job = arg;
@@ -152,6 +184,8 @@ static void run_on_worker(struct http_exchange *x, void *arg)
     (void)x;
     if (arena_spent(job->call->arena)) {
         (void)allowance_error(job->call->arena->allowance, &err);
+        call_fail(job->call, &err);
+    } else if (!may_look(job->call, &err)) {
         call_fail(job->call, &err);
     } else {
         job->run(job->call);
@@ -171,6 +205,12 @@ static enum format_endpoint endpoint_of(const struct call *c, verb_fn *run)
     if (c->verb == KIND_WATCH)
         return FORMAT_OF_WATCH;
     return c->verb == KIND_LIST_VERB ? FORMAT_OF_COLLECTION : FORMAT_OF_ONE;
+}
+
+/* Names of nodes are looked up, which may take long: never by those who serve others. */
+static struct workers *workers_for(struct call *c, verb_fn *run)
+{
+    return run == verb_log || run == verb_connect ? c->api->hook_workers : call_workers(c);
 }
 
 /* The text names the version without it, if one is settled: "... unavailable in v1.16+ ...". */
@@ -224,10 +264,19 @@ static void serve(struct call *c)
     if (!reads_stored && c->format.as == FORMAT_TABLE &&
         encode_include_parse(include, &c->include, &err) < 0)
         call_fail(c, &err);
-    else if (waits)
-        (void)http_to_worker(c->x, call_workers(c), run_on_worker, job);
-    else
+    else if (waits) {
+        look_at(c);
+        (void)http_to_worker(c->x, workers_for(c, job->run), run_on_worker, job);
+    } else {
         job->run(c);
+    }
+}
+
+/* A path over all namespaces is there for those who list. */
+static bool is_no_path(const struct request *req)
+{
+    return !req->custom && req->resource->namespaced && !req->ns.p && req->resource->verbs &&
+           !(req->resource->verbs & KIND_LIST_VERB);
 }
 
 /* Upstream's router knows the methods of built-in kinds only. */
@@ -271,7 +320,9 @@ static void serve_found(struct api *api, struct http_exchange *x, const struct r
         c->req.resource = c->stored;
     c->verb = req->no_sub ? KIND_GET : request_verb(c->http, &c->req);
     bool nameless = !req->name.p && c->verb & (KIND_UPDATE | KIND_PATCH);
-    if (nameless)
+    if (is_no_path(req))
+        reply_refusal(x, ERR_NOT_FOUND, "the server could not find the requested resource");
+    else if (nameless)
         reply_refusal(x, ERR_BAD_REQUEST, "name must be provided");
     else if (c->verb)
         serve(c);

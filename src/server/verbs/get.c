@@ -55,7 +55,8 @@ static int encode_in(struct got *g, struct store_snap *snap, struct store_entry 
     if (custom_page_wanted(custom_version_of(c->stored), e)) {
         e->value = arena_str(c->arena, e->value);
         store_snap_end(snap);
-        return encode_entry(out, c->arena, &g->encoder, e, err);
+        int r = encode_entry(out, c->arena, &g->encoder, e, err);
+        return corrupt_unconverted(e->key, e->mod_rev, r, err);
     }
     int r = encode_entry(out, c->arena, &g->encoder, e, err);
     store_snap_end(snap);

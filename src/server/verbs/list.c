@@ -13,8 +13,8 @@
 
 #include "api/columns/columns.h"
 #include "base/idiom.h"
-#include "net/accept.h"
-#include "net/gzip.h"
+#include "net/http/accept.h"
+#include "net/http/gzip.h"
 #include "server/http/await.h"
 #include "server/http/corrupt.h"
 #include "server/http/extent.h"

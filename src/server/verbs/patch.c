@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "admission/xray.h"
 #include "api/convert/convert.h"
 #include "api/defaults/defaults.h"
 #include "api/field_errors.h"
@@ -312,6 +313,7 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
 {
     struct arena *a = p->call->arena;
     const struct kind_type *type = p->type;
+    xray_stage(p->call->xray, "patch", type->name, doc);
     if (p->kind == PATCH_APPLY)
         return apply_object(&p->apply, type, doc, ret, err);
     struct value patched = value_borrow(doc);
@@ -342,6 +344,7 @@ int patch_object(struct patch *p, const struct value *doc, struct value *ret, st
         return r;
     value_put(a, ret, STR("kind"), value_string(type->name));
     value_put(a, ret, STR("apiVersion"), value_string(convert_api_version(a, type)));
+    xray_stage(p->call->xray, "defaults", type->name, ret);
     defaults_apply(a, type, ret);
     decode_keep_reset(a, &patched, ret);
     return 0;
@@ -406,6 +409,7 @@ static int create(struct patch *p, struct value *ret, struct err *err)
 static int patch(struct call *c, struct value *ret, struct err *err)
 {
     struct patch p;
+    xray_stage(c->xray, "decode", STR("patch"), NULL);
     int r = patch_read(c, &p, err);
     if (r < 0)
         return r;

@@ -4,7 +4,7 @@
 #include "server/http/call.h"
 
 /* The body with its defaults; with `has_managers` the sender owns its fields, as if it were stored.
- */
+ * Plugins of admission do not see reviews, as with upstream. */
 int review_decode(struct call *c, bool has_managers, struct value *ret, struct err *err);
 
 /* A UserInfo. */

@@ -4,6 +4,7 @@
 #include "api/field_errors.h"
 #include "api/names.h"
 #include "api/validate/validate.h"
+#include "api/words.h"
 #include "base/buf.h"
 #include "base/idiom.h"
 #include "select/fields.h"
@@ -13,6 +14,36 @@
 #include "server/verbs/review.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
+
+/* Fields are in the order in which a Go server prints them. */
+static void put_namespace(struct arena *a, struct value *meta, struct str ns)
+{
+    static const struct str before[] = { STR("name"), STR("generateName") };
+    struct value ordered = value_object();
+    value_each_field (f, meta)
+        if (words_have(f->key, WORDS(before)))
+            value_put(a, &ordered, f->key, f->val);
+    value_put(a, &ordered, STR("namespace"), value_string(ns));
+    value_each_field (f, meta)
+        if (!value_get(&ordered, f->key))
+            value_put(a, &ordered, f->key, f->val);
+    *meta = ordered;
+}
+
+static int settle_namespace(struct call *c, struct value *obj, struct err *err)
+{
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    struct str ns = value_text(meta, "namespace");
+    if (!c->req.resource->namespaced)
+        value_drop(c->arena, meta, STR("namespace"));
+    else if (!ns.n)
+        put_namespace(c->arena, meta, c->req.ns);
+    else if (!str_eq(ns, c->req.ns))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on "
+                       "the request");
+    return 0;
+}
 
 int review_decode(struct call *c, bool has_managers, struct value *ret, struct err *err)
 {
@@ -25,6 +56,9 @@ int review_decode(struct call *c, bool has_managers, struct value *ret, struct e
     if (r < 0)
         return r;
     defaults_apply(c->arena, type, ret);
+    r = settle_namespace(c, ret, err);
+    if (r < 0)
+        return r;
     if (has_managers)
         managers_update(c, managers_request(c, &options, type), NULL, ret);
     return 0;
@@ -95,6 +129,48 @@ static struct fields_selector asked_fields(struct arena *a, const struct value *
     return fields;
 }
 
+static bool is_label_requirement(const struct value *r)
+{
+    static const struct str ops[] = { STR("In"), STR("NotIn"), STR("Exists"), STR("DoesNotExist") };
+    struct name_faults faults = { 0 };
+    struct str op = value_text(r, "operator");
+    const struct value *values = value_get(r, STR("values"));
+    bool has_values = value_is(values, VALUE_ARRAY) && values->n;
+    size_t i = 0;
+    while (i < ARRAY_LEN(ops) && !str_eq(op, ops[i]))
+        i++;
+    return i < ARRAY_LEN(ops) && has_values == (i < 2) &&
+           name_check(NAME_QUALIFIED, value_text(r, "key"), &faults);
+}
+
+/* The same of labels. */
+static struct labels_selector required_labels(struct arena *a, const struct value *list)
+{
+    struct value good = value_array(), selector = value_object();
+    struct labels_selector labels;
+    struct err ignored = ERR_INIT(a);
+    value_each_item (it, list)
+        if (is_label_requirement(it))
+            value_put_item(a, &good, value_borrow(it));
+    value_put(a, &selector, STR("matchExpressions"), good);
+    if (labels_from_value(a, &selector, &labels, &ignored) < 0)
+        return (struct labels_selector){ 0 };
+    return labels;
+}
+
+static struct labels_selector asked_labels(struct arena *a, const struct value *selector)
+{
+    const struct value *list = value_get(selector, STR("requirements"));
+    struct str raw = value_text(selector, "rawSelector");
+    struct labels_selector labels = { 0 };
+    struct err ignored = ERR_INIT(a);
+    if (value_is(list, VALUE_ARRAY) && list->n)
+        return required_labels(a, list);
+    if (raw.n && labels_parse(a, raw, &labels, &ignored) < 0)
+        return (struct labels_selector){ 0 };
+    return labels;
+}
+
 static struct access question(struct arena *a, const struct user *user, const struct value *spec)
 {
     const struct value *resource = value_get(spec, STR("resourceAttributes")),
@@ -115,41 +191,18 @@ static struct access question(struct arena *a, const struct user *user, const st
         .ns = value_text(resource, "namespace"),
         .name = value_text(resource, "name"),
         .fields = asked_fields(a, value_get(resource, STR("fieldSelector"))),
+        .labels = asked_labels(a, value_get(resource, STR("labelSelector"))),
     };
 }
 
-static int check(struct call *c, struct value *obj, struct err *err)
+static int check(struct call *c, const struct value *obj, struct err *err)
 {
-    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
-    struct str ns = value_text(meta, "namespace");
-    if (c->req.resource->namespaced && ns.n && !str_eq(ns, c->req.ns))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "the namespace of the provided object does not match the namespace sent on "
-                       "the request");
-    if (c->req.resource->namespaced)
-        value_put(c->arena, meta, STR("namespace"), value_string(c->req.ns));
-    else
-        value_drop(c->arena, meta, STR("namespace"));
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     validate_create(&e, c->req.resource, obj);
     return field_errors_report(&e, c->req.resource->group, STR(""), STR(""), err);
 }
 
 /* ---- Selectors: what cannot be read of them does not count, and that is told ---- */
-
-static bool is_label_requirement(const struct value *r)
-{
-    static const struct str ops[] = { STR("In"), STR("NotIn"), STR("Exists"), STR("DoesNotExist") };
-    struct name_faults faults = { 0 };
-    struct str op = value_text(r, "operator");
-    const struct value *values = value_get(r, STR("values"));
-    bool has_values = value_is(values, VALUE_ARRAY) && values->n;
-    size_t i = 0;
-    while (i < ARRAY_LEN(ops) && !str_eq(op, ops[i]))
-        i++;
-    return i < ARRAY_LEN(ops) && has_values == (i < 2) &&
-           name_check(NAME_QUALIFIED, value_text(r, "key"), &faults);
-}
 
 static bool is_field_selector(struct arena *a, struct str raw)
 {
@@ -187,10 +240,12 @@ static const char *how_ignored(struct arena *a, size_t i, const struct value *se
     return !raw.n || selectors[i].is_raw(a, raw) ? "" : "ignored";
 }
 
-static struct str evaluation_error(struct arena *a, const struct value *spec)
+/* What failed on the way to the answer, and what was passed over. */
+static struct str evaluation_error(struct arena *a, struct str failed, const struct value *spec)
 {
     const struct value *resource = value_get(spec, STR("resourceAttributes"));
     autobuf out = { 0 };
+    buf_str_add(&out, failed);
     for (size_t i = 0; i < ARRAY_LEN(selectors); i++) {
         const char *how = how_ignored(a, i, value_get(resource, str_of(selectors[i].field)));
         if (*how)
@@ -206,14 +261,16 @@ static void answer(struct call *c, struct value *obj, bool is_self)
     const struct user *user = is_self ? c->user : named_user(c->arena, spec);
     const struct access q = question(c->arena, user, spec);
     struct value status = value_object();
-    struct str reason;
-    bool yes = guard_decide(c->api->guard, c->arena, &q, &reason);
-    value_put(c->arena, &status, STR("allowed"), value_bool(yes));
-    if (reason.n)
-        value_put(c->arena, &status, STR("reason"), value_string(reason));
-    struct str ignored = evaluation_error(c->arena, spec);
-    if (ignored.n)
-        value_put(c->arena, &status, STR("evaluationError"), value_string(ignored));
+    struct guard_decision d;
+    (void)guard_ask(c->api->guard, c->arena, &q, GUARD_WAITS, &d);
+    value_put(c->arena, &status, STR("allowed"), value_bool(d.opinion == ACCESS_ALLOWED));
+    if (d.opinion == ACCESS_DENIED)
+        value_put(c->arena, &status, STR("denied"), value_bool(true));
+    if (d.reason.n)
+        value_put(c->arena, &status, STR("reason"), value_string(d.reason));
+    struct str error = evaluation_error(c->arena, d.error, spec);
+    if (error.n)
+        value_put(c->arena, &status, STR("evaluationError"), value_string(error));
     value_put(c->arena, obj, STR("status"), status);
     call_object(c, 201, c->req.resource->type, obj);
 }

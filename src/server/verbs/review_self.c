@@ -53,8 +53,32 @@ void verb_self_review(struct call *c)
 
 /* ---- What ---- */
 
+/* Of authorizers; see guard_gaps(). */
+struct gaps {
+    struct str at[GUARD_CHAIN_MAX];
+    size_t n;
+};
+
+static bool gaps_are_open(const struct gaps *gaps)
+{
+    for (size_t i = 0; i < gaps->n; i++)
+        if (gaps->at[i].n)
+            return true;
+    return false;
+}
+
+/* Whether roles decide at all. */
+static bool gaps_have_roles(const struct gaps *gaps)
+{
+    for (size_t i = 0; i < gaps->n; i++)
+        if (!gaps->at[i].n)
+            return true;
+    return false;
+}
+
 struct rules_review {
     struct call *call;
+    struct gaps gaps;
     struct str ns;
     struct value status;
 };
@@ -87,19 +111,34 @@ static struct value url_rule(struct arena *a, const struct rbac_rule *rule)
     return obj;
 }
 
-/* What keeps the list from being complete; empty: nothing. */
-static struct str faults_of(struct arena *a, const struct rbac_holding *held, bool is_node)
+/* What keeps the list from being complete, each once, as upstream joins it. */
+struct faults {
+    struct buf text;
+    size_t n;
+};
+
+static void add_fault(struct faults *f, struct str text)
 {
-    autobuf out = { 0 };
-    if (is_node)
-        buf_str_add(&out, STR("node authorizer does not support user rule resolution"));
-    for (size_t i = 0; i < held->n_missing; i++) {
-        if (out.n)
-            buf_str_add(&out, STR(", "));
-        buf_str_add(&out, held->missing[i]);
+    if (f->n && memmem(f->text.p, f->text.n, text.p, text.n))
+        return;
+    buf_printf(&f->text, "%s" STR_FMT, f->n++ ? ", " : "", STR_ARG(text));
+}
+
+/* Empty: nothing. */
+static struct str faults_of(struct arena *a, const struct rbac_holding *held,
+                            const struct gaps *gaps)
+{
+    struct faults f = { 0 };
+    for (size_t i = 0; i < gaps->n; i++) {
+        if (gaps->at[i].n)
+            add_fault(&f, gaps->at[i]);
+        for (size_t k = 0; !gaps->at[i].n && k < held->n_missing; k++)
+            add_fault(&f, held->missing[k]);
     }
-    return held->n_missing + is_node > 1 ? arena_printf(a, "[" STR_FMT "]", STR_ARG(buf_str(&out)))
-                                         : arena_str(a, buf_str(&out));
+    struct str text = buf_str(&f.text);
+    struct str ret = f.n > 1 ? arena_printf(a, "[" STR_FMT "]", STR_ARG(text)) : arena_str(a, text);
+    buf_done(&f.text);
+    return ret;
 }
 
 /* Where nobody is asked. */
@@ -126,15 +165,14 @@ static int collect_rules(const struct rbac *rbac, void *arg)
     struct rbac_holding held = { 0 };
     if (!rbac)
         put_rule(a, &everything, &resources, &urls);
-    else
+    else if (gaps_have_roles(&review->gaps))
         rbac_holding_of(rbac, a, user, review->ns, &held);
     for (size_t i = 0; i < held.n_rules; i++)
         put_rule(a, held.rules[i], &resources, &urls);
     value_put(a, &review->status, STR("resourceRules"), resources);
     value_put(a, &review->status, STR("nonResourceRules"), urls);
-    bool is_node = guard_decides_unlisted(review->call->api->guard, user);
-    struct str faults = faults_of(a, &held, is_node);
-    value_put(a, &review->status, STR("incomplete"), value_bool(is_node));
+    struct str faults = faults_of(a, &held, &review->gaps);
+    value_put(a, &review->status, STR("incomplete"), value_bool(gaps_are_open(&review->gaps)));
     if (faults.n)
         value_put(a, &review->status, STR("evaluationError"), value_string(faults));
     return 0;
@@ -156,6 +194,7 @@ void verb_rules_review(struct call *c)
         call_fail(c, &err);
         return;
     }
+    review.gaps.n = guard_gaps(c->api->guard, c->user, review.gaps.at);
     (void)guard_with_rbac(c->api->guard, collect_rules, &review);
     value_put(c->arena, &obj, STR("metadata"), value_object());
     value_put(c->arena, &obj, STR("spec"), value_object());

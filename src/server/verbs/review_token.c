@@ -12,6 +12,14 @@ static struct value list_of(struct arena *a, const struct str *texts, size_t n)
     return list;
 }
 
+/* The token was used, if only to ask about it. As upstream, neither the caller nor auditors are
+ * told. */
+static void note_use(struct call *c, const struct account_use *use)
+{
+    if (use->secret.n && c->api->on_legacy_token)
+        c->api->on_legacy_token(c->api, use);
+}
+
 /* A refusal is part of the answer; anything else is an error. */
 static int judge(struct call *c, const struct value *spec, struct value *ret, struct err *err)
 {
@@ -23,6 +31,7 @@ static int judge(struct call *c, const struct value *spec, struct value *ret, st
     struct account_user found;
     int r = identity_of_token(api_identity(c->api), c->arena, value_text(spec, "token"), audiences,
                               n, &found, err);
+    note_use(c, &found.use);
     *ret = value_object();
     if (r < 0 && err->code == ERR_UNAUTHORIZED) {
         value_put(c->arena, ret, STR("user"), value_object());

@@ -209,7 +209,23 @@ static int set_in(struct registry_update *u, const struct registry_entry *now, s
     }
     if (!s->patch || s->patch->kind != PATCH_APPLY)
         managers_update(s->call, s->managers, &live, &scale);
+    r = registry_admit_part(s->call, &scale, &live, err);
+    if (r < 0)
+        return r;
     return set_replicas(s, &scale, now, ret, err);
+}
+
+/* The Scales of what it is now and what it was. */
+static int check_scales(struct registry_update *u, const struct value *obj,
+                        const struct value *old_obj, struct err *err)
+{
+    struct scaling *s = u->arg;
+    struct value now, was;
+    int r = read_scale(s->call, obj, false, &now, err);
+    if (r < 0)
+        return r;
+    r = read_scale(s->call, old_obj, false, &was, err);
+    return r < 0 ? r : registry_admit_part_check(s->call, &now, &was, err);
 }
 
 static int patch(struct call *c, struct value *ret, struct err *err)
@@ -224,9 +240,11 @@ static int patch(struct call *c, struct value *ret, struct err *err)
         .managers = p.managers,
         .patch = &p,
     };
-    struct registry_update u = {
-        .change = set_in, .arg = &scaling, .dry_run = p.options.dry_run, .tries_again = true
-    };
+    struct registry_update u = { .change = set_in,
+                                 .arg = &scaling,
+                                 .admit_check = check_scales,
+                                 .dry_run = p.options.dry_run,
+                                 .tries_again = true };
     return registry_update(c, c->req.name, &u, ret, err);
 }
 
@@ -245,9 +263,11 @@ static int update(struct call *c, struct value *ret, struct err *err)
         return r;
     scaling.parent = managers_request(c, &options, c->req.resource->type);
     scaling.managers = managers_request(c, &options, c->req.sub->type);
-    struct registry_update u = {
-        .change = set_in, .arg = &scaling, .dry_run = options.dry_run, .any_revision = true
-    };
+    struct registry_update u = { .change = set_in,
+                                 .arg = &scaling,
+                                 .admit_check = check_scales,
+                                 .dry_run = options.dry_run,
+                                 .any_revision = true };
     return registry_update(c, c->req.name, &u, ret, err);
 }
 

@@ -12,9 +12,12 @@ struct call subresource_call(struct call *c, struct str group, struct str plural
     return other;
 }
 
-int subresource_check_namespace(struct call *c, const struct value *obj, struct err *err)
+int subresource_check_namespace(struct call *c, struct value *obj, struct err *err)
 {
-    struct str ns = value_str(value_dig(obj, "metadata", "namespace"));
+    struct value *meta = value_ensure(c->arena, obj, STR("metadata"));
+    struct str ns = value_text(meta, "namespace");
+    if (!ns.n)
+        value_put(c->arena, meta, STR("namespace"), value_string(c->req.ns));
     if (!ns.n || str_eq(ns, c->req.ns))
         return 0;
     return err_set(err, ERR_BAD_REQUEST,
@@ -79,4 +82,6 @@ void subresource_set_condition(struct call *c, struct value *status,
     set_text(a, edited, STR("message"), condition->message);
     if (condition->observed_generation)
         value_put(a, edited, STR("observedGeneration"), value_int(condition->observed_generation));
+    else
+        value_drop(a, edited, STR("observedGeneration")); /* that of the condition before */
 }

@@ -8,7 +8,7 @@
 struct call subresource_call(struct call *c, struct str group, struct str plural);
 
 /* The metadata of an object that is posted to a path must not contradict it: namespace. */
-int subresource_check_namespace(struct call *c, const struct value *obj, struct err *err);
+int subresource_check_namespace(struct call *c, struct value *obj, struct err *err);
 
 /* `kind: Status`, successful, with the code 201 in it: something was done, and there is no object
  * to show. */

@@ -5,6 +5,7 @@
 #include "server/http/decode.h"
 #include "api/errors.h"
 #include "server/http/options.h"
+#include "server/registry/managers.h"
 #include "server/registry/registry.h"
 #include "server/verbs/subresource.h"
 #include "server/verbs/verbs.h"
@@ -150,13 +151,17 @@ static int create(struct call *c, struct binding *b, struct err *err)
     r = subresource_check_namespace(c, &b->obj, err);
     if (r < 0)
         return r;
+    managers_update(c, managers_request(c, &options, type), NULL, &b->obj);
     b->name = value_str(value_dig(&b->obj, "metadata", "name"));
     if (c->req.name.p && !str_eq(b->name, c->req.name))
         return err_set(err, ERR_BAD_REQUEST, "name in URL does not match name in Binding object");
-    r = registry_admit_posted(c, &b->obj, err);
+    r = registry_admit_posted(c, type, &b->obj, err);
     if (r < 0)
         return r;
     r = check_target(&b->obj, err);
+    if (r < 0)
+        return r;
+    r = registry_admit_posted_check(c, type, &b->obj, err);
     if (r < 0)
         return r;
     r = check_pod_name(b->name, err);

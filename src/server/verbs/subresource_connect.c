@@ -1,140 +1,14 @@
-/* Paths that lead into a running pod or to a node: log, exec, attach, portforward, proxy. There is
- * no node to go on to, so these end here, after the checks that come before. */
+/* Paths that lead into a running pod: exec, attach, portforward. After the checks they are passed
+ * on to its node, which the client then speaks to. Proxies pass admission here, too. */
 #include "api/errors.h"
-#include "api/field_errors.h"
+#include "api/typed.h"
+#include "base/buf.h"
 #include "base/idiom.h"
 #include "server/guard/guard.h"
 #include "server/registry/registry.h"
-#include "server/http/reply.h"
+#include "server/verbs/connect.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
-
-static int no_node(struct call *c, struct err *err)
-{
-    return err_set(err, ERR_UNIMPLEMENTED,
-                   STR_FMT "/" STR_FMT " needs a node, and this control plane has none",
-                   STR_ARG(c->req.resource->plural), STR_ARG(c->req.sub->name));
-}
-
-/* A proxy's name may have a scheme in front and a port behind: "https:web:443". */
-static struct str bare_name(struct str name)
-{
-    struct str rest = name, first = str_cut(&rest, ':');
-    if (!rest.p)
-        return name;
-    bool scheme = !first.n || str_eq(first, STR("http")) || str_eq(first, STR("https"));
-    return scheme ? str_cut(&rest, ':') : first;
-}
-
-/* ---- Logs ---- */
-
-struct log_number {
-    const char *name, *why;
-    int64_t least;
-    bool given;
-    int64_t value;
-};
-
-enum { TAIL_LINES, LIMIT_BYTES, SINCE_SECONDS, LOG_NUMBERS };
-
-static int read_numbers(struct call *c, struct log_number *numbers, struct err *err)
-{
-    for (size_t i = 0; i < LOG_NUMBERS; i++) {
-        int r = request_int(&c->req, str_of(numbers[i].name), &numbers[i].value, err);
-        if (r < 0)
-            return r;
-        numbers[i].given = r == 1;
-    }
-    return 0;
-}
-
-static int check_numbers(struct call *c, const struct log_number *numbers, struct err *err)
-{
-    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
-    bool both = numbers[SINCE_SECONDS].given && request_param(&c->req, STR("sinceTime")).n;
-    for (size_t i = 0; i < LOG_NUMBERS; i++) {
-        struct field_path path = { .name = str_of(numbers[i].name) };
-        struct value shown = value_int(numbers[i].value);
-        if (i == SINCE_SECONDS && both) {
-            struct field_path root = { .name = STR("") };
-            field_error(&e, FIELD_FORBIDDEN, &root, STR(""),
-                        "at most one of `sinceTime` or `sinceSeconds` may be specified");
-        } else if (numbers[i].given && numbers[i].value < numbers[i].least) {
-            field_error(&e, FIELD_INVALID, &path, field_json(&e, &shown), "%s", numbers[i].why);
-        }
-    }
-    return field_errors_report(&e, STR(""), STR("PodLogOptions"), c->req.name, err);
-}
-
-static bool has_container(const struct value *pod, struct str name)
-{
-    static const struct str lists[] = { STR("initContainers"), STR("containers"),
-                                        STR("ephemeralContainers") };
-    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-        value_each_item (it, value_get(value_get(pod, STR("spec")), lists[l]))
-            if (str_eq(value_text(it, "name"), name))
-                return true;
-    return false;
-}
-
-static struct str join_names(struct arena *a, const struct value *containers)
-{
-    autobuf names = { 0 };
-    value_each_item (it, containers)
-        buf_printf(&names, "%s" STR_FMT, names.n ? " " : "", STR_ARG(value_text(it, "name")));
-    return arena_str(a, buf_str(&names));
-}
-
-static int check_container(struct call *c, const struct value *pod, struct err *err)
-{
-    struct str name = request_param(&c->req, STR("container"));
-    const struct value *containers = value_dig(pod, "spec", "containers");
-    struct str inits = join_names(c->arena, value_dig(pod, "spec", "initContainers"));
-    if (name.n && !has_container(pod, name))
-        return err_set(err, ERR_BAD_REQUEST, "container " STR_FMT " is not valid for pod " STR_FMT,
-                       STR_ARG(name), STR_ARG(c->req.name));
-    if (name.n || (value_is(containers, VALUE_ARRAY) && containers->n == 1))
-        return 0;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "a container name must be specified for pod " STR_FMT
-                   ", choose one of: [" STR_FMT "]%s" STR_FMT "%s",
-                   STR_ARG(c->req.name), STR_ARG(join_names(c->arena, containers)),
-                   inits.n ? " or one of the init containers: [" : "", STR_ARG(inits),
-                   inits.n ? "]" : "");
-}
-
-/* Nothing, if all is right: a pod that runs nowhere has said nothing. */
-static int read_log(struct call *c, struct err *err)
-{
-    struct log_number numbers[LOG_NUMBERS] = {
-        [TAIL_LINES] = { "tailLines", "must be greater than or equal to 0", 0, false, 0 },
-        [LIMIT_BYTES] = { "limitBytes", "must be greater than 0", 1, false, 0 },
-        [SINCE_SECONDS] = { "sinceSeconds", "must be greater than 0", 1, false, 0 },
-    };
-    struct registry_entry entry;
-    int r = read_numbers(c, numbers, err);
-    if (r < 0)
-        return r;
-    r = check_numbers(c, numbers, err);
-    if (r < 0)
-        return r;
-    r = registry_get(c, c->req.name, &entry, err);
-    if (r < 0)
-        return r;
-    r = check_container(c, &entry.obj, err);
-    if (r < 0)
-        return r;
-    return value_str(value_dig(&entry.obj, "spec", "nodeName")).n ? no_node(c, err) : 0;
-}
-
-void verb_log(struct call *c)
-{
-    struct err err = ERR_INIT(c->arena);
-    if (read_log(c, &err) < 0)
-        call_fail(c, &err);
-    else
-        reply_bytes(c->x, 204, NULL, 0, STR(""));
-}
 
 /* ---- Into a pod ---- */
 
@@ -156,40 +30,168 @@ static int check_may_create(struct call *c, struct err *err)
     return error_forbidden(err, c->req.resource, c->req.name, access_refusal(c->arena, &q));
 }
 
+/* ---- What the client wants, as an object ---- */
+
+static int read_item(struct call *c, const struct kind_field *f, struct str text, struct value *ret,
+                     struct err *err)
+{
+    int64_t number;
+    *ret = value_string(text);
+    if (f->scalar == KIND_BOOL)
+        *ret = value_bool(request_flag(&c->req, f->name));
+    if (f->scalar != KIND_INT32)
+        return 0;
+    int r = request_int(&c->req, f->name, &number, err);
+    *ret = value_int(r == 1 ? number : 0);
+    return r < 0 ? r : 0;
+}
+
+static int read_option(struct call *c, const struct kind_field *f, struct value *ret,
+                       struct err *err)
+{
+    struct value list = value_array(), item;
+    for (size_t i = 0; i < c->req.n_params; i++) {
+        if (!str_eq(c->req.params[i].key, f->name))
+            continue;
+        int r = read_item(c, f, c->req.params[i].value, &item, err);
+        if (r < 0)
+            return r;
+        if (f->shape == KIND_SINGLE) { /* the first one counts */
+            value_put_new(c->arena, ret, f->name, item);
+            return 0;
+        }
+        value_put_item(c->arena, &list, item);
+    }
+    if (list.n)
+        value_put_new(c->arena, ret, f->name, list);
+    return 0;
+}
+
+static int read_options(struct call *c, struct value *ret, struct err *err)
+{
+    const struct kind_type *t = c->req.sub->type;
+    struct value given = value_object();
+    for (size_t i = 0; i < t->n_fields; i++) {
+        int r = read_option(c, &t->fields[i], &given, err);
+        if (r < 0)
+            return r;
+    }
+    if (kind_field_find(t, STR("path")) && str_eq(c->req.sub->name, STR("proxy")))
+        value_put(c->arena, &given, STR("path"),
+                  value_string(arena_printf(c->arena, "/" STR_FMT, STR_ARG(c->req.rest))));
+    return typed_read(c->arena, t, &given, NULL, ret, err);
+}
+
+/* Plugins see what is wanted before anybody looks whether there is such a pod. */
+static int admit(struct call *c, struct err *err)
+{
+    struct value options;
+    int r = read_options(c, &options, err);
+    return r < 0 ? r : registry_admit_connect(c, &options, err);
+}
+
+/* ---- On the way ---- */
+
+enum { HEAD_MS = 60000 };
+
+/* What the node wants to know, in its own words. */
+static void add_streams(struct call *c, struct buf *query)
+{
+    static const struct {
+        const char *name, *key;
+    } flags[] = { { "stdin", "input" }, { "stdout", "output" }, { "stderr", "error" } };
+    if (str_eq(c->req.sub->name, STR("exec")))
+        for (size_t i = 0; i < c->req.n_params; i++)
+            if (str_eq(c->req.params[i].key, STR("command")))
+                connect_add_param(query, "command", c->req.params[i].value);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (request_flag(&c->req, str_of(flags[i].name)))
+            connect_add_param(query, flags[i].key, STR("1"));
+    if (request_flag(&c->req, STR("tty")))
+        connect_add_param(query, "tty", STR("1"));
+}
+
+static void add_ports(struct call *c, struct buf *query)
+{
+    autobuf ports = { 0 };
+    for (size_t i = 0; i < c->req.n_params; i++)
+        if (str_eq(c->req.params[i].key, STR("ports")))
+            buf_printf(&ports, "%s" STR_FMT, ports.n ? "," : "", STR_ARG(c->req.params[i].value));
+    if (ports.n)
+        connect_add_param(query, "port", buf_str(&ports));
+}
+
+static struct str target_of(struct call *c, struct str container)
+{
+    const bool forwards = !container.n;
+    autobuf path = { 0 }, query = { 0 };
+    if (forwards)
+        add_ports(c, &query);
+    else
+        add_streams(c, &query);
+    struct str first = forwards ? STR("portForward") : c->req.sub->name;
+    connect_add_path(&path, arena_printf(c->arena, "/" STR_FMT "/" STR_FMT "/" STR_FMT "%s" STR_FMT,
+                                         STR_ARG(first), STR_ARG(c->req.ns), STR_ARG(c->req.name),
+                                         forwards ? "" : "/", STR_ARG(container)));
+    return arena_printf(c->arena, STR_FMT "%s" STR_FMT, STR_ARG(buf_str(&path)), query.n ? "?" : "",
+                        STR_ARG(buf_str(&query)));
+}
+
+static void pass_on(struct call *c, const struct connect_place *place, struct str target)
+{
+    struct connect_job *job = arena_new(c->arena, struct connect_job);
+    *job = (struct connect_job){
+        .call = c,
+        .req = { .method = c->http->method, .target = target, .head_ms = HEAD_MS },
+        .holder = connect_upgrade_holder,
+    };
+    connect_headers(c, true, &job->req);
+    connect_pass(job, place, false);
+}
+
+/* 0: it is on its way. */
 static int connect_pod(struct call *c, struct err *err)
 {
     struct registry_entry entry;
+    struct connect_place place;
+    struct str container = STR("");
     bool forwards = str_eq(c->req.sub->name, STR("portforward"));
     int r = check_may_create(c, err);
+    if (r < 0)
+        return r;
+    r = admit(c, err);
     if (r < 0)
         return r;
     r = registry_get(c, c->req.name, &entry, err);
     if (r < 0)
         return r;
-    r = forwards ? 0 : check_container(c, &entry.obj, err);
+    r = forwards ? 0 : connect_find_container(c, &entry.obj, &container, err);
     if (r < 0)
         return r;
-    if (!value_str(value_dig(&entry.obj, "spec", "nodeName")).n)
+    struct str node = value_str(value_dig(&entry.obj, "spec", "nodeName"));
+    if (!node.n)
         return err_set(err, ERR_BAD_REQUEST, "pod " STR_FMT " does not have a host assigned",
                        STR_ARG(c->req.name));
-    return no_node(c, err);
-}
-
-static int connect_proxy(struct call *c, struct err *err)
-{
-    struct registry_entry entry;
-    int r = registry_get(c, bare_name(c->req.name), &entry, err);
+    r = connect_find_node(c, node, &place, err);
     if (r < 0)
         return r;
-    return no_node(c, err);
+    if (!connect_is_upgrade(c))
+        return err_set(err, ERR_BAD_REQUEST, "Upgrade request required");
+    pass_on(c, &place, target_of(c, container));
+    return 0;
+}
+
+static int go(struct call *c, struct err *err)
+{
+    if (!str_eq(c->req.sub->name, STR("proxy")))
+        return connect_pod(c, err);
+    int r = admit(c, err);
+    return r < 0 ? r : connect_proxy(c, err);
 }
 
 void verb_connect(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
-    if (str_eq(c->req.sub->name, STR("proxy")))
-        (void)connect_proxy(c, &err);
-    else
-        (void)connect_pod(c, &err);
-    call_fail(c, &err);
+    if (go(c, &err) < 0)
+        call_fail(c, &err);
 }

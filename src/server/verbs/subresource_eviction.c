@@ -28,15 +28,17 @@ struct eviction {
 /* ---- The request ---- */
 
 /* policy/v1beta1 is taken too: old clients drain nodes with it. */
-static int decode(struct call *c, enum decode_validation validation, struct value *ret,
-                  struct err *err)
+static int decode(struct call *c, enum decode_validation validation,
+                  const struct kind_type **ret_type, struct value *ret, struct err *err)
 {
     struct err why = ERR_INIT(c->arena);
     int r = decode_body(c, c->req.sub->type, validation, ret, err);
     const struct kind_type *beta = kind_type_find(STR("policy"), STR("v1beta1"), STR("Eviction"));
+    *ret_type = c->req.sub->type;
     if (r != -ERR_BAD_REQUEST || !beta || decode_body(c, beta, validation, ret, &why) < 0)
         return r;
     err_clear(err);
+    *ret_type = beta;
     return 0;
 }
 
@@ -54,17 +56,19 @@ static int refuse_option(struct call *c, struct err *err)
 static int read_request(struct call *c, struct eviction *ev, struct err *err)
 {
     struct write_options options;
+    const struct kind_type *type;
     struct value body;
     int r = options_read(c, "CreateOptions", &options, err);
     if (r < 0)
         return r;
-    r = decode(c, options.validation, &body, err);
+    r = decode(c, options.validation, &type, &body, err);
     if (r < 0)
         return r;
     r = subresource_check_namespace(c, &body, err);
     if (r < 0)
         return r;
-    r = registry_admit_posted(c, &body, err);
+    managers_update(c, managers_request(c, &options, type), NULL, &body);
+    r = registry_admit_posted(c, type, &body, err);
     if (r < 0)
         return r;
     if (!str_eq(value_str(value_dig(&body, "metadata", "name")), c->req.name))
@@ -75,7 +79,7 @@ static int read_request(struct call *c, struct eviction *ev, struct err *err)
     if (ev->options.ignore_read_error)
         return refuse_option(c, err);
     ev->options.dry_run |= options.dry_run;
-    return 0;
+    return registry_admit_posted_check(c, type, &body, err);
 }
 
 /* ---- Deleting ---- */

@@ -73,10 +73,16 @@ static int roll_back(struct call *c, struct err *err)
     r = decode_body(c, c->req.sub->type, options.validation, &rb.wish, err);
     if (r < 0)
         return r;
+    r = registry_admit_posted(c, c->req.sub->type, &rb.wish, err);
+    if (r < 0)
+        return r;
     if (!str_eq(value_text(&rb.wish, "name"), c->req.name))
         return err_set(err, ERR_BAD_REQUEST,
                        "name in URL does not match name in DeploymentRollback object");
     r = validate(c, &rb.wish, err);
+    if (r < 0)
+        return r;
+    r = registry_admit_posted_check(c, c->req.sub->type, &rb.wish, err);
     if (r < 0)
         return r;
     struct registry_update u = {

@@ -3,6 +3,8 @@
 #include "api/defaults/defaults.h"
 #include "api/field_errors.h"
 #include "api/meta.h"
+#include "api/names.h"
+#include "api/words.h"
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "server/audit/audit_event.h"
@@ -51,21 +53,98 @@ static int check_uid(struct call *c, const struct value *body, const struct valu
                                        STR_ARG(uid), STR_ARG(real)));
 }
 
-static int check_spec(struct call *c, const struct value *body, struct err *err)
+/* ---- Attestations: for which group a webhook is asked ---- */
+
+static bool is_of_webhooks(const struct value *ref)
+{
+    static const struct str kinds[] = { STR("ValidatingWebhookConfiguration"),
+                                        STR("MutatingWebhookConfiguration") };
+    return words_have(value_text(ref, "kind"), WORDS(kinds)) &&
+           str_eq(value_text(ref, "apiVersion"), STR("admissionregistration.k8s.io/v1"));
+}
+
+static void check_group_name(struct field_errors *e, const struct field_path *path, struct str name)
+{
+    struct name_faults faults = { 0 };
+    if (!name.n)
+        field_error(e, FIELD_INVALID, path, field_quoted(e, name), "may not be an empty string");
+    if (!name.n || str_eq(name, STR("*")) || name_check(NAME_SUBDOMAIN, name, &faults))
+        return;
+    for (size_t i = 0; i < faults.n; i++)
+        field_error(e, FIELD_INVALID, path, field_quoted(e, name),
+                    "must specify a valid API Group: %s%s", faults.list[i].part,
+                    faults.list[i].why);
+}
+
+static void check_attestation(struct field_errors *e, const struct field_path *path, struct str key,
+                              const struct value *values)
+{
+    static const struct str known[] = { STR("admissionReviewAPIGroups") };
+    struct field_path item = field_index(path, 0);
+    if (!str_eq(key, known[0]))
+        field_not_supported(e, path, field_quoted(e, key), known, ARRAY_LEN(known));
+    else if (!value_is(values, VALUE_ARRAY) || values->n != 1)
+        field_error(e, FIELD_INVALID, path, field_json(e, values), "must specify a single value");
+    else
+        check_group_name(e, &item, value_str(value_at(values, 0)));
+}
+
+static void check_webhook_spec(struct field_errors *e, const struct field_path *spec_path,
+                               const struct value *spec)
+{
+    const struct value *audiences = value_get(spec, STR("audiences")),
+                       *all = value_get(spec, STR("attestations"));
+    struct field_path audiences_path = field_child(spec_path, STR("audiences")),
+                      path = field_child(spec_path, STR("attestations"));
+    if (!value_is(audiences, VALUE_ARRAY) || audiences->n != 1)
+        field_error(e, FIELD_INVALID, &audiences_path, field_json(e, audiences),
+                    "must be length 1 when bound to a webhook config");
+    if (!value_is(all, VALUE_OBJECT) || all->n != 1) {
+        field_error(e, FIELD_INVALID, &path, field_json(e, all),
+                    "webhook bound requests require exactly one admissionReviewAPIGroups "
+                    "attestation");
+        return;
+    }
+    value_each_field (f, all) {
+        struct field_path at = field_key(&path, f->key);
+        check_attestation(e, &at, f->key, &f->val);
+    }
+}
+
+/* ---- The whole spec ---- */
+
+static void check_expiration(struct field_errors *e, const struct field_path *spec_path,
+                             const struct value *spec)
 {
     enum { LEAST_SEC = 600 };
-    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
-    struct field_path spec = { .name = STR("spec") },
-                      path = field_child(&spec, STR("expirationSeconds"));
-    const struct value *seconds = value_dig(body, "spec", "expirationSeconds");
+    struct field_path path = field_child(spec_path, STR("expirationSeconds"));
+    const struct value *seconds = value_get(spec, STR("expirationSeconds"));
     int64_t n = 3600;
     (void)value_to_int(seconds, &n);
     if (n < LEAST_SEC)
-        field_error(&e, FIELD_INVALID, &path, field_json(&e, seconds),
+        field_error(e, FIELD_INVALID, &path, field_json(e, seconds),
                     "may not specify a duration less than 10 minutes");
     else if (n > INT64_C(1) << 32)
-        field_error(&e, FIELD_INVALID, &path, field_json(&e, seconds),
+        field_error(e, FIELD_INVALID, &path, field_json(e, seconds),
                     "may not specify a duration larger than 2^32 seconds");
+}
+
+static int check_spec(struct call *c, const struct value *body, struct err *err)
+{
+    struct field_errors e = FIELD_ERRORS_INIT(c->arena);
+    const struct value *spec = value_get(body, STR("spec")),
+                       *attestations = value_get(spec, STR("attestations"));
+    struct field_path spec_path = { .name = STR("spec") },
+                      path = field_child(&spec_path, STR("attestations"));
+    bool is_bound = is_of_webhooks(value_get(spec, STR("boundObjectRef")));
+    if (!is_bound && value_is(attestations, VALUE_OBJECT) && attestations->n) {
+        field_error(&e, FIELD_INVALID, &path, field_json(&e, attestations),
+                    "attestations may only be specified with a webhook bound object reference");
+        return field_errors_report(&e, group, kind, STR(""), err);
+    }
+    check_expiration(&e, &spec_path, spec);
+    if (is_bound)
+        check_webhook_spec(&e, &spec_path, spec);
     return field_errors_report(&e, group, kind, STR(""), err);
 }
 
@@ -91,9 +170,12 @@ static int refuse_kind(struct call *c, const struct value *ref, struct err *err)
     if (prefix.n)
         version = str_skip(version, prefix.n + 1);
     (void)c;
-    return err_set(err, ERR_BAD_REQUEST,
-                   "cannot bind token to object of type " STR_FMT "/" STR_FMT ", Kind=" STR_FMT,
-                   STR_ARG(prefix), STR_ARG(version), STR_ARG(value_text(ref, "kind")));
+    return err_set(
+        err, ERR_BAD_REQUEST,
+        "cannot bind token to object of type " STR_FMT "/" STR_FMT ", Kind=" STR_FMT "%s",
+        STR_ARG(prefix), STR_ARG(version), STR_ARG(value_text(ref, "kind")),
+        is_of_webhooks(ref) ? " (feature gate APIServerWebhookAuthenticationToken is disabled)"
+                            : "");
 }
 
 static int read_bound(struct call *c, const char *plural, bool is_placed, struct str name,
@@ -199,10 +281,26 @@ static void extend(const struct account_rules *rules, struct account_grant *g)
             known |= str_eq(value_str(it), rules->audiences[i]);
         is_ours &= known;
     }
-    if (!is_ours || g->seconds != ASKED_SEC || !g->kind || strcmp(g->kind, "pod") != 0)
+    if (rules->no_extension || !is_ours || g->seconds != ASKED_SEC || !g->kind ||
+        strcmp(g->kind, "pod") != 0)
         return;
     g->warn_after_sec = g->seconds;
     g->seconds = EXTENDED_SEC;
+}
+
+/* Nobody gets a token for longer than that. */
+static int64_t shorten(struct call *c, int64_t max_sec, struct value *body)
+{
+    struct value *spec = value_ensure(c->arena, body, STR("spec"));
+    int64_t asked = 0;
+    (void)value_to_int(value_get(spec, STR("expirationSeconds")), &asked);
+    if (!max_sec || asked <= max_sec)
+        return asked;
+    call_warn(c, arena_printf(c->arena,
+                              "requested expiration of %lld seconds shortened to %lld seconds",
+                              (long long)asked, (long long)max_sec));
+    value_put(c->arena, spec, STR("expirationSeconds"), value_int(max_sec));
+    return max_sec;
 }
 
 static int sign(struct call *c, const struct value *account, int64_t now_ns, struct value *body,
@@ -217,11 +315,11 @@ static int sign(struct call *c, const struct value *account, int64_t now_ns, str
                                .jti = meta_new_uid(c->arena),
                                .audiences = value_dig(body, "spec", "audiences"),
                                .now_sec = now_ns / NS_PER_SEC };
-    (void)value_to_int(value_dig(body, "spec", "expirationSeconds"), &g.seconds);
-    int64_t until_ns = now_ns + g.seconds * NS_PER_SEC;
     int r = value_is(ref, VALUE_OBJECT) ? bind(c, ref, &g, err) : 0;
     if (r < 0)
         return r;
+    g.seconds = shorten(c, rules->max_sec, body);
+    int64_t until_ns = now_ns + g.seconds * NS_PER_SEC;
     extend(rules, &g);
     struct value claims = account_token_claims(c->arena, rules->issuers[0], &g),
                  status = value_object();
@@ -255,7 +353,7 @@ static int make_token(struct call *c, struct value *body, struct err *err)
     r = subresource_check_namespace(c, body, err);
     if (r < 0)
         return r;
-    r = registry_admit_posted(c, body, err);
+    r = registry_admit_posted(c, c->req.sub->type, body, err);
     if (r < 0)
         return r;
     r = check_name(c, body, err);
@@ -269,6 +367,9 @@ static int make_token(struct call *c, struct value *body, struct err *err)
         return r;
     complete(c, &account.obj, now_ns, body);
     r = check_spec(c, body, err);
+    if (r < 0)
+        return r;
+    r = registry_admit_posted_check(c, c->req.sub->type, body, err);
     if (r < 0)
         return r;
     if (!identity_signing_key(api_identity(c->api)))

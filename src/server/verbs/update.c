@@ -1,4 +1,5 @@
 /* PUT of an object, of its status, and of other parts that have a path of their own. */
+#include "admission/xray.h"
 #include "api/defaults/defaults.h"
 #include "api/errors.h"
 #include "server/registry/hub.h"
@@ -91,6 +92,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
 {
     struct write_options options;
     struct put put = { .call = c };
+    xray_stage(c->xray, "decode", STR("body"), NULL);
     int r = options_read(c, "UpdateOptions", &options, err);
     if (r < 0)
         return r;
@@ -101,6 +103,7 @@ static int update(struct call *c, struct value *ret, struct err *err)
     r = verb_update_check_name(c, &put.obj, err);
     if (r < 0)
         return r;
+    xray_stage(c->xray, "defaults", c->req.resource->type->name, &put.obj);
     defaults_apply(c->arena, c->req.resource->type, &put.obj);
     put.managers = managers_request(c, &options, c->req.resource->type);
     struct registry_update u = {

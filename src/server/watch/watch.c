@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "server/filter/filter.h"
+#include "server/http/corrupt.h"
 #include "server/watch/watch_internal.h"
 #include "base/banned.h"
 
@@ -232,6 +233,15 @@ static void on_expired(struct store_watch *watch)
     struct watcher *w = container_of(watch, struct watcher, watch);
     struct err err = ERR_INIT(w->c->arena);
     set_too_old(w, store_watch_rev(watch), &err);
+    watcher_fail(w, &err);
+}
+
+static void on_unreadable(struct store_watch *watch, const struct store_event *ev,
+                          const struct err *why)
+{
+    struct watcher *w = container_of(watch, struct watcher, watch);
+    struct err err = ERR_INIT(w->c->arena);
+    corrupt_event(ev->type == STORE_DELETE, why, &err);
     watcher_fail(w, &err);
 }
 
@@ -516,6 +526,7 @@ static int prepare(struct watcher *w, struct err *err)
     int r = selection_read(c->arena, &c->req, true, &w->sel, err);
     if (r < 0)
         return r;
+    selection_hide(&w->sel, &c->req, c->api->uninitialized, c->stored);
     if (c->format.as == FORMAT_TABLE) {
         struct str include = request_param(&c->req, STR("includeObject"));
         r = encode_include_parse(include, &w->enc.include, err);
@@ -568,6 +579,7 @@ void verb_watch(struct call *c)
     w->c = c;
     w->watch.on_event = on_event;
     w->watch.on_expired = on_expired;
+    w->watch.on_unreadable = on_unreadable;
     w->enc = (struct encoder){
         .format = c->format,
         .resource = c->req.resource,

@@ -210,6 +210,8 @@ static void on_close(struct loop *l, struct loop_msg *m)
     hub->is_closing = true;
     while (hub->first)
         watcher_end(hub->first);
+    while (hub->waiters)
+        hub->waiters->on_close(hub->waiters);
 }
 
 /* Events of before the change are shown before anything ends. */
@@ -238,6 +240,22 @@ static void on_launch(struct loop *l, struct loop_msg *m)
     atomic_store(&hub->launch_is_posted, false);
     if (!is_over(hub))
         watch_flights_launch(hub);
+}
+
+void watch_hub_remember(struct watch_hub *hub, struct watch_waiter *w)
+{
+    w->next = hub->waiters;
+    w->link = &hub->waiters;
+    if (w->next)
+        w->next->link = &w->next;
+    hub->waiters = w;
+}
+
+void watch_hub_forget(struct watch_waiter *w)
+{
+    *w->link = w->next;
+    if (w->next)
+        w->next->link = w->link;
 }
 
 void watch_hub_post_launch(struct watch_hub *hub)

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/map.h"
-#include "net/ws.h"
+#include "net/ws/ws.h"
 #include "server/http/await.h"
 #include "server/http/call.h"
 #include "server/http/selection.h"
@@ -60,6 +60,12 @@ struct watcher {
     struct loop_timer timer;
 };
 
+/* Somebody else who waits for events of a hub's feed: he is told when the server stops. */
+struct watch_waiter {
+    struct watch_waiter *next, **link;
+    void (*on_close)(struct watch_waiter *w); /* forgets itself */
+};
+
 enum { WATCH_CACHE = 8 };
 
 /* An event in one form. */
@@ -77,6 +83,7 @@ struct watch_hub {
     struct loop *loop;
     struct store_feed *feed;
     struct watcher *first;
+    struct watch_waiter *waiters;
     atomic_size_t n_watchers;
     bool is_closing;
 
@@ -110,6 +117,9 @@ struct watch_bytes *watch_hub_encode(struct watch_hub *hub, const struct watch_c
 bool watch_hub_shares(const struct encoder *e, const struct selection_subject *subject);
 void watch_hub_add(struct watch_hub *hub, struct watcher *w);
 void watch_hub_remove(struct watch_hub *hub, struct watcher *w);
+
+void watch_hub_remember(struct watch_hub *hub, struct watch_waiter *w);
+void watch_hub_forget(struct watch_waiter *w);
 
 /* watch_flights_launch() comes soon. */
 void watch_hub_post_launch(struct watch_hub *hub);

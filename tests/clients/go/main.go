@@ -42,6 +42,10 @@ func makeNamespace(ctx context.Context, cs *kubernetes.Clientset) string {
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	if len(os.Args) > 1 && os.Args[1] == "in-cluster" {
+		inCluster(ctx)
+		return
+	}
 
 	wrap, exchanged := recorder()
 	cfg := config()

@@ -227,6 +227,19 @@ static void check_validation(struct field_errors *e, const struct field_path *pa
                         WORDS(reasons));
 }
 
+/* Upstream shows its own struct here, whose fields have Go's names. */
+static struct value annotations_in_go(struct arena *a, const struct value *list)
+{
+    struct value all = value_array();
+    value_each_item (it, list) {
+        struct value one = value_object();
+        value_put(a, &one, STR("Key"), value_string(value_text(it, "key")));
+        value_put(a, &one, STR("ValueExpression"), value_string(value_text(it, "valueExpression")));
+        value_put_item(a, &all, one);
+    }
+    return all;
+}
+
 static void check_audit_annotations(struct field_errors *e, const struct value *obj)
 {
     enum { ANNOTATIONS_MAX = 20, EXPRESSION_MAX = 5 * 1024 };
@@ -236,8 +249,10 @@ static void check_audit_annotations(struct field_errors *e, const struct value *
     size_t i = 0;
     autoset keys;
     text_set_init(&keys);
-    if (validate__count(list) > ANNOTATIONS_MAX)
-        fault_value(e, path, list, "must not have more than %d auditAnnotations", ANNOTATIONS_MAX);
+    const struct value shown = annotations_in_go(e->arena, list);
+    if (shown.n > ANNOTATIONS_MAX)
+        fault_value(e, path, &shown, "must not have more than %d auditAnnotations",
+                    ANNOTATIONS_MAX);
     value_each_item (it, list) {
         const struct field_path *at = path_item(path, i++);
         struct str key = value_text(it, "key"),

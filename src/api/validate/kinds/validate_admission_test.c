@@ -6,6 +6,28 @@ static const char webhooks_base[] =
     "p'},'sideEffects':'None','admissionReviewVersions':['v1'],'rules':[{'operations':['CREATE'"
     "],'apiGroups':[''],'apiVersions':['v1'],'resources':['pods']}]}]}";
 
+/* Twenty-one audit annotations, with the names of their fields. */
+#define ONE(key, value, name) "{" key ":'" name "'," value ":'x'}"
+#define TEN(key, value, digit)                                                                    \
+    ONE(key, value, digit "0")                                                                    \
+    "," ONE(key, value, digit "1") "," ONE(key, value, digit "2") "," ONE(                        \
+        key, value,                                                                               \
+        digit                                                                                     \
+        "3") "," ONE(key, value,                                                                  \
+                     digit                                                                        \
+                     "4") "," ONE(key, value,                                                     \
+                                  digit                                                           \
+                                  "5") "," ONE(key, value,                                        \
+                                               digit                                              \
+                                               "6") "," ONE(key, value,                           \
+                                                            digit                                 \
+                                                            "7") "," ONE(key, value,              \
+                                                                         digit                    \
+                                                                         "8") "," ONE(key, value, \
+                                                                                      digit "9")
+#define MANY(key, value) \
+    "[" TEN(key, value, "a") "," TEN(key, value, "b") "," ONE(key, value, "c0") "]"
+
 static const struct suite_change webhooks[] = {
     { "webhooks/0/name", "'a.b'",
       "webhooks[0].name: Invalid value: 'a.b': should be a domain with at least three segments "
@@ -143,6 +165,9 @@ static const struct suite_change validating_policies[] = {
     { "spec/paramKind", "{'apiVersion':'v1'}", "spec.paramKind.kind: Required value" },
     { "spec/variables", "[{'name':'if','expression':'1'}]",
       "spec.variables[0].name: Invalid value: 'if': must be a valid CEL identifier" },
+    { "spec/auditAnnotations", MANY("'key'", "'valueExpression'"),
+      "spec.auditAnnotations: Invalid value: " MANY(
+          "'Key'", "'ValueExpression'") ": must not have more than 20 auditAnnotations" },
     { "spec/auditAnnotations",
       "[{'key':'a','valueExpression':'x'},{'key':'a','valueExpression':'x'}]",
       "spec.auditAnnotations[1].key: Duplicate value: 'a'" },

@@ -1,12 +1,13 @@
 /* Requests for certificates, of users and of pods, and bundles of trust anchors. Signatures, and
  * how near a time is to now, are not checked: rules have neither cryptography nor a clock. */
-#include "api/certificate.h"
+#include "api/pem.h"
 #include "api/inner.h"
 #include "api/keys.h"
 #include "api/text_set.h"
 #include "api/validate/validate_parts.h"
 #include "base/base64.h"
 #include "base/limits.h"
+#include "net/crypto/x509.h"
 #include "base/banned.h"
 
 #define GROUP   STR("certificates.k8s.io")
@@ -53,12 +54,12 @@ static void check_csr_request(struct field_errors *e, const struct value *spec)
     const struct value *request = value_get(spec, STR("request"));
     autobuf text = { 0 };
     autopem block = { 0 };
-    struct certificate csr;
+    struct x509_request csr;
     (void)base64_decode(&text, value_text(spec, "request"));
     struct str pem = buf_str(&text);
     if (!pem_next(&pem, &block) || !str_eq(block.type, STR("CERTIFICATE REQUEST")))
         fault_value(e, path, request, "PEM block type must be CERTIFICATE REQUEST");
-    else if (!certificate_request_read(buf_str(&block.bytes), &csr))
+    else if (!x509_read_request(e->arena, buf_str(&block.bytes), &csr))
         fault_value(e, path, request, "asn1: structure error: malformed certificate request");
 }
 
@@ -164,7 +165,7 @@ static const char *certificate_fault(struct arena *a, struct str encoded)
     struct str pem = buf_str(&text);
     for (;; blocks++) {
         autopem block = { 0 };
-        struct certificate read;
+        struct x509_certificate read;
         if (!pem_next(&pem, &block))
             break;
         if (!str_eq(block.type, STR("CERTIFICATE")))
@@ -174,7 +175,7 @@ static const char *certificate_fault(struct arena *a, struct str encoded)
                                             STR_ARG(block.type)));
         if (block.has_headers)
             return "no PEM block headers are permitted";
-        if (!certificate_read(buf_str(&block.bytes), &read))
+        if (!x509_read_certificate(a, buf_str(&block.bytes), &read))
             return "x509: malformed certificate";
     }
     return blocks ? NULL : "must contain at least one CERTIFICATE PEM block";
@@ -372,13 +373,13 @@ static void fault_entry(struct field_errors *e, size_t i, const char *why, struc
 
 static bool check_anchor(struct field_errors *e, size_t i, const struct pem_block *block)
 {
-    struct certificate read;
+    struct x509_certificate read;
     size_t before = e->n;
     if (!str_eq(block->type, STR("CERTIFICATE")))
         fault_entry(e, i, "has bad block type: ", block->type);
     else if (block->has_headers)
         fault_entry(e, i, "has PEM block headers", STR(""));
-    else if (!certificate_read(buf_str(&block->bytes), &read))
+    else if (!x509_read_certificate(e->arena, buf_str(&block->bytes), &read))
         fault_entry(e, i, "does not parse as X.509", STR(""));
     else if (!read.is_ca)
         fault_entry(e, i, "does not have the CA bit set", STR(""));

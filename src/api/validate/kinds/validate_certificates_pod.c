@@ -1,11 +1,12 @@
 /* PodCertificateRequest. Signatures, and how near a time is to now, are not checked: rules have
  * neither cryptography nor a clock. */
-#include "api/certificate.h"
+#include "api/pem.h"
 #include "api/go/gotime.h"
 #include "api/inner.h"
 #include "api/validate/validate_parts.h"
 #include "base/base64.h"
 #include "base/limits.h"
+#include "net/crypto/x509.h"
 #include "base/banned.h"
 
 static void check_user_annotations(struct field_errors *e, const struct value *annotations)
@@ -62,17 +63,17 @@ static void fault_omitted(struct field_errors *e, const struct field_path *path,
 
 /* Whether the key is one that pods may have. */
 static void check_pod_key(struct field_errors *e, const struct field_path *path,
-                          const struct certificate *of, const char *curves)
+                          const struct x509_key *of, const char *curves)
 {
     static const struct str good_curves[] = { STR("P-256"), STR("P-384"), STR("P-521") };
     struct str bits = arena_printf(e->arena, "%u-bit modulus", of->rsa_bits);
-    if (of->key_type == KEY_UNKNOWN)
+    if (of->type == X509_KEY_UNKNOWN)
         fault_omitted(e, path,
                       "unknown public key type; supported types are Ed25519, ECDSA, and RSA");
-    else if (of->key_type == KEY_EC && !words_have(of->curve, WORDS(good_curves)))
+    else if (of->type == X509_KEY_EC && !words_have(of->curve, WORDS(good_curves)))
         fault_text(e, path, arena_printf(e->arena, "curve " STR_FMT, STR_ARG(of->curve)),
                    "elliptic public keys must use curve %s", curves);
-    else if (of->key_type == KEY_RSA && of->rsa_bits != 3072 && of->rsa_bits != 4096)
+    else if (of->type == X509_KEY_RSA && of->rsa_bits != 3072 && of->rsa_bits != 4096)
         fault_text(e, path, bits, "RSA keys must have modulus size 3072 or 4096");
 }
 
@@ -82,28 +83,28 @@ static void check_stub_request(struct field_errors *e, struct str request)
 {
     const struct field_path *path = path_at(path_root("spec"), "stubPKCS10Request");
     autobuf der = { 0 };
-    struct certificate csr;
+    struct x509_request csr;
     (void)base64_decode(&der, request);
     if (der.n > POD_KEY_MAX)
         field_too_long(e, path, POD_KEY_MAX);
-    else if (!certificate_request_read(buf_str(&der), &csr))
+    else if (!x509_read_request(e->arena, buf_str(&der), &csr))
         fault_omitted(e, path, "must be a valid PKCS#10 CSR");
     else
-        check_pod_key(e, path, &csr, "P256, P384, or P521");
+        check_pod_key(e, path, &csr.key, "P256, P384, or P521");
 }
 
 static void check_bare_key(struct field_errors *e, struct str key, struct str proof)
 {
     const struct field_path *path = path_at(path_root("spec"), "pkixPublicKey");
     autobuf der = { 0 }, signature = { 0 };
-    struct certificate read;
+    struct x509_key read;
     (void)base64_decode(&der, key);
     (void)base64_decode(&signature, proof);
     if (der.n > POD_KEY_MAX)
         field_too_long(e, path, POD_KEY_MAX);
     else if (signature.n > POD_KEY_MAX)
         field_too_long(e, path_at(path_root("spec"), "proofOfPossession"), POD_KEY_MAX);
-    else if (!certificate_key_read(buf_str(&der), &read))
+    else if (!x509_read_key(e->arena, buf_str(&der), &read))
         fault_text(e, path, key, "must be a valid PKIX-serialized public key");
     else
         check_pod_key(e, path, &read, "P256 or P384");
@@ -187,13 +188,18 @@ static bool is_final(const struct value *status)
 }
 
 /* The key that a certificate was asked for. */
-static bool read_wanted_key(const struct value *spec, struct buf *der, struct certificate *ret)
+static bool read_wanted_key(struct arena *a, const struct value *spec, struct x509_key *ret)
 {
     struct str stub = value_text(spec, "stubPKCS10Request");
-    if (stub.n)
-        return base64_decode(der, stub) && certificate_request_read(buf_str(der), ret);
-    return base64_decode(der, value_text(spec, "pkixPublicKey")) &&
-           certificate_key_read(buf_str(der), ret);
+    struct x509_request request;
+    autobuf der = { 0 };
+    if (!stub.n)
+        return base64_decode(&der, value_text(spec, "pkixPublicKey")) &&
+               x509_read_key(a, buf_str(&der), ret);
+    if (!base64_decode(&der, stub) || !x509_read_request(a, buf_str(&der), &request))
+        return false;
+    *ret = request.key;
+    return true;
 }
 
 static bool check_time_told(struct field_errors *e, const struct value *status, struct str field,
@@ -209,7 +215,7 @@ static bool check_time_told(struct field_errors *e, const struct value *status, 
 }
 
 static void check_issued_times(struct field_errors *e, const struct value *obj,
-                               const struct certificate *leaf)
+                               const struct x509_certificate *leaf)
 {
     enum { MARGIN = 600, HOUR = 3600 };
     static const char present[] = "must be present and consistent with the issued certificate";
@@ -246,18 +252,17 @@ static void check_issued_times(struct field_errors *e, const struct value *obj,
 }
 
 /* What is wrong with the first certificate of a chain, or NULL. */
-static const char *leaf_fault(const struct value *spec, const struct pem_block *block,
-                              struct certificate *ret)
+static const char *leaf_fault(struct arena *a, const struct value *spec,
+                              const struct pem_block *block, struct x509_certificate *ret)
 {
-    autobuf der = { 0 };
-    struct certificate wanted;
+    struct x509_key wanted;
     if (!block->type.p)
         return "issued certificate chain must contain at least one certificate";
     if (!str_eq(block->type, STR("CERTIFICATE")))
         return "issued certificate chain must consist entirely of CERTIFICATE PEM blocks";
-    if (!certificate_read(buf_str(&block->bytes), ret))
+    if (!x509_read_certificate(a, buf_str(&block->bytes), ret))
         return "leaf certificate does not parse as valid X.509";
-    if (read_wanted_key(spec, &der, &wanted) && !str_eq(wanted.key, ret->key))
+    if (read_wanted_key(a, spec, &wanted) && !str_eq(wanted.der, ret->key.der))
         return "leaf certificate was not issued to the requested public key";
     return NULL;
 }
@@ -267,7 +272,7 @@ static void check_chain(struct field_errors *e, const struct value *obj)
     enum { CHAIN_MAX = 100 * 1024 };
     const struct field_path *path = path_at(path_root("status"), "certificateChain");
     struct str chain = value_str(value_dig(obj, "status", "certificateChain")), rest = chain;
-    struct certificate leaf;
+    struct x509_certificate leaf;
     autopem block = { 0 };
     size_t before = e->n;
     if (chain.n > CHAIN_MAX) {
@@ -275,7 +280,7 @@ static void check_chain(struct field_errors *e, const struct value *obj)
         return;
     }
     (void)pem_next(&rest, &block);
-    const char *fault = leaf_fault(value_get(obj, STR("spec")), &block, &leaf);
+    const char *fault = leaf_fault(e->arena, value_get(obj, STR("spec")), &block, &leaf);
     if (fault) {
         fault_text(e, path, chain, "%s", fault);
         return;
@@ -285,7 +290,7 @@ static void check_chain(struct field_errors *e, const struct value *obj)
         if (!str_eq(block.type, STR("CERTIFICATE"))) /* the spelling is upstream's */
             fault_text(e, path, chain,
                        "issued certificate chain must consist entirely of CERTFICATE PEM blocks");
-        else if (!certificate_read(buf_str(&block.bytes), &leaf))
+        else if (!x509_read_certificate(e->arena, buf_str(&block.bytes), &leaf))
             fault_text(e, path, chain, "intermediate certificate does not parse as valid X.509");
     }
 }

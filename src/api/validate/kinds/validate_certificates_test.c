@@ -1,5 +1,5 @@
 /* Certificate signing requests and trust bundles. */
-#include "api/certificate_data_test.h"
+#include "net/crypto/x509_data_test.h"
 #include "api/validate/suite_validate.h"
 
 #define NL "\\n" /* in JSON */

@@ -1,5 +1,5 @@
 /* The small kinds of the core group: Namespace, ConfigMap, Secret, ServiceAccount. */
-#include "api/certificate.h"
+#include "api/pem.h"
 #include "api/meta.h"
 #include "api/validate/validate_parts.h"
 #include "base/base64.h"

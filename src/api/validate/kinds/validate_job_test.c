@@ -228,31 +228,37 @@ static const struct suite_change generated_selectors[] = {
 
 /* ---- Changes ---- */
 
+/* How upstream shows the spec of a template whose image has become c:2. */
+#define CHANGED_SPEC                                                                         \
+    "{'Volumes':null,'InitContainers':null,'Containers':[{'Name':'c','Image':'c:2',"         \
+    "'Command':null,'Args':null,'WorkingDir':'','Ports':null,'EnvFrom':null,'Env':null,"     \
+    "'Resources':{'Limits':null,'Requests':null,'Claims':null},'ResizePolicy':null,"         \
+    "'RestartPolicy':null,'RestartPolicyRules':null,'VolumeMounts':null,"                    \
+    "'VolumeDevices':null,'LivenessProbe':null,'ReadinessProbe':null,'StartupProbe':null,"   \
+    "'Lifecycle':null,'TerminationMessagePath':'/dev/termination-log',"                      \
+    "'TerminationMessagePolicy':'File','ImagePullPolicy':'IfNotPresent',"                    \
+    "'SecurityContext':null,'Stdin':false,'StdinOnce':false,'TTY':false}],"                  \
+    "'EphemeralContainers':null,'RestartPolicy':'Never','TerminationGracePeriodSeconds':30," \
+    "'ActiveDeadlineSeconds':null,'DNSPolicy':'ClusterFirst','NodeSelector':null,"           \
+    "'ServiceAccountName':'','DeprecatedServiceAccount':'',"                                 \
+    "'AutomountServiceAccountToken':null,'NodeName':'','HostNetwork':false,'HostPID':false," \
+    "'HostIPC':false,'ShareProcessNamespace':null,'SecurityContext':{'SELinuxOptions':null," \
+    "'WindowsOptions':null,'RunAsUser':null,'RunAsGroup':null,'RunAsNonRoot':null,"          \
+    "'SupplementalGroups':null,'SupplementalGroupsPolicy':null,'FSGroup':null,"              \
+    "'Sysctls':null,'FSGroupChangePolicy':null,'SeccompProfile':null,"                       \
+    "'AppArmorProfile':null,'SELinuxChangePolicy':null},'ImagePullSecrets':null,"            \
+    "'Hostname':'','Subdomain':'','Affinity':null,'SchedulerName':'default-scheduler',"      \
+    "'Tolerations':null,'HostAliases':null,'PriorityClassName':'','Priority':null,"          \
+    "'DNSConfig':null,'ReadinessGates':null,'RuntimeClassName':null,"                        \
+    "'EnableServiceLinks':null,'PreemptionPolicy':null,'Overhead':null,"                     \
+    "'TopologySpreadConstraints':null,'SetHostnameAsFQDN':null,'OS':null,'HostUsers':null,"  \
+    "'SchedulingGates':null,'ResourceClaims':null,'Resources':null,'HostnameOverride':null," \
+    "'SchedulingGroup':null,'EvictionResponders':null}"
+
 static const struct suite_change changes[] = {
     { "spec/template/spec/containers/0/image", "'c:2'",
       "spec.template: Invalid value: "
-      "{'labels':{'a':'b'},'Spec':{'Volumes':null,'InitContainers':null,'Containers':[{'Name':'c','"
-      "Image':'c:2','Command':null,'Args':null,'WorkingDir':'','Ports':null,'EnvFrom':null,'Env':"
-      "null,'Resources':{'Limits':null,'Requests':null,'Claims':null},'ResizePolicy':null,'"
-      "RestartPolicy':null,'RestartPolicyRules':null,'VolumeMounts':null,'VolumeDevices':null,'"
-      "LivenessProbe':null,'ReadinessProbe':null,'StartupProbe':null,'Lifecycle':null,'"
-      "TerminationMessagePath':'/dev/"
-      "termination-log','TerminationMessagePolicy':'File','ImagePullPolicy':'IfNotPresent','"
-      "SecurityContext':null,'Stdin':false,'StdinOnce':false,'TTY':false}],'EphemeralContainers':"
-      "null,'RestartPolicy':'Never','TerminationGracePeriodSeconds':30,'ActiveDeadlineSeconds':"
-      "null,'DNSPolicy':'ClusterFirst','NodeSelector':null,'ServiceAccountName':'','"
-      "DeprecatedServiceAccount':'','AutomountServiceAccountToken':null,'NodeName':'','HostNetwork'"
-      ":false,'HostPID':false,'HostIPC':false,'ShareProcessNamespace':null,'SecurityContext':{'"
-      "SELinuxOptions':null,'WindowsOptions':null,'RunAsUser':null,'RunAsGroup':null,'RunAsNonRoot'"
-      ":null,'SupplementalGroups':null,'SupplementalGroupsPolicy':null,'FSGroup':null,'Sysctls':"
-      "null,'FSGroupChangePolicy':null,'SeccompProfile':null,'AppArmorProfile':null,'"
-      "SELinuxChangePolicy':null},'ImagePullSecrets':null,'Hostname':'','Subdomain':'','Affinity':"
-      "null,'SchedulerName':'default-scheduler','Tolerations':null,'HostAliases':null,'"
-      "PriorityClassName':'','Priority':null,'DNSConfig':null,'ReadinessGates':null,'"
-      "RuntimeClassName':null,'EnableServiceLinks':null,'PreemptionPolicy':null,'Overhead':null,'"
-      "TopologySpreadConstraints':null,'SetHostnameAsFQDN':null,'OS':null,'HostUsers':null,'"
-      "SchedulingGates':null,'ResourceClaims':null,'Resources':null,'HostnameOverride':null,'"
-      "SchedulingGroup':null,'EvictionResponders':null}}: field is immutable" },
+      "{'labels':{'a':'b'},'Spec':" CHANGED_SPEC "}: field is immutable" },
     { "spec/podFailurePolicy", "{'rules':[{'action':'Ignore','onPodConditions':[{'type':'A'}]}]}",
       "spec.podFailurePolicy: Invalid value: "
       "{'Rules':[{'Action':'Ignore','OnExitCodes':null,'OnPodConditions':[{'Type':'A','Status':'"
@@ -290,28 +296,7 @@ static const struct suite_change suspended_changes[] = {
     { "spec/template/metadata/annotations", "{'a':'b'}", NULL },
     { "spec/template/spec/containers/0/resources", "{'requests':{'cpu':'1'}}", NULL },
     { "spec/template/spec/containers/0/image", "'c:2'",
-      "spec.template.spec: Invalid value: "
-      "{'Volumes':null,'InitContainers':null,'Containers':[{'Name':'c','Image':'c:2','Command':"
-      "null,'Args':null,'WorkingDir':'','Ports':null,'EnvFrom':null,'Env':null,'Resources':{'"
-      "Limits':null,'Requests':null,'Claims':null},'ResizePolicy':null,'RestartPolicy':null,'"
-      "RestartPolicyRules':null,'VolumeMounts':null,'VolumeDevices':null,'LivenessProbe':null,'"
-      "ReadinessProbe':null,'StartupProbe':null,'Lifecycle':null,'TerminationMessagePath':'/dev/"
-      "termination-log','TerminationMessagePolicy':'File','ImagePullPolicy':'IfNotPresent','"
-      "SecurityContext':null,'Stdin':false,'StdinOnce':false,'TTY':false}],'EphemeralContainers':"
-      "null,'RestartPolicy':'Never','TerminationGracePeriodSeconds':30,'ActiveDeadlineSeconds':"
-      "null,'DNSPolicy':'ClusterFirst','NodeSelector':null,'ServiceAccountName':'','"
-      "DeprecatedServiceAccount':'','AutomountServiceAccountToken':null,'NodeName':'','HostNetwork'"
-      ":false,'HostPID':false,'HostIPC':false,'ShareProcessNamespace':null,'SecurityContext':{'"
-      "SELinuxOptions':null,'WindowsOptions':null,'RunAsUser':null,'RunAsGroup':null,'RunAsNonRoot'"
-      ":null,'SupplementalGroups':null,'SupplementalGroupsPolicy':null,'FSGroup':null,'Sysctls':"
-      "null,'FSGroupChangePolicy':null,'SeccompProfile':null,'AppArmorProfile':null,'"
-      "SELinuxChangePolicy':null},'ImagePullSecrets':null,'Hostname':'','Subdomain':'','Affinity':"
-      "null,'SchedulerName':'default-scheduler','Tolerations':null,'HostAliases':null,'"
-      "PriorityClassName':'','Priority':null,'DNSConfig':null,'ReadinessGates':null,'"
-      "RuntimeClassName':null,'EnableServiceLinks':null,'PreemptionPolicy':null,'Overhead':null,'"
-      "TopologySpreadConstraints':null,'SetHostnameAsFQDN':null,'OS':null,'HostUsers':null,'"
-      "SchedulingGates':null,'ResourceClaims':null,'Resources':null,'HostnameOverride':null,'"
-      "SchedulingGroup':null,'EvictionResponders':null}: field is immutable" },
+      "spec.template.spec: Invalid value: " CHANGED_SPEC ": field is immutable" },
 };
 
 /* ---- Statuses ---- */

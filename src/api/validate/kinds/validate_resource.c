@@ -351,6 +351,14 @@ static bool is_allocated(const struct value *status, const struct value *device)
     return false;
 }
 
+static void check_network(struct field_errors *e, const struct field_path *path,
+                          const struct value *network)
+{
+    size_t i = 0;
+    value_each_item (it, value_get(network, STR("ips")))
+        (void)validate_interface_address(e, path_item(path_at(path, "ips"), i++), value_str(it));
+}
+
 static void check_device_status(struct field_errors *e, const struct field_path *path,
                                 const struct value *status, const struct value *device)
 {
@@ -371,6 +379,7 @@ static void check_device_status(struct field_errors *e, const struct field_path 
     validate_conditions(e, path_at(path, "conditions"), value_get(device, STR("conditions")));
     if (validate_member(device, "data"))
         check_raw(e, path_at(path, "data"), value_get(device, STR("data")));
+    check_network(e, path_at(path, "networkData"), value_get(device, STR("networkData")));
 }
 
 static void check_result(struct field_errors *e, const struct field_path *path,

@@ -335,6 +335,17 @@ static const struct suite_change claim_devices[] = {
       "[{'driver':'d','pool':'p','device':'x','networkData':{'ips':['1.2.3.4/8','1.2.3.4/8']}}]",
       "status.devices[0].networkData.ips[1]: Duplicate value: '1.2.3.4/8'" },
     { "status/devices",
+      "[{'driver':'d','pool':'p','device':'x','networkData':{'ips':['1.2.3.4','01.2.3.4/8',"
+      "'FD00::1/64','::ffff:1.2.3.4/120','fd00::1/64']}}]",
+      "status.devices[0].networkData.ips[0]: Invalid value: '1.2.3.4': must be a valid address in "
+      "CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)\n"
+      "status.devices[0].networkData.ips[1]: Invalid value: '01.2.3.4/8': must be in canonical "
+      "form ('1.2.3.4/8')\n"
+      "status.devices[0].networkData.ips[2]: Invalid value: 'FD00::1/64': must be in canonical "
+      "form ('fd00::1/64')\n"
+      "status.devices[0].networkData.ips[3]: Invalid value: '::ffff:1.2.3.4/120': must be in "
+      "canonical form ('1.2.3.4/24')" },
+    { "status/devices",
       "[{'driver':'d','pool':'p','device':'x','conditions':[{'type':'a "
       "b','status':'True','reason':'R','lastTransitionTime':'2020-01-02T03:04:05Z'}]}]",
       "status.devices[0].conditions[0].type: Invalid value: 'a b': " QUALIFIED_NAME },

@@ -132,6 +132,10 @@ void validate_spread_constraints(struct field_errors *e, const struct field_path
                                  const struct value *constraints, const struct pod_rules *rules);
 bool validate_has_good_label_keys(const struct value *constraint);
 
+/* What the containers ask for at the most, of `list` "requests" or "limits": all that run together,
+ * or an init container beside the sidecars before it. Empty: none asks. */
+struct str validate_pod_aggregate(struct arena *a, const struct value *spec, struct str list,
+                                  struct str name);
 void validate_pod_resources(struct field_errors *e, const struct field_path *path,
                             const struct value *spec, const struct pod_rules *rules);
 

@@ -417,6 +417,15 @@ static bool is_zero(const struct value *v)
            (v->type != VALUE_BOOL && v->type != VALUE_INT && !v->n);
 }
 
+/* Upstream's resources are a struct, in which nothing is set; others may be there and empty. */
+static bool is_set(const struct value *container, struct str field)
+{
+    const struct value *v = value_get(container, field);
+    if (value_is(v, VALUE_OBJECT) && !str_eq(field, STR("resources")))
+        return true;
+    return !is_zero(v);
+}
+
 /* Ephemeral containers are for looking around: no part of the pod's work. */
 static void check_ephemeral_fields(struct field_errors *e, const struct field_path *path,
                                    const struct value *container)
@@ -428,7 +437,7 @@ static void check_ephemeral_fields(struct field_errors *e, const struct field_pa
     };
     for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
         struct field_path at = field_child(path, forbidden[i]);
-        if (!is_zero(value_get(container, forbidden[i])))
+        if (is_set(container, forbidden[i]))
             fault_forbidden(e, &at, "cannot be set for an Ephemeral Container");
     }
     size_t i = 0;

@@ -208,6 +208,9 @@ static const struct suite_change ephemeral[] = {
       "spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container\n"
       "spec.ephemeralContainers[0].lifecycle: Forbidden: cannot be set for an Ephemeral "
       "Container" },
+    { "spec/ephemeralContainers", "[{'name':'e','image':'e:1','lifecycle':{},'resources':{}}]",
+      "spec.ephemeralContainers[0].lifecycle: Forbidden: cannot be set for an Ephemeral "
+      "Container" },
     { "spec/ephemeralContainers",
       "[{'name':'e','image':'e:1','volumeMounts':[{'name':'v','mountPath':'/a'}]}]", NULL },
     { "spec/ephemeralContainers",

@@ -24,10 +24,8 @@ static struct str larger(struct str x, struct str y)
     return quantity_cmp(x, y) >= 0 ? x : y;
 }
 
-/* What the containers ask for at the most: all that run together, or an init container beside the
- * sidecars before it. Empty: none asks. */
-static struct str aggregate(struct arena *a, const struct value *spec, struct str list,
-                            struct str name)
+struct str validate_pod_aggregate(struct arena *a, const struct value *spec, struct str list,
+                                  struct str name)
 {
     struct str sum = STR(""), sidecars = STR(""), init = STR("");
     value_each_item (it, value_get(spec, STR("containers")))
@@ -49,7 +47,8 @@ static void check_aggregate(struct field_errors *e, const struct field_path *pat
                             const struct value *spec, struct str list,
                             const struct value_field *own, const char *words)
 {
-    struct str sum = aggregate(e->arena, spec, list, own->key), given = value_str(&own->val);
+    struct str sum = validate_pod_aggregate(e->arena, spec, list, own->key),
+               given = value_str(&own->val);
     if (sum.n && given.n && quantity_cmp(sum, given) > 0)
         fault_text(e, path_key(path, own->key), given,
                    "must be greater than or equal to aggregate container %s of " STR_FMT, words,
