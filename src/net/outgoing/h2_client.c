@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/idiom.h"
 #include "base/mem.h"
@@ -23,6 +24,7 @@ struct h2_client {
     pthread_t thread;
     struct loop *loop;
     _Atomic size_t n_held; /* streams that callers hold */
+    LIST_ENTRY(h2_client) running;
 
     /* The loop's. */
     struct h2_conn *connecting; /* NULL: none */
@@ -234,6 +236,57 @@ static bool start_thread(struct h2_client *c)
     return r == 0;
 }
 
+/* A program may call exit() while clients run. OpenSSL then takes away what their threads still
+ * use, so the threads end first: handlers run in the reverse order of their registration, and
+ * OpenSSL's is there as soon as a client has a TLS context. */
+static pthread_mutex_t running_lock = PTHREAD_MUTEX_INITIALIZER;
+static LIST_HEAD(running_clients, h2_client) running = LIST_HEAD_INITIALIZER(running);
+static pid_t running_in; /* the process whose threads these are; 0: no client was there yet */
+
+static void end_thread(struct h2_client *c)
+{
+    loop_post(c->loop, &c->stop);
+    (void)pthread_join(c->thread, NULL);
+}
+
+static void end_running(void)
+{
+    if (getpid() != running_in)
+        return;
+    (void)pthread_mutex_lock(&running_lock);
+    struct h2_client *c;
+    while ((c = LIST_FIRST(&running))) {
+        LIST_REMOVE(c, running);
+        c->running.le_prev = NULL;
+        if (!pthread_equal(c->thread, pthread_self()))
+            end_thread(c);
+    }
+    (void)pthread_mutex_unlock(&running_lock);
+}
+
+static void enter_running(struct h2_client *c)
+{
+    (void)pthread_mutex_lock(&running_lock);
+    if (running_in == 0)
+        (void)atexit(end_running);
+    if (running_in != getpid()) /* what is in the list after a fork has no thread here */
+        LIST_INIT(&running);
+    running_in = getpid();
+    LIST_INSERT_HEAD(&running, c, running);
+    (void)pthread_mutex_unlock(&running_lock);
+}
+
+/* False if the process is ending, and the thread has ended. */
+static bool leave_running(struct h2_client *c)
+{
+    (void)pthread_mutex_lock(&running_lock);
+    bool was_there = c->running.le_prev != NULL;
+    if (was_there)
+        LIST_REMOVE(c, running);
+    (void)pthread_mutex_unlock(&running_lock);
+    return was_there;
+}
+
 /* Without the port, and without the brackets of IPv6. */
 static struct str host_of(struct str authority)
 {
@@ -282,10 +335,12 @@ struct h2_client *h2_client_new(const struct h2_client_options *opt)
     c->retry.on_fire = on_retry;
     c->stop.run = on_stop;
     c->loop = loop_new(NULL, NULL);
-    if (c->loop && start_thread(c))
-        return c;
-    client_free(c);
-    return NULL;
+    if (!c->loop || !start_thread(c)) {
+        client_free(c);
+        return NULL;
+    }
+    enter_running(c);
+    return c;
 }
 
 struct h2_client *h2_client_free(struct h2_client *c)
@@ -293,8 +348,8 @@ struct h2_client *h2_client_free(struct h2_client *c)
     if (!c)
         return NULL;
     assert(atomic_load(&c->n_held) == 0);
-    loop_post(c->loop, &c->stop);
-    (void)pthread_join(c->thread, NULL);
+    if (leave_running(c))
+        end_thread(c);
     client_free(c);
     return NULL;
 }
