@@ -264,7 +264,7 @@ reload Deny "request.user != 'nobody'" "$dir/hook.kubeconfig"
 check "the new one decides" 403 "$(code as ann "$(node x-no)")"
 echo nonsense >"$dir/config"
 hup
-waits log_has 'the authorization configuration could not be reloaded'
+waits log_has 'the authorization configuration cannot be used; the old one stays in use'
 check "a wrong one does not" 403 "$(code as ann "$(node x-no)")"
 check "and others are served" 404 "$(code as ann "$(node x-yes)")"
 printf 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: AlwaysAllow, name: alwaysallow}]\n' >"$dir/config"

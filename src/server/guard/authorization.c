@@ -1,23 +1,21 @@
 #include "server/guard/authorization.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "auth/authorization_config.h"
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/crypto/digest.h"
+#include "server/core/reloads.h"
 #include "server/guard/access_webhook.h"
 #include "base/banned.h"
 
-enum { LOOK_SECONDS = 60, HASH_TEXT = 2 * DIGEST_SHA256_BYTES + 8 };
+enum { LOOK_SECONDS = 60 };
 
 struct authorization {
     const struct authorization_options *opt;
@@ -27,27 +25,20 @@ struct authorization {
     unsigned required;    /* types of the first configuration: they must stay */
     struct buf last_text; /* of the file; its thread's own once that runs */
 
-    _Atomic uint64_t n_reloaded, n_failed;
-    _Atomic int64_t reloaded_sec, failed_sec;
+    struct reloads reloads;
 
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t lock; /* over what follows */
     pthread_cond_t woken;
     bool stops, looks;
-    char hash[HASH_TEXT]; /* of the file in use */
 };
 
-static void hash_text(struct str text, char ret[static HASH_TEXT])
+static void use_text(struct authorization *z, struct str text)
 {
-    unsigned char digest[DIGEST_SHA256_BYTES];
-    autobuf hex = { 0 };
-    digest_sha256(text, digest);
-    buf_str_add(&hex, STR("sha256:"));
-    for (size_t i = 0; i < sizeof(digest); i++)
-        buf_printf(&hex, "%02x", digest[i]);
-    memcpy(ret, hex.p, hex.n);
-    ret[hex.n] = '\0';
+    char hash[RELOADS_HASH_TEXT];
+    reloads_hash(text, hash);
+    reloads_use(&z->reloads, hash);
 }
 
 /* ---- Making a chain ---- */
@@ -195,9 +186,7 @@ static int reload(struct authorization *z, struct err *err)
     if (r < 0)
         return r;
     guard_set_chain(z->guard, chain);
-    (void)pthread_mutex_lock(&z->lock);
-    hash_text(buf_str(&text), z->hash);
-    (void)pthread_mutex_unlock(&z->lock);
+    use_text(z, buf_str(&text));
     return 1;
 }
 
@@ -206,17 +195,7 @@ static void reload_and_tell(struct authorization *z)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    int64_t now = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    int r = reload(z, &err);
-    if (r > 0) {
-        z->n_reloaded++;
-        z->reloaded_sec = now;
-        log_info("the authorization configuration was reloaded");
-    } else if (r < 0) {
-        z->n_failed++;
-        z->failed_sec = now;
-        log_error("the authorization configuration could not be reloaded", LOG_ERR(&err));
-    }
+    reloads_note(&z->reloads, reload(z, &err), &err);
     arena_done(&a);
 }
 
@@ -279,6 +258,7 @@ static struct authorization *authorization_alloc(const struct authorization_opti
     z->opt = opt;
     z->clock = clock;
     z->cancel = cancel;
+    reloads_init(&z->reloads, "authorization", opt->config_file);
     pthread_condattr_t mono;
     (void)pthread_condattr_init(&mono);
     (void)pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
@@ -295,7 +275,7 @@ static int load(struct authorization *z, struct guard_chain **ret, struct err *e
                 : 0;
     if (r < 0)
         return r;
-    hash_text(buf_str(&z->last_text), z->hash);
+    use_text(z, buf_str(&z->last_text));
     r = make_chain(z, buf_str(&z->last_text), ret, err);
     if (r < 0)
         return err_wrap(err, "%s",
@@ -327,6 +307,7 @@ struct authorization *authorization_free(struct authorization *z)
         (void)pthread_join(z->thread, NULL);
     }
     buf_done(&z->last_text);
+    reloads_done(&z->reloads);
     (void)pthread_cond_destroy(&z->woken);
     (void)pthread_mutex_destroy(&z->lock);
     free(z);
@@ -335,48 +316,12 @@ struct authorization *authorization_free(struct authorization *z)
 
 /* ---- Metrics ---- */
 
-#define METRIC "apiserver_authorization_config_controller_"
-
-static void write_reloads(const struct authorization *z, const char *id, struct buf *out)
-{
-    const struct {
-        const char *status;
-        uint64_t n;
-        int64_t sec;
-    } rows[] = { { "success", z->n_reloaded, z->reloaded_sec },
-                 { "failure", z->n_failed, z->failed_sec } };
-    buf_str_add(out, STR("# HELP " METRIC "automatic_reloads_total Reloads of the authorization "
-                         "configuration.\n# TYPE " METRIC "automatic_reloads_total counter\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        buf_printf(out,
-                   METRIC "automatic_reloads_total{apiserver_id_hash=\"%s\",status=\"%s\"} %" PRIu64
-                          "\n",
-                   id, rows[i].status, rows[i].n);
-    buf_str_add(out, STR("# HELP " METRIC
-                         "automatic_reload_last_timestamp_seconds When it was reloaded last.\n"
-                         "# TYPE " METRIC "automatic_reload_last_timestamp_seconds gauge\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].n)
-            buf_printf(out,
-                       METRIC "automatic_reload_last_timestamp_seconds{apiserver_id_hash=\"%s\","
-                              "status=\"%s\"} %" PRId64 "\n",
-                       id, rows[i].status, rows[i].sec);
-}
-
 void authorization_write_metrics(struct authorization *z, struct buf *out)
 {
-    char name[256] = { 0 }, id[HASH_TEXT], hash[HASH_TEXT];
+    char id[RELOADS_HASH_TEXT];
     if (!z || !z->opt->config_file)
         return;
-    (void)gethostname(name, sizeof(name) - 1);
-    hash_text(str_of(name), id);
-    (void)pthread_mutex_lock(&z->lock);
-    memcpy(hash, z->hash, sizeof(hash));
-    (void)pthread_mutex_unlock(&z->lock);
-    write_reloads(z, id, out);
-    buf_printf(out,
-               "# HELP " METRIC "last_config_info The authorization configuration in use.\n"
-               "# TYPE " METRIC "last_config_info gauge\n" METRIC
-               "last_config_info{apiserver_id_hash=\"%s\",hash=\"%s\"} 1\n",
-               id, hash);
+    reloads_server_id(id);
+    reloads_write_counts(&z->reloads, id, out);
+    reloads_write_hash(&z->reloads, id, out);
 }

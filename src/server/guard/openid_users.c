@@ -1,18 +1,16 @@
 #include "server/guard/openid_users.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/crypto/digest.h"
+#include "server/core/reloads.h"
 #include "server/guard/openid_cache.h"
 #include "server/guard/openid_set.h"
 #include "base/banned.h"
@@ -21,8 +19,6 @@
 #define READY_WITHIN_NS (60 * NS_PER_SEC)
 #define READY_LOOK_NS   (100 * NS_PER_MS)
 #define KNOWN_NS        (10 * NS_PER_SEC) /* a token's user is not asked for again */
-
-enum { HASH_TEXT = 2 * DIGEST_SHA256_BYTES + 8 };
 
 /* A set that was replaced, until nobody holds it any more. */
 struct former {
@@ -40,32 +36,18 @@ struct openid_users {
     struct authentication_anonymous anonymous;
     struct token_asker asker;
     struct openid_cache *cache;
-    char tried[HASH_TEXT]; /* the text that was tried last; the thread's own */
-    struct former *former; /* the thread's own */
-    _Atomic uint64_t n_reloaded, n_failed;
-    _Atomic int64_t reloaded_sec, failed_sec;
+    char tried[RELOADS_HASH_TEXT]; /* the text that was tried last; the thread's own */
+    struct former *former;         /* the thread's own */
+    struct reloads reloads;
 
     bool has_thread;
     pthread_t thread;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t woken;
     struct openid_set *now;
-    uint64_t generation;  /* of the set */
-    char hash[HASH_TEXT]; /* of the text of the set */
+    uint64_t generation; /* of the set */
     bool stops, looks;
 };
-
-static void hash_text(struct str text, char ret[static HASH_TEXT])
-{
-    unsigned char digest[DIGEST_SHA256_BYTES];
-    digest_sha256(text, digest);
-    autobuf hex = { 0 };
-    buf_str_add(&hex, STR("sha256:"));
-    for (size_t i = 0; i < sizeof(digest); i++)
-        buf_printf(&hex, "%02x", digest[i]);
-    memcpy(ret, hex.p, hex.n);
-    ret[hex.n] = '\0';
-}
 
 /* ---- Tokens ---- */
 
@@ -175,8 +157,8 @@ static void use(struct openid_users *u, struct openid_set *set, const char *hash
     struct openid_set *old = u->now;
     u->now = set;
     u->generation++;
-    memcpy(u->hash, hash, HASH_TEXT);
     (void)pthread_mutex_unlock(&u->lock);
+    reloads_use(&u->reloads, hash);
     if (!old)
         return;
     struct former *f = mem_new(struct former);
@@ -258,7 +240,7 @@ static int prepare(struct openid_users *u, struct openid_set *set, struct err *e
 static int try_set(struct openid_users *u, struct str text, const char *hash, struct err *err)
 {
     struct openid_set *set;
-    memcpy(u->tried, hash, HASH_TEXT);
+    memcpy(u->tried, hash, RELOADS_HASH_TEXT);
     int r = make_set(u, text, &set, err);
     if (r < 0)
         return r;
@@ -275,11 +257,11 @@ static int try_set(struct openid_users *u, struct str text, const char *hash, st
 static int reload(struct openid_users *u, struct err *err)
 {
     autobuf text = { 0 };
-    char hash[HASH_TEXT];
+    char hash[RELOADS_HASH_TEXT];
     int r = file_read(u->file, AUTHENTICATION_FILE_BYTES, &text, err);
     if (r < 0)
         return r;
-    hash_text(buf_str(&text), hash);
+    reloads_hash(buf_str(&text), hash);
     if (strcmp(hash, u->tried) == 0)
         return 0;
     return try_set(u, buf_str(&text), hash, err);
@@ -290,19 +272,7 @@ static void reload_and_tell(struct openid_users *u)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    int r = reload(u, &err);
-    int64_t sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    if (r > 0) {
-        u->n_reloaded++;
-        u->reloaded_sec = sec;
-        log_info("a new authentication configuration is in use", LOG_CSTR("file", u->file));
-    }
-    if (r < 0) {
-        u->n_failed++;
-        u->failed_sec = sec;
-        log_error("the authentication configuration cannot be used; the old one stays in use",
-                  LOG_CSTR("file", u->file), LOG_ERR(&err));
-    }
+    reloads_note(&u->reloads, reload(u, &err), &err);
     arena_done(&a);
 }
 
@@ -366,6 +336,8 @@ static struct openid_users *users_alloc(const struct openid_users_options *opt)
     u->file = opt->file ? mem_dup(opt->file, strlen(opt->file) + 1) : NULL;
     u->flags = opt->flags;
     u->clock = opt->clock;
+    reloads_init(&u->reloads, "authentication", u->file);
+    u->reloads.hides_none = true;
     u->asker = (struct token_asker){ .self = u, .ask = ask };
     u->cache = openid_cache_new();
     struct identity_names *issuers = arena_new(&u->arena, struct identity_names);
@@ -400,7 +372,7 @@ static int load(struct openid_users *u, const struct openid_users_options *opt, 
                         u->file);
     if (r < 0)
         return r;
-    hash_text(buf_str(&text), u->tried);
+    reloads_hash(buf_str(&text), u->tried);
     use(u, set, u->tried);
     copy_anonymous(&u->arena, &openid_set_config(set)->anonymous, &u->anonymous);
     if (u->anonymous.is_set && opt->has_anonymous_flag)
@@ -452,6 +424,7 @@ struct openid_users *openid_users_free(struct openid_users *u)
     free_former(u, true);
     openid_set_free(u->now);
     openid_cache_free(u->cache);
+    reloads_done(&u->reloads);
     (void)pthread_cond_destroy(&u->woken);
     (void)pthread_mutex_destroy(&u->lock);
     arena_done(&u->arena);
@@ -462,60 +435,16 @@ struct openid_users *openid_users_free(struct openid_users *u)
 
 /* ---- Metrics ---- */
 
-#define METRIC "apiserver_authentication_config_controller_"
-
-static void reload_metrics(struct openid_users *u, const char *id, struct buf *out)
-{
-    const struct {
-        const char *status;
-        uint64_t n;
-        int64_t sec;
-    } rows[] = { { "success", u->n_reloaded, u->reloaded_sec },
-                 { "failure", u->n_failed, u->failed_sec } };
-    buf_str_add(out, STR("# HELP " METRIC
-                         "automatic_reloads_total Reloads of the authentication configuration.\n"
-                         "# TYPE " METRIC "automatic_reloads_total counter\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].n)
-            buf_printf(out,
-                       METRIC "automatic_reloads_total{apiserver_id_hash=\"%s\",status=\"%s\"} "
-                              "%" PRIu64 "\n",
-                       id, rows[i].status, rows[i].n);
-    buf_str_add(out, STR("# HELP " METRIC
-                         "automatic_reload_last_timestamp_seconds When it was reloaded last.\n"
-                         "# TYPE " METRIC "automatic_reload_last_timestamp_seconds gauge\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].n)
-            buf_printf(out,
-                       METRIC "automatic_reload_last_timestamp_seconds{apiserver_id_hash=\"%s\","
-                              "status=\"%s\"} %" PRId64 "\n",
-                       id, rows[i].status, rows[i].sec);
-}
-
-static void config_metrics(struct openid_users *u, const char *id, struct buf *out)
-{
-    char hash[HASH_TEXT];
-    (void)pthread_mutex_lock(&u->lock);
-    memcpy(hash, u->hash, sizeof(hash));
-    (void)pthread_mutex_unlock(&u->lock);
-    buf_printf(out,
-               "# HELP " METRIC "last_config_info The authentication configuration in use.\n"
-               "# TYPE " METRIC "last_config_info gauge\n" METRIC
-               "last_config_info{apiserver_id_hash=\"%s\",hash=\"%s\"} 1\n",
-               id, hash);
-}
-
 void openid_users_metrics(struct openid_users *u, struct buf *out)
 {
     if (!u)
         return;
-    char id[HASH_TEXT], name[256] = { 0 };
+    char id[RELOADS_HASH_TEXT];
     uint64_t generation;
-    (void)gethostname(name, sizeof(name) - 1);
-    hash_text(str_of(name), id);
+    reloads_server_id(id);
     if (u->file) {
-        reload_metrics(u, id, out);
-        config_metrics(u, id, out);
+        reloads_write_counts(&u->reloads, id, out);
+        reloads_write_hash(&u->reloads, id, out);
     }
     struct openid_set *set = hold(u, &generation);
     openid_set_metrics(set, id, out);

@@ -1,6 +1,5 @@
 #include "server/secrecy/secrecy.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "base/idiom.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/crypto/digest.h"
+#include "server/core/reloads.h"
 #include "server/secrecy/secrecy_kms.h"
 #include "server/secrecy/secrecy_set.h"
 #include "base/banned.h"
@@ -21,7 +20,7 @@
 #define KMS_WELL_EVERY_NS (60 * NS_PER_SEC)
 #define KMS_ILL_EVERY_NS  (10 * NS_PER_SEC)
 
-enum { HASH_TEXT = 2 * DIGEST_SHA256_BYTES + 8, PREPARE_ROUNDS = 8, PREPARE_OBJECTS = 1000 };
+enum { PREPARE_ROUNDS = 8, PREPARE_OBJECTS = 1000 };
 
 /* A configuration that is in use or was. */
 struct state {
@@ -29,7 +28,7 @@ struct state {
     struct arena arena;
     struct secrecy_config config;
     struct secrecy_set set;
-    char hash[HASH_TEXT];
+    char hash[RELOADS_HASH_TEXT];
 };
 
 /* A key management service; lives to the end, because states that were in use point to it. */
@@ -47,8 +46,7 @@ struct secrecy {
     struct state *_Atomic now;
     struct plugin *plugins; /* the thread's own, once it runs */
     _Atomic bool is_ill;
-    _Atomic uint64_t n_reloaded, n_failed;
-    _Atomic int64_t reloaded_sec, failed_sec;
+    struct reloads tries;
 
     bool has_thread;
     pthread_t thread;
@@ -92,18 +90,6 @@ static struct state *state_free(struct state *st)
     arena_done(&st->arena);
     free(st);
     return NULL;
-}
-
-static void hash_text(struct str text, char ret[static HASH_TEXT])
-{
-    unsigned char digest[DIGEST_SHA256_BYTES];
-    digest_sha256(text, digest);
-    autobuf hex = { 0 };
-    buf_str_add(&hex, STR("sha256:"));
-    for (size_t i = 0; i < sizeof(digest); i++)
-        buf_printf(&hex, "%02x", digest[i]);
-    memcpy(ret, hex.p, hex.n);
-    ret[hex.n] = '\0';
 }
 
 static int read_file(const char *file, struct buf *ret, struct err *err)
@@ -177,7 +163,7 @@ static int state_new(struct secrecy *s, struct str text, struct state **ret, str
 {
     struct state *st = mem_new(struct state);
     arena_init(&st->arena);
-    hash_text(text, st->hash);
+    reloads_hash(text, st->hash);
     int r = state_fill(s, st, text, err);
     if (r < 0) {
         state_free(st);
@@ -202,6 +188,7 @@ static void use(struct secrecy *s, struct state *st)
     (void)for_each_kms(s, st, mark_used, NULL);
     st->older = s->now;
     atomic_store_explicit(&s->now, st, memory_order_release);
+    reloads_use(&s->tries, st->hash);
 }
 
 /* ---- Looking ---- */
@@ -261,12 +248,12 @@ static int check_new(struct secrecy *s, struct secrecy_provider *p, struct err *
 static int reload(struct secrecy *s, struct err *err)
 {
     autobuf text = { 0 };
-    char hash[HASH_TEXT];
+    char hash[RELOADS_HASH_TEXT];
     struct state *st;
     int r = read_file(s->file, &text, err);
     if (r < 0)
         return r;
-    hash_text(buf_str(&text), hash);
+    reloads_hash(buf_str(&text), hash);
     if (strcmp(hash, s->now->hash) == 0)
         return 0;
     r = state_new(s, buf_str(&text), &st, err);
@@ -288,19 +275,7 @@ static void reload_and_tell(struct secrecy *s)
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    int r = reload(s, &err);
-    int64_t sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
-    if (r > 0) {
-        s->n_reloaded++;
-        s->reloaded_sec = sec;
-        log_info("a new encryption configuration is in use", LOG_CSTR("file", s->file));
-    }
-    if (r < 0) {
-        s->n_failed++;
-        s->failed_sec = sec;
-        log_error("the encryption configuration cannot be used; the old one stays in use",
-                  LOG_CSTR("file", s->file), LOG_ERR(&err));
-    }
+    reloads_note(&s->tries, reload(s, &err), &err);
     arena_done(&a);
 }
 
@@ -377,6 +352,7 @@ static struct secrecy *secrecy_alloc(const struct secrecy_options *opt)
     s->codec = (struct store_codec){ codec_open, codec_seal };
     s->file = mem_dup(opt->file, strlen(opt->file) + 1);
     s->reloads = opt->reloads;
+    reloads_init(&s->tries, "encryption", s->file);
     pthread_condattr_t mono;
     (void)pthread_condattr_init(&mono);
     (void)pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
@@ -439,6 +415,7 @@ struct secrecy *secrecy_free(struct secrecy *s)
         secrecy_kms_free(p->kms);
         free(p);
     }
+    reloads_done(&s->tries);
     (void)pthread_cond_destroy(&s->woken);
     (void)pthread_mutex_destroy(&s->lock);
     free(s->file);
@@ -498,53 +475,13 @@ bool secrecy_is_well(const struct secrecy *s)
     return !s || !atomic_load(&s->is_ill);
 }
 
-static void server_hash(char ret[static HASH_TEXT])
-{
-    char name[256] = { 0 };
-    (void)gethostname(name, sizeof(name) - 1);
-    hash_text(str_of(name), ret);
-}
-
-#define METRIC "apiserver_encryption_config_controller_"
-
-static void reload_metrics(struct secrecy *s, const char *id, struct buf *out)
-{
-    const struct {
-        const char *status;
-        uint64_t n;
-        int64_t sec;
-    } rows[] = { { "success", s->n_reloaded, s->reloaded_sec },
-                 { "failure", s->n_failed, s->failed_sec } };
-    buf_str_add(out, STR("# HELP " METRIC
-                         "automatic_reloads_total Reloads of the encryption configuration.\n"
-                         "# TYPE " METRIC "automatic_reloads_total counter\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        buf_printf(out,
-                   METRIC "automatic_reloads_total{apiserver_id_hash=\"%s\",status=\"%s\"} %" PRIu64
-                          "\n",
-                   id, rows[i].status, rows[i].n);
-    buf_str_add(out, STR("# HELP " METRIC
-                         "automatic_reload_last_timestamp_seconds When it was reloaded last.\n"
-                         "# TYPE " METRIC "automatic_reload_last_timestamp_seconds gauge\n"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].n)
-            buf_printf(out,
-                       METRIC "automatic_reload_last_timestamp_seconds{apiserver_id_hash=\"%s\","
-                              "status=\"%s\"} %" PRId64 "\n",
-                       id, rows[i].status, rows[i].sec);
-}
-
 void secrecy_metrics(struct secrecy *s, struct buf *out)
 {
     if (!s)
         return;
-    char id[HASH_TEXT];
-    server_hash(id);
+    char id[RELOADS_HASH_TEXT];
+    reloads_server_id(id);
     if (s->reloads)
-        reload_metrics(s, id, out);
-    buf_printf(out,
-               "# HELP " METRIC "last_config_info The encryption configuration in use.\n"
-               "# TYPE " METRIC "last_config_info gauge\n" METRIC
-               "last_config_info{apiserver_id_hash=\"%s\",hash=\"%s\"} 1\n",
-               id, s->now->hash);
+        reloads_write_counts(&s->tries, id, out);
+    reloads_write_hash(&s->tries, id, out);
 }
