@@ -1,6 +1,5 @@
 #include "node/kubelet.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -12,8 +11,7 @@
 #include "base/mem.h"
 #include "base/percent.h"
 #include "client/bridge.h"
-#include "client/thread.h"
-#include "net/http/http.h"
+#include "net/http/solo.h"
 #include "net/loop.h"
 #include "net/crypto/pki.h"
 #include "net/tls.h"
@@ -43,10 +41,8 @@ LIST_HEAD(follower_list, follower);
 
 struct node_kubelet {
     struct arena arena;
-    struct loop *loop;
-    struct http_server *http;
-    pthread_t thread;
-    struct loop_msg drain;
+    struct solo solo;
+    struct loop_msg stop;
     int port;
     _Atomic(struct spn_cache *) pods;
     struct follower_list followers; /* the loop's */
@@ -231,7 +227,8 @@ static void look_again(struct loop_timer *t)
     if (is_over)
         stop_following(f);
     else
-        loop_timer_set(f->kubelet->loop, t, loop_now_ns(f->kubelet->loop) + LOOK_MS * NS_PER_MS);
+        loop_timer_set(f->kubelet->solo.loop, t,
+                       loop_now_ns(f->kubelet->solo.loop) + LOOK_MS * NS_PER_MS);
 }
 
 static void on_gone(void *arg, struct http_exchange *x)
@@ -251,7 +248,7 @@ static void follow(struct follower *f, const struct pod_log *log)
     LIST_INSERT_HEAD(&k->followers, f, link);
     http_set_time(f->x, 0);
     http_listen_to(f->x, &events);
-    loop_timer_set(k->loop, &f->timer, loop_now_ns(k->loop) + LOOK_MS * NS_PER_MS);
+    loop_timer_set(k->solo.loop, &f->timer, loop_now_ns(k->solo.loop) + LOOK_MS * NS_PER_MS);
 }
 
 static void begin_log(struct follower *f, struct spn_arena *a)
@@ -347,15 +344,14 @@ static int listen_here(struct node_kubelet *k, struct err *err)
     struct tls_context *tls;
     struct str address;
     int64_t port;
-    k->loop = loop_new(NULL, err);
-    if (!k->loop)
-        return -(int)err->code;
-    k->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = k, .on_request = on_request }, .loops = &k->loop, .n_loops = 1 });
-    int r = make_tls(&k->arena, &tls, err);
+    const struct http_handler handler = { .arg = k, .on_request = on_request };
+    int r = solo_init(&k->solo, &handler, NULL, NULL, err);
     if (r < 0)
         return r;
-    r = http_server_listen(k->http, STR("127.0.0.1:0"), tls, &k->arena, &address, err);
+    r = make_tls(&k->arena, &tls, err);
+    if (r < 0)
+        return r;
+    r = http_server_listen(k->solo.http, STR("127.0.0.1:0"), tls, &k->arena, &address, err);
     tls_context_unref(tls);
     if (r < 0)
         return r;
@@ -364,18 +360,9 @@ static int listen_here(struct node_kubelet *k, struct err *err)
     return 0;
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static struct node_kubelet *release(struct node_kubelet *k)
 {
-    if (k->http)
-        http_server_free(k->http);
-    if (k->loop)
-        loop_free(k->loop);
+    solo_done(&k->solo);
     arena_done(&k->arena);
     free(k);
     return NULL;
@@ -387,14 +374,10 @@ int node_kubelet_start(struct node_kubelet **ret, struct spn_err *err)
     arena_init(&k->arena);
     LIST_INIT(&k->followers);
     struct err why = ERR_INIT(&k->arena);
-    if (listen_here(k, &why) < 0) {
+    if (listen_here(k, &why) < 0 || solo_run(&k->solo, &why) < 0) {
         (void)spn_err_set(err, SPN_UNAVAILABLE, "the nodes' listener: " STR_FMT, STR_ARG(why.msg));
         release(k);
         return -SPN_UNAVAILABLE;
-    }
-    if (!thread_start(&k->thread, 0, run_loop, k->loop)) {
-        release(k);
-        return spn_err_set(err, SPN_UNAVAILABLE, "no thread for the nodes' listener");
     }
     *ret = k;
     return 0;
@@ -410,26 +393,19 @@ int node_kubelet_port(const struct node_kubelet *k)
     return k->port;
 }
 
-static void on_drained(void *arg)
+static void stop_followers(struct loop *l, struct loop_msg *msg)
 {
-    loop_stop(((struct node_kubelet *)arg)->loop);
-}
-
-static void begin_drain(struct loop *l, struct loop_msg *msg)
-{
-    struct node_kubelet *k = container_of(msg, struct node_kubelet, drain);
+    struct node_kubelet *k = container_of(msg, struct node_kubelet, stop);
     (void)l;
     while (!LIST_EMPTY(&k->followers))
         stop_following(LIST_FIRST(&k->followers));
-    http_server_drain(k->http, on_drained, k);
 }
 
 struct node_kubelet *node_kubelet_stop(struct node_kubelet *k)
 {
     if (!k)
         return NULL;
-    k->drain.run = begin_drain;
-    loop_post(k->loop, &k->drain);
-    (void)pthread_join(k->thread, NULL);
+    k->stop.run = stop_followers;
+    loop_post(k->solo.loop, &k->stop);
     return release(k);
 }

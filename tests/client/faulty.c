@@ -1,7 +1,6 @@
 #include "faulty.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -10,7 +9,7 @@
 #include "base/idiom.h"
 #include "base/mem.h"
 #include "net/outgoing/courier.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/crypto/pki.h"
 #include "net/tls.h"
 #include "net/workers.h"
@@ -30,10 +29,8 @@ enum fault {
 struct faulty {
     struct arena arena;
     struct courier *courier;
-    struct loop *loop;
-    struct http_server *server;
+    struct solo solo;
     struct workers *workers;
-    pthread_t thread;
     struct str url;
     _Atomic unsigned percent, seed, generation;
     struct faulty_counts counts;
@@ -230,12 +227,6 @@ static void on_request(void *arg, struct http_exchange *x)
     (void)http_to_worker(x, f->workers, run_pass, p);
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static struct tls_context *own_tls(struct arena *a)
 {
     struct tls_context *tls;
@@ -266,48 +257,28 @@ struct faulty *faulty_start(const char *url, unsigned seed, bool tls)
     struct str address;
     arena_init(&f->arena);
     atomic_init(&f->seed, seed);
-    f->loop = loop_new(NULL, NULL);
     f->workers = workers_new(WORKERS, WORKERS);
-    const struct http_server_options opt = { .handler = { .arg = f, .on_request = on_request },
-                                             .loops = &f->loop,
-                                             .n_loops = 1 };
-    f->server = http_server_new(&opt);
-    int r = courier_new(&(struct courier_options){ .url = str_of(url) }, &f->courier, NULL);
+    const struct http_handler handler = { .arg = f, .on_request = on_request };
+    int r = solo_init(&f->solo, &handler, NULL, NULL, NULL);
+    assert(r == 0);
+    r = courier_new(&(struct courier_options){ .url = str_of(url) }, &f->courier, NULL);
     assert(r == 0);
     struct tls_context *context = tls ? own_tls(&f->arena) : NULL;
-    r = http_server_listen(f->server, STR("127.0.0.1:0"), context, &f->arena, &address, NULL);
+    r = http_server_listen(f->solo.http, STR("127.0.0.1:0"), context, &f->arena, &address, NULL);
     assert(r == 0);
     tls_context_unref(context);
     f->url = arena_printf(&f->arena, "http%s://" STR_FMT, tls ? "s" : "", STR_ARG(address));
-    r = pthread_create(&f->thread, NULL, run_loop, f->loop);
+    r = solo_run(&f->solo, NULL);
     assert(r == 0);
     return f;
 }
 
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-struct drain {
-    struct loop_msg msg; /* first */
-    struct faulty *f;
-};
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    http_server_drain(((struct drain *)m)->f->server, stop_loop, l);
-}
-
 void faulty_stop(struct faulty *f)
 {
-    struct drain d = { .msg = { .run = drain }, .f = f };
     faulty_cut_all(f);
-    loop_post(f->loop, &d.msg);
-    (void)pthread_join(f->thread, NULL);
+    solo_stop(&f->solo);
     workers_free(f->workers);
-    http_server_free(f->server);
-    loop_free(f->loop);
+    solo_done(&f->solo);
     courier_unref(f->courier);
     arena_done(&f->arena);
     free(f);

@@ -1,18 +1,15 @@
 #include "scripted.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/ws/ws.h"
 
 struct scripted {
     struct arena arena;
-    struct loop *loop;
-    struct http_server *server;
-    pthread_t thread;
+    struct solo solo;
     struct str url;
     scripted_fn *fn;
     scripted_socket_fn *_Atomic on_socket;
@@ -52,12 +49,6 @@ static void on_request(void *arg, struct http_exchange *x)
         http_reply(x, answer.status, answer.headers, answer.n_headers, HTTP_BYTES(answer.body));
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 struct scripted *scripted_start(scripted_fn *fn, void *arg)
 {
     struct scripted *s = mem_new(struct scripted);
@@ -65,32 +56,15 @@ struct scripted *scripted_start(scripted_fn *fn, void *arg)
     arena_init(&s->arena);
     s->fn = fn;
     s->arg = arg;
-    s->loop = loop_new(NULL, NULL);
-    const struct http_server_options opt = { .handler = { .arg = s, .on_request = on_request },
-                                             .loops = &s->loop,
-                                             .n_loops = 1 };
-    s->server = http_server_new(&opt);
-    int r = http_server_listen(s->server, STR("127.0.0.1:0"), NULL, &s->arena, &address, NULL);
+    const struct http_handler handler = { .arg = s, .on_request = on_request };
+    int r = solo_init(&s->solo, &handler, NULL, NULL, NULL);
+    assert(r == 0);
+    r = http_server_listen(s->solo.http, STR("127.0.0.1:0"), NULL, &s->arena, &address, NULL);
     assert(r == 0);
     s->url = arena_printf(&s->arena, "http://" STR_FMT, STR_ARG(address));
-    r = pthread_create(&s->thread, NULL, run_loop, s->loop);
+    r = solo_run(&s->solo, NULL);
     assert(r == 0);
     return s;
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-struct drain {
-    struct loop_msg msg; /* first */
-    struct scripted *s;
-};
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    http_server_drain(((struct drain *)m)->s->server, stop_loop, l);
 }
 
 void scripted_on_socket(struct scripted *s, scripted_socket_fn *fn)
@@ -100,11 +74,7 @@ void scripted_on_socket(struct scripted *s, scripted_socket_fn *fn)
 
 void scripted_stop(struct scripted *s)
 {
-    struct drain d = { .msg = { .run = drain }, .s = s };
-    loop_post(s->loop, &d.msg);
-    (void)pthread_join(s->thread, NULL);
-    http_server_free(s->server);
-    loop_free(s->loop);
+    solo_done(&s->solo);
     arena_done(&s->arena);
     free(s);
 }

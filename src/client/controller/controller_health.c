@@ -5,9 +5,7 @@
 #include "base/idiom.h"
 #include "base/mem.h"
 #include "client/controller/controller_internal.h"
-#include "client/thread.h"
-#include "net/http/http.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/crypto/pki.h"
 #include "net/tls.h"
 #include "base/banned.h"
@@ -17,10 +15,7 @@ enum { CERTIFICATE_DAYS = 3650 };
 struct health {
     struct spn_manager *manager;
     struct arena arena;
-    struct loop *loop;
-    struct http_server *http;
-    pthread_t thread;
-    struct loop_msg drain;
+    struct solo solo;
 };
 
 /* ---- Answers ---- */
@@ -91,19 +86,18 @@ static int listen_tls(struct health *h, struct str address, struct str *ret, str
     int r = make_tls(&h->arena, &tls, err);
     if (r < 0)
         return r;
-    r = http_server_listen(h->http, address, tls, &h->manager->arena, ret, err);
+    r = http_server_listen(h->solo.http, address, tls, &h->manager->arena, ret, err);
     tls_context_unref(tls);
     return r;
 }
 
 static int listen_at(struct health *h, struct str address, struct str *ret, struct err *err)
 {
-    h->loop = loop_new(NULL, err);
-    if (!h->loop)
-        return -(int)err->code;
-    h->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = h, .on_request = on_request }, .loops = &h->loop, .n_loops = 1 });
-    int r = http_server_listen(h->http, address, NULL, &h->manager->arena, ret, err);
+    const struct http_handler handler = { .arg = h, .on_request = on_request };
+    int r = solo_init(&h->solo, &handler, NULL, NULL, err);
+    if (r < 0)
+        return r;
+    r = http_server_listen(h->solo.http, address, NULL, &h->manager->arena, ret, err);
     if (r == -ERR_FORBIDDEN) /* others can reach it */
         return listen_tls(h, address, ret, err);
     return r;
@@ -111,18 +105,9 @@ static int listen_at(struct health *h, struct str address, struct str *ret, stru
 
 /* ---- Beginning and end ---- */
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static struct health *release(struct health *h)
 {
-    if (h->http)
-        http_server_free(h->http);
-    if (h->loop)
-        loop_free(h->loop);
+    solo_done(&h->solo);
     arena_done(&h->arena);
     free(h);
     return NULL;
@@ -132,12 +117,10 @@ static int start(struct health *h, struct str address, struct spn_err *ret_err)
 {
     struct err err = ERR_INIT(&h->arena);
     struct str bound;
-    if (listen_at(h, address, &bound, &err) < 0) {
+    if (listen_at(h, address, &bound, &err) < 0 || solo_run(&h->solo, &err) < 0) {
         (void)err_out(ret_err, &err, SPN_UNAVAILABLE);
         return spn_err_wrap(ret_err, "health at " STR_FMT, STR_ARG(address));
     }
-    if (!thread_start(&h->thread, 0, run_loop, h->loop))
-        return spn_err_set(ret_err, SPN_UNAVAILABLE, "no thread for health");
     (void)pthread_mutex_lock(&h->manager->lock);
     h->manager->health_address = bound;
     (void)pthread_mutex_unlock(&h->manager->lock);
@@ -160,24 +143,7 @@ int health_start(struct spn_manager *m, struct health **ret, struct spn_err *err
     return 0;
 }
 
-static void on_drained(void *arg)
-{
-    loop_stop(((struct health *)arg)->loop);
-}
-
-static void begin_drain(struct loop *l, struct loop_msg *msg)
-{
-    (void)l;
-    struct health *h = container_of(msg, struct health, drain);
-    http_server_drain(h->http, on_drained, h);
-}
-
 struct health *health_stop(struct health *h)
 {
-    if (!h)
-        return NULL;
-    h->drain.run = begin_drain;
-    loop_post(h->loop, &h->drain);
-    (void)pthread_join(h->thread, NULL);
-    return release(h);
+    return h ? release(h) : NULL;
 }

@@ -18,7 +18,7 @@
 #include "base/idiom.h"
 #include "base/mem.h"
 #include "net/outgoing/fetch.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/crypto/pki.h"
 
 enum { CALL_MS = 30000 };
@@ -26,9 +26,7 @@ enum { CALL_MS = 30000 };
 static struct arena arena;
 
 static struct {
-    struct loop *loop;
-    struct http_server *server;
-    pthread_t thread;
+    struct solo solo;
     struct str plain, secure;
     struct tls_context *tls;
     struct pki_pair ca;
@@ -174,12 +172,6 @@ static void on_request(void *arg, struct http_exchange *x)
 
 /* ---- Server and client ---- */
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static int make_tls(void)
 {
     static const struct str ip = { "127.0.0.1", 9 };
@@ -207,36 +199,19 @@ static int start_server(void **state)
     arena_init(&arena);
     if (make_tls() < 0)
         return -1;
-    srv.loop = loop_new(NULL, NULL);
-    struct http_server_options opt = { .handler = { .on_head = on_head, .on_request = on_request },
-                                       .loops = &srv.loop,
-                                       .n_loops = 1 };
-    srv.server = http_server_new(&opt);
-    if (http_server_listen(srv.server, STR("127.0.0.1:0"), NULL, &arena, &srv.plain, NULL) < 0 ||
-        http_server_listen(srv.server, STR("127.0.0.1:0"), srv.tls, &arena, &srv.secure, NULL) < 0)
+    const struct http_handler handler = { .on_head = on_head, .on_request = on_request };
+    if (solo_init(&srv.solo, &handler, NULL, NULL, NULL) < 0 ||
+        http_server_listen(srv.solo.http, STR("127.0.0.1:0"), NULL, &arena, &srv.plain, NULL) < 0 ||
+        http_server_listen(srv.solo.http, STR("127.0.0.1:0"), srv.tls, &arena, &srv.secure, NULL) <
+            0)
         return -1;
-    return pthread_create(&srv.thread, NULL, run_loop, srv.loop);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    (void)m;
-    http_server_drain(srv.server, stop_loop, l);
+    return solo_run(&srv.solo, NULL);
 }
 
 static int stop_server(void **state)
 {
     (void)state;
-    static struct loop_msg msg = { .run = drain };
-    loop_post(srv.loop, &msg);
-    (void)pthread_join(srv.thread, NULL);
-    srv.server = http_server_free(srv.server);
-    srv.loop = loop_free(srv.loop);
+    solo_done(&srv.solo);
     srv.tls = tls_context_unref(srv.tls);
     arena_done(&arena);
     return 0;

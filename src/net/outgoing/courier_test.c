@@ -12,7 +12,7 @@
 
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/crypto/pki.h"
 
 enum { BIG_BYTES = 8 << 20, PIECE_BYTES = 64 << 10 };
@@ -23,10 +23,8 @@ static struct pki_pair ca;
 /* ---- The server ---- */
 
 static struct {
-    struct loop *loop;
-    struct http_server *server;
+    struct solo solo;
     struct tls_context *tls;
-    pthread_t thread;
     struct str plain, secure;
     _Atomic size_t gone, sent;
 } srv;
@@ -84,12 +82,6 @@ static void on_request(void *arg, struct http_exchange *x)
     }
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static int make_tls(void)
 {
     struct pki_pair leaf;
@@ -114,37 +106,19 @@ static int start_server(void **state)
 {
     (void)state;
     arena_init(&arena);
-    srv.loop = loop_new(NULL, NULL);
-    struct http_server_options opt = { .handler = { .on_request = on_request },
-                                       .loops = &srv.loop,
-                                       .n_loops = 1 };
-    srv.server = http_server_new(&opt);
-    if (make_tls() < 0 ||
-        http_server_listen(srv.server, STR("127.0.0.1:0"), NULL, &arena, &srv.plain, NULL) < 0 ||
-        http_server_listen(srv.server, STR("127.0.0.1:0"), srv.tls, &arena, &srv.secure, NULL) < 0)
+    const struct http_handler handler = { .on_request = on_request };
+    if (make_tls() < 0 || solo_init(&srv.solo, &handler, NULL, NULL, NULL) < 0 ||
+        http_server_listen(srv.solo.http, STR("127.0.0.1:0"), NULL, &arena, &srv.plain, NULL) < 0 ||
+        http_server_listen(srv.solo.http, STR("127.0.0.1:0"), srv.tls, &arena, &srv.secure, NULL) <
+            0)
         return -1;
-    return pthread_create(&srv.thread, NULL, run_loop, srv.loop);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    (void)m;
-    http_server_drain(srv.server, stop_loop, l);
+    return solo_run(&srv.solo, NULL);
 }
 
 static int stop_server(void **state)
 {
     (void)state;
-    static struct loop_msg msg = { .run = drain };
-    loop_post(srv.loop, &msg);
-    (void)pthread_join(srv.thread, NULL);
-    srv.server = http_server_free(srv.server);
-    srv.loop = loop_free(srv.loop);
+    solo_done(&srv.solo);
     tls_context_unref(srv.tls);
     arena_done(&arena);
     return 0;
@@ -232,7 +206,7 @@ static void many_at_once(void **state)
         struct http_stats before, after;
         struct courier *c = new_courier(WAY_H2);
         struct delivery *all[2 * LIMIT_H2_STREAMS];
-        http_server_stats(srv.server, &before);
+        http_server_stats(srv.solo.http, &before);
         for (size_t i = 0; i < rows[row].n; i++)
             all[i] = send_get(c, "/open", true, 5000);
         for (size_t i = 0; i < rows[row].n; i++) {
@@ -240,7 +214,7 @@ static void many_at_once(void **state)
             assert_int_equal(delivery_head(all[i], &reply, NULL), 0);
             assert_int_equal(reply.status, 200);
         }
-        http_server_stats(srv.server, &after);
+        http_server_stats(srv.solo.http, &after);
         assert_int_equal(after.connections_total - before.connections_total, rows[row].connections);
         for (size_t i = 0; i < rows[row].n; i++)
             delivery_free(all[i]);

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -16,7 +15,7 @@
 #include "base/buf.h"
 #include "base/idiom.h"
 #include "base/mem.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 #include "net/ws/ws_frame.h"
 
 #define SAMPLE_KEY "dGhlIHNhbXBsZSBub25jZQ==" /* of RFC 6455 1.3 */
@@ -27,9 +26,7 @@ static struct arena arena;
 
 static struct {
     struct clock_fake clock;
-    struct loop *loop;
-    struct http_server *server;
-    pthread_t thread;
+    struct solo solo;
     struct str address;
     _Atomic unsigned opened, closed, last_code;
 } srv;
@@ -66,12 +63,6 @@ static void on_request(void *arg, struct http_exchange *x)
         atomic_fetch_add(&srv.opened, 1);
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 static int start_server(void **state)
 {
     (void)state;
@@ -79,35 +70,17 @@ static int start_server(void **state)
     struct http_limits limits = http_limits_default();
     limits.write_buffer_bytes = 16 << 10;
     clock_fake_init(&srv.clock, 1800000000 * NS_PER_SEC);
-    srv.loop = loop_new(&srv.clock.clock, NULL);
-    struct http_server_options opt = {
-        .handler = { .on_request = on_request }, .loops = &srv.loop, .n_loops = 1, .limits = &limits
-    };
-    srv.server = http_server_new(&opt);
-    if (http_server_listen(srv.server, STR("127.0.0.1:0"), NULL, &arena, &srv.address, NULL) < 0)
+    const struct http_handler handler = { .on_request = on_request };
+    if (solo_init(&srv.solo, &handler, &limits, &srv.clock.clock, NULL) < 0 ||
+        http_server_listen(srv.solo.http, STR("127.0.0.1:0"), NULL, &arena, &srv.address, NULL) < 0)
         return -1;
-    return pthread_create(&srv.thread, NULL, run_loop, srv.loop);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    (void)m;
-    http_server_drain(srv.server, stop_loop, l);
+    return solo_run(&srv.solo, NULL);
 }
 
 static int stop_server(void **state)
 {
     (void)state;
-    static struct loop_msg msg = { .run = drain };
-    loop_post(srv.loop, &msg);
-    (void)pthread_join(srv.thread, NULL);
-    srv.server = http_server_free(srv.server);
-    srv.loop = loop_free(srv.loop);
+    solo_done(&srv.solo);
     arena_done(&arena);
     return srv.opened == srv.closed ? 0 : -1;
 }
@@ -375,7 +348,7 @@ static void a_close_without_answer_ends_too(void **state)
                      "as you wish"));
     assert_int_equal(atomic_load(&srv.closed), before);
     clock_fake_advance(&srv.clock, (LIMIT_WS_CLOSE_MS + 1) * NS_PER_MS);
-    loop_post(srv.loop, &look_at_the_clock);
+    loop_post(srv.solo.loop, &look_at_the_clock);
     await_closed(before, WS_CODE_GONE);
     (void)close(fd);
 }

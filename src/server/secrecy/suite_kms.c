@@ -135,44 +135,20 @@ static void on_request(void *arg, struct http_exchange *x)
     grpc_serve(x, methods, ARRAY_LEN(methods), arg);
 }
 
-static void *run_loop(void *arg)
-{
-    loop_run(arg);
-    return NULL;
-}
-
 bool suite_kms_start(struct suite_kms *k, const char *socket_path)
 {
     *k = (struct suite_kms){ .key_number = 1 };
     arena_init(&k->arena);
     (void)unlink(socket_path);
-    k->loop = loop_new(NULL, NULL);
-    k->http = http_server_new(&(struct http_server_options){
-        .handler = { .arg = k, .on_head = on_head, .on_request = on_request },
-        .loops = &k->loop,
-        .n_loops = 1 });
+    const struct http_handler handler = { .arg = k, .on_head = on_head, .on_request = on_request };
     struct str address = arena_printf(&k->arena, "unix:%s", socket_path);
-    return http_server_listen(k->http, address, NULL, &k->arena, NULL, NULL) == 0 &&
-           pthread_create(&k->thread, NULL, run_loop, k->loop) == 0;
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
-}
-
-static void drain(struct loop *l, struct loop_msg *m)
-{
-    struct suite_kms *k = container_of(m, struct suite_kms, drain);
-    http_server_drain(k->http, stop_loop, l);
+    return solo_init(&k->solo, &handler, NULL, NULL, NULL) == 0 &&
+           http_server_listen(k->solo.http, address, NULL, &k->arena, NULL, NULL) == 0 &&
+           solo_run(&k->solo, NULL) == 0;
 }
 
 void suite_kms_stop(struct suite_kms *k)
 {
-    k->drain.run = drain;
-    loop_post(k->loop, &k->drain);
-    (void)pthread_join(k->thread, NULL);
-    http_server_free(k->http);
-    loop_free(k->loop);
+    solo_done(&k->solo);
     arena_done(&k->arena);
 }

@@ -4,18 +4,13 @@
  */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 
-#include "net/http/http.h"
-#include "net/loop.h"
+#include "net/http/solo.h"
 
 struct suite_kms {
     struct arena arena;
-    struct loop *loop;
-    pthread_t thread;
-    struct http_server *http;
-    struct loop_msg drain;
+    struct solo solo;
     /* What it is like, and how often it was asked. */
     _Atomic int key_number; /* its key is key-N */
     _Atomic bool is_ill, fails, is_silent;
