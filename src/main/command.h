@@ -19,6 +19,7 @@ int cmd_check(int argc, char **argv);
 int cmd_kubeconfig(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
+int cmd_dns(int argc, char **argv);
 int cmd_etcd(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);

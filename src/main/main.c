@@ -18,6 +18,7 @@ static const struct command commands[] = {
     { "kubeconfig", "make a kubeconfig for a colleague", cmd_kubeconfig },
     { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
     { "scrub", "leave no byte of what was deleted or replaced in the data", cmd_scrub },
+    { "dns", "serve the names of a cluster", cmd_dns },
     { "etcd", "serve the etcd API, for a kube-apiserver or anybody else", cmd_etcd },
     { "generate", "make C code and definitions for custom kinds", cmd_generate },
     { "controllers", "run the built-in controllers against an API server", cmd_controllers },
