@@ -220,6 +220,38 @@ bad() {
     drop validating simulated
 }
 
+# ---- Busy ones ----
+
+# A webhook that answers 429 or 5xx with Retry-After is asked again, within its time.
+# busy KIND STATUS AFTER N [SECONDS] - the first N calls are told to come again; prints the code.
+busy() {
+    forget
+    configure "$1" busy "$(webhook "retry-$2-$3-$4" "$(rule '' configmaps)" "\"timeoutSeconds\":${5:-30}")"
+    status POST "$core/configmaps?dryRun=All" "$(map busy)"
+    drop "$1" busy
+}
+retries() {
+    for kind in validating mutating; do
+        check "$kind: 429" 201 "$(busy $kind 429 1 2)"
+        check "it was asked again" 3 "$(calls | wc -l)"
+        check "$kind: 503" 201 "$(busy $kind 503 0 3)"
+        check "as often as it wanted" 4 "$(calls | wc -l)"
+        check "$kind: one that is always busy" 500 "$(busy $kind 500 0 99)"
+        check "is asked so many times" 11 "$(calls | wc -l)"
+        has "and then it has failed" 'an error on the server ("unknown") has prevented the request' "$(says)"
+    done
+    check "no number of seconds" 500 "$(busy validating 429 soon 99)"
+    check "is no wish" 1 "$(calls | wc -l)"
+    has "and is told" 'the server has received too many requests and has asked us to try again later' "$(says)"
+    check "what is no fault of the server" 500 "$(busy validating 409 0 99)"
+    check "is not tried again" 1 "$(calls | wc -l)"
+    check "later than its time" 500 "$(busy validating 503 31 99)"
+    has "is too late" "retry-503-31-99?timeout=30s\": context deadline exceeded" "$(says)"
+    check "so nobody waits for it" 1 "$(calls | wc -l)"
+    check "its time is that of all tries together" 500 "$(busy mutating 503 1 99 2)"
+    has "and ends them" 'timeout=2s": context deadline exceeded' "$(says)"
+}
+
 # ---- Slow ones ----
 
 # Requests that wait for a webhook which does not answer, more of them than other workers there are.
@@ -349,6 +381,7 @@ told
 with_kubectl
 beta
 bad
+retries
 slow
 gone
 killed

@@ -115,9 +115,19 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(500, b"broken")
         elif how == "hangs-up":
             self.close_connection = True
+        elif how.startswith("retry-"):
+            return self.ask_for_retry(*how.split("-")[1:])
         else:
             return False
         return True
+
+    def ask_for_retry(self, status, after, n):
+        """/retry-STATUS-AFTER-N: the first N calls are told to come again; True if this one is."""
+        with lock, open(file("calls")) as f:
+            is_told = sum(line.startswith("retry-") for line in f) <= int(n)
+        if is_told:
+            self.reply(int(status), b"busy", **{"Retry-After": after})
+        return is_told
 
     def do_GET(self):
         note("GET " + self.path)

@@ -2,9 +2,11 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "api/go/quote.h"
 #include "base/base64.h"
+#include "base/clock.h"
 #include "base/idiom.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -12,7 +14,11 @@
 #include "net/crypto/pki.h"
 #include "base/banned.h"
 
-enum { LATER_MS = 5000 }; /* than the end of a request that has a time of its own */
+enum {
+    LATER_MS = 5000,  /* than the end of a request that has a time of its own */
+    RETRIES_MAX = 10, /* after the first call, as upstream */
+    LOOK_MS = 50,     /* so often a call that pauses looks whether it is still wanted */
+};
 
 struct hook {
     struct hook *next; /* of all */
@@ -360,6 +366,59 @@ int hook_locate(struct hook *h, struct arena *a, const struct hook_services *ser
     return r < 0 ? post_failed(a, url_of(h, a, req), ERR_UNKNOWN, why.msg, err) : 0;
 }
 
+static int64_t now_ms(void)
+{
+    return clock_mono_ns(&clock_system) / NS_PER_MS;
+}
+
+static bool is_canceled(const struct hook *h)
+{
+    return h->cancel && atomic_load(h->cancel);
+}
+
+/* Whether the webhook wants to be asked again, and when: 429 or 5xx with whole seconds. */
+static bool asks_again(const struct fetch_reply *reply, int64_t *ret_ms)
+{
+    int64_t seconds;
+    if ((reply->status != 429 && reply->status < 500) ||
+        !str_to_i64(reply_header(reply, STR("retry-after")), &seconds))
+        return false;
+    seconds = seconds < 0 ? 0 : seconds;
+    *ret_ms = seconds < INT64_MAX / 1000 ? seconds * 1000 : INT64_MAX;
+    return true;
+}
+
+/* ERR_TIMEOUT: there is no time for it. Who is not wanted any more learns it from the next call. */
+static int pause_call(const struct hook *h, struct arena *a, int64_t ms, int64_t end_ms,
+                      struct err *err)
+{
+    const struct timespec a_while = { .tv_nsec = LOOK_MS * NS_PER_MS };
+    int64_t now = now_ms();
+    if (ms >= end_ms - now)
+        return err_set(err, ERR_TIMEOUT, "the webhook wants to be asked again too late");
+    for (int64_t until = now + ms; now_ms() < until && !is_canceled(h) && !arena_spent(a);)
+        (void)nanosleep(&a_while, NULL);
+    return 0;
+}
+
+/* All tries together have the time of one. */
+static int fetch_patiently(struct hook *h, struct arena *a, struct fetch_request req,
+                           struct fetch_reply *ret, struct err *err)
+{
+    int64_t end_ms = now_ms() + req.timeout_ms, pause_ms;
+    for (int n = 0;; n++) {
+        int r = fetch(h->fetcher, &req, a, ret, err);
+        if (r < 0 || n == RETRIES_MAX || !asks_again(ret, &pause_ms))
+            return r;
+        r = pause_call(h, a, pause_ms, end_ms, err);
+        if (r < 0)
+            return r;
+        req.timeout_ms = end_ms - now_ms();
+        if (req.timeout_ms <= 0)
+            return err_set(err, ERR_TIMEOUT, "no time is left to ask the webhook again");
+    }
+}
+
 static int post(struct hook *h, struct arena *a, struct str to, const struct hook_request *req,
                 struct str *ret, struct err *err)
 {
@@ -383,10 +442,10 @@ static int post(struct hook *h, struct arena *a, struct str to, const struct hoo
         .takes_gzip = true,
         .tells_names = true,
     };
-    int r = fetch(h->fetcher, &fetched, a, &reply, &why);
+    int r = fetch_patiently(h, a, fetched, &reply, &why);
     if (r < 0 && arena_spent(a))
         return allowance_error(a->allowance, err);
-    if (r < 0 && h->cancel && atomic_load(h->cancel))
+    if (r < 0 && is_canceled(h))
         return err_set(err, ERR_UNAVAILABLE, "the server is stopping");
     if (r < 0)
         return post_failed(

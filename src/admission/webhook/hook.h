@@ -8,7 +8,8 @@
  * A call waits on its caller's thread. So that a slow webhook cannot take all threads, only so many
  * calls of one are under way; whoever comes then is refused and may come again. A call ends when
  * its time is over, when the allowance of its arena ends (the client is gone, the request is late),
- * or when the server stops.
+ * or when the server stops. Who answers 429 or 5xx with Retry-After in seconds is asked again, all
+ * within that time.
  *
  * What goes wrong is told in the words of Go's HTTP client, as far as libcurl's say the same. */
 #pragma once
