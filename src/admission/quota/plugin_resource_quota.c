@@ -329,7 +329,9 @@ static bool is_for(const struct admission_request *req, const struct value *obj)
     static const struct str changing[] = { STR("services"), STR("persistentvolumeclaims") };
     bool is_core = !req->stored->group.n;
     struct str plural = req->stored->plural;
-    if (!req->stored->namespaced || !req->ns.n || quota_ignores(req->stored->group, plural))
+    bool is_kept = req->stored->etcd_prefix.n; /* a review or a binding is not */
+    if (!req->stored->namespaced || !req->ns.n || !is_kept ||
+        quota_ignores(req->stored->group, plural))
         return false;
     if (req->operation == ADMISSION_CREATE)
         return !req->sub.n;

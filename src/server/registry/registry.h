@@ -71,7 +71,7 @@ struct str registry_now(struct call *c);
 /* Brings `obj` into the form of its kind's table: fields in order, nothing else. Done after a
  * change, before field owners are counted. ERR_BAD_REQUEST where a value does not fit. */
 int registry_settle(struct call *c, struct value *obj, struct err *err);
-/* Admission of what is posted to a path and not stored: a Binding, an Eviction, a TokenRequest. The
+/* Admission of what is posted to a path and not stored: a Binding, an Eviction, a review. The
  * plugins may change it or refuse it; and once it was found right, they may refuse it. */
 int registry_admit_posted(struct call *c, const struct kind_type *type, struct value *obj,
                           struct err *err);

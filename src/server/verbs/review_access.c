@@ -11,6 +11,7 @@
 #include "select/labels.h"
 #include "server/guard/guard.h"
 #include "server/registry/managers.h"
+#include "server/registry/registry.h"
 #include "server/verbs/review.h"
 #include "server/verbs/verbs.h"
 #include "base/banned.h"
@@ -61,7 +62,12 @@ int review_decode(struct call *c, bool has_managers, struct value *ret, struct e
         return r;
     if (has_managers)
         managers_update(c, managers_request(c, &options, type), NULL, ret);
-    return 0;
+    return registry_admit_posted(c, type, ret, err);
+}
+
+int review_check(struct call *c, const struct value *obj, struct err *err)
+{
+    return registry_admit_posted_check(c, c->req.resource->type, obj, err);
 }
 
 /* Texts of a list, in the arena. */
@@ -199,7 +205,8 @@ static int check(struct call *c, const struct value *obj, struct err *err)
 {
     struct field_errors e = FIELD_ERRORS_INIT(c->arena);
     validate_create(&e, c->req.resource, obj);
-    return field_errors_report(&e, c->req.resource->group, STR(""), STR(""), err);
+    int r = field_errors_report(&e, c->req.resource->group, STR(""), STR(""), err);
+    return r < 0 ? r : review_check(c, obj, err);
 }
 
 /* ---- Selectors: what cannot be read of them does not count, and that is told ---- */

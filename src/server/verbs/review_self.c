@@ -38,7 +38,7 @@ void verb_self_review(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
     struct value obj, meta = value_object(), status = value_object();
-    if (review_decode(c, false, &obj, &err) < 0) {
+    if (review_decode(c, false, &obj, &err) < 0 || review_check(c, &obj, &err) < 0) {
         call_fail(c, &err);
         return;
     }
@@ -189,8 +189,8 @@ void verb_rules_review(struct call *c)
     struct rules_review review = { .call = c,
                                    .ns = value_str(value_dig(&obj, "spec", "namespace")),
                                    .status = value_object() };
-    if (!review.ns.n) {
-        (void)err_set(&err, ERR_BAD_REQUEST, "no namespace on request");
+    if ((review.ns.n ? review_check(c, &obj, &err)
+                     : err_set(&err, ERR_BAD_REQUEST, "no namespace on request")) < 0) {
         call_fail(c, &err);
         return;
     }

@@ -55,6 +55,9 @@ static int review(struct call *c, struct value *obj, struct err *err)
     const struct value *spec = value_get(obj, STR("spec"));
     if (!value_text(spec, "token").n)
         return err_set(err, ERR_BAD_REQUEST, "token is required for TokenReview in authentication");
+    r = review_check(c, obj, err);
+    if (r < 0)
+        return r;
     struct value status;
     r = judge(c, spec, &status, err);
     if (r < 0)
