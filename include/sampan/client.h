@@ -156,7 +156,7 @@ struct spn_event {
 
 SPN_API int spn_client_watch(struct spn_client *c, const struct spn_target *at,
                              const struct spn_watch_options *opt, struct spn_stop *stop,
-                             struct spn_watch **ret, struct spn_err *err);
+                             struct spn_arena *a, struct spn_watch **ret, struct spn_err *err);
 /* Waits for the next event, at most so long (-1: for ever). 1: there is one; 0: the server has
  * ended the watch; else an error, also one that came as an event: SPN_EXPIRED means that `from` is
  * too old. One thread. */

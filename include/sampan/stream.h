@@ -2,7 +2,7 @@
  *
  *     const struct spn_text command[] = { SPN_TEXT("ls"), SPN_TEXT("/") };
  *     const struct spn_run ls = { .command = { command, 2 }, .out = true, .err = true };
- *     if (spn_client_exec(c, ns, pod, &ls, NULL, &s, &err) < 0)
+ *     if (spn_client_exec(c, ns, pod, &ls, NULL, a, &s, &err) < 0)
  *         ...
  *     while ((r = spn_stream_read(s, -1, a, &piece, &err)) > 0)
  *         write(piece.channel == SPN_CHANNEL_ERR ? 2 : 1, piece.data.p, piece.data.n);
@@ -10,7 +10,7 @@
  *
  * Streams go over WebSocket (v5.channel.k8s.io, or v4 with older servers), each on a connection of
  * its own. One thread reads; another may write at the same time. A stop ends both with
- * SPN_CANCELLED. */
+ * SPN_CANCELLED. Where opening one fails, err->status lies in the arena that was given. */
 #pragma once
 
 #include <sampan/client.h>
@@ -30,16 +30,16 @@ struct spn_run {
 };
 
 SPN_API int spn_client_exec(struct spn_client *c, struct spn_text ns, struct spn_text pod,
-                            const struct spn_run *what, struct spn_stop *stop,
+                            const struct spn_run *what, struct spn_stop *stop, struct spn_arena *a,
                             struct spn_stream **ret, struct spn_err *err);
 SPN_API int spn_client_attach(struct spn_client *c, struct spn_text ns, struct spn_text pod,
                               const struct spn_run *what, struct spn_stop *stop,
-                              struct spn_stream **ret, struct spn_err *err);
+                              struct spn_arena *a, struct spn_stream **ret, struct spn_err *err);
 /* To ports of a pod: what is written to channel 2 * i goes to ports[i], and what comes on it is
  * from there; 2 * i + 1 has what goes wrong, in words. */
 SPN_API int spn_client_forward(struct spn_client *c, struct spn_text ns, struct spn_text pod,
                                const uint16_t *ports, size_t n, struct spn_stop *stop,
-                               struct spn_stream **ret, struct spn_err *err);
+                               struct spn_arena *a, struct spn_stream **ret, struct spn_err *err);
 SPN_API struct spn_stream *spn_stream_free(struct spn_stream *s);
 
 enum spn_channel { SPN_CHANNEL_IN = 0, SPN_CHANNEL_OUT = 1, SPN_CHANNEL_ERR = 2 };
@@ -77,7 +77,7 @@ struct spn_logs;
 
 SPN_API int spn_client_logs(struct spn_client *c, struct spn_text ns, struct spn_text pod,
                             const struct spn_log_options *opt, struct spn_stop *stop,
-                            struct spn_logs **ret, struct spn_err *err);
+                            struct spn_arena *a, struct spn_logs **ret, struct spn_err *err);
 /* Waits for more, at most so long (-1: for ever): bytes as they come, in the arena. 1: there is
  * some; 0: that was all; else an error. */
 SPN_API int spn_logs_read(struct spn_logs *l, int64_t timeout_ms, struct spn_arena *a,

@@ -371,7 +371,7 @@ static void watching(void **state)
         .from = spn_value_text(spn_value_dig(list, "metadata", "resourceVersion")),
     };
     struct spn_watch *w;
-    must(spn_client_watch(client, &at, &opt, NULL, &w, &err));
+    must(spn_client_watch(client, &at, &opt, NULL, a, &w, &err));
     struct spn_event e;
     assert_int_equal(spn_watch_next(w, 10, a, &e, &err), -SPN_TIMEOUT); /* nothing yet */
     create_map(a, "other", "x");
@@ -398,7 +398,7 @@ static void bookmarks(void **state)
     struct spn_watch *w;
     struct spn_event e;
     create_map(a, "b", "x");
-    must(spn_client_watch(client, &at, &opt, NULL, &w, &err));
+    must(spn_client_watch(client, &at, &opt, NULL, a, &w, &err));
     while ((e = next(a, w)).type == SPN_EVENT_ADDED)
         assert_text(spn_value_text(spn_value_get(e.object, "kind")), "PartialObjectMetadata");
     assert_int_equal(e.type, SPN_EVENT_BOOKMARK);
@@ -436,7 +436,7 @@ static void expired_in_the_middle(void **state)
     struct spn_target at = config_map("");
     struct spn_watch *w;
     struct spn_event e;
-    must(spn_client_watch(c, &at, NULL, NULL, &w, &err));
+    must(spn_client_watch(c, &at, NULL, NULL, a, &w, &err));
     assert_int_equal(next(a, w).type, SPN_EVENT_ADDED);
     assert_int_equal(spn_watch_next(w, -1, a, &e, &err), -SPN_EXPIRED);
     assert_int_equal(err.http_status, 410);
@@ -570,7 +570,7 @@ static void deadline_and_cancellation(void **state)
     unsigned asked = atomic_load(&silent.asked);
     assert_int_equal(spn_client_get(c, &at, &(struct spn_call){ .stop = stop }, a, &v, &err),
                      -SPN_CANCELLED);
-    assert_int_equal(spn_client_watch(c, &at, NULL, stop, &w, &err), -SPN_CANCELLED);
+    assert_int_equal(spn_client_watch(c, &at, NULL, stop, a, &w, &err), -SPN_CANCELLED);
     assert_int_equal(atomic_load(&silent.asked), asked); /* nothing is sent after a stop */
     spn_stop_free(stop);
     spn_client_free(c);
@@ -586,7 +586,7 @@ static void cancelled_watch(void **state)
     struct spn_watch *w;
     struct spn_event e;
     pthread_t thread;
-    must(spn_client_watch(client, &at, &opt, stop, &w, &err));
+    must(spn_client_watch(client, &at, &opt, stop, a, &w, &err));
     assert_int_equal(pthread_create(&thread, NULL, set_soon, stop), 0);
     assert_int_equal(spn_watch_next(w, -1, a, &e, &err), -SPN_CANCELLED);
     (void)pthread_join(thread, NULL);

@@ -233,8 +233,8 @@ static void watching(void **state)
     const struct spn_watch_options opt = { .initial_events = true, .bookmarks = true };
     for (int i = 0; i < 3; i++)
         (void)live_put(&live, "default", live_path("c%d", i), "1", i == 1 ? 100000 : 10);
-    assert_int_equal(spn_client_watch(by_json, &at, &opt, NULL, &watches[0], NULL), 0);
-    assert_int_equal(spn_client_watch(by_proto, &at, &opt, NULL, &watches[1], NULL), 0);
+    assert_int_equal(spn_client_watch(by_json, &at, &opt, NULL, a, &watches[0], NULL), 0);
+    assert_int_equal(spn_client_watch(by_proto, &at, &opt, NULL, a, &watches[1], NULL), 0);
     unsigned bookmarks = 0, objects = 0;
     while (bookmarks == 0) {
         struct spn_event x, y;

@@ -19,6 +19,7 @@
 
 struct kubelet {
     bool is_old; /* knows no v5 */
+    bool has_no_logs;
     char query[512], path[128], agent[64];
 };
 
@@ -107,12 +108,13 @@ static void on_socket(void *arg, struct http_exchange *x)
 
 static struct scripted_answer refuse(void *arg, const struct http_request *req, struct arena *a)
 {
-    (void)arg;
+    const struct kubelet *k = arg;
     (void)a;
-    if (str_ends(req->path, STR("/log")))
+    if (str_ends(req->path, STR("/log")) && !k->has_no_logs)
         return (struct scripted_answer){ .status = 200, .body = STR("line 1\nline 2\n") };
     return scripted_json(403, "{\"kind\":\"Status\",\"message\":\"no exec for you\",\"reason\":"
-                              "\"Forbidden\",\"code\":403}");
+                              "\"Forbidden\",\"details\":{\"name\":\"pod\",\"kind\":\"pods\"},"
+                              "\"code\":403}");
 }
 
 static struct kubelet kubelet;
@@ -143,10 +145,10 @@ static const struct spn_run run = {
     .container = "main", .command = { shell, 3 }, .in = true, .out = true, .err = true
 };
 
-static struct spn_stream *exec_shell(struct spn_stop *stop)
+static struct spn_stream *exec_shell(struct spn_arena *a, struct spn_stop *stop)
 {
     struct spn_stream *s;
-    if (spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, &s, &err) < 0)
+    if (spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, a, &s, &err) < 0)
         fail_msg("%s", err.message);
     return s;
 }
@@ -170,7 +172,7 @@ static void expect(struct spn_arena *a, struct spn_stream *s, unsigned channel, 
 static void commands(void **state)
 {
     struct spn_arena *a = *state;
-    struct spn_stream *s = exec_shell(NULL);
+    struct spn_stream *s = exec_shell(a, NULL);
     struct spn_piece piece;
     assert_string_equal(kubelet.path, "/api/v1/namespaces/ns/pods/pod/exec");
     assert_string_equal(kubelet.query, "container=main&command=sh&command=-c&command=a%26b&"
@@ -193,15 +195,17 @@ static void commands(void **state)
 static void failing(void **state)
 {
     struct spn_arena *a = *state;
-    struct spn_stream *s = exec_shell(NULL);
+    struct spn_stream *s = exec_shell(a, NULL);
     struct spn_piece piece;
     put(s, "exit 3");
     assert_int_equal(spn_stream_read(s, 30000, a, &piece, &err), -SPN_SERVER_ERROR);
     assert_string_equal(err.reason, "NonZeroExitCode");
     assert_string_equal(err.message, "command terminated with exit code 3");
+    const struct spn_value *causes = spn_value_dig(err.status, "details", "causes");
+    assert_text(spn_value_text(spn_value_get(spn_value_at(causes, 0), "reason")), "ExitCode");
     assert_int_equal(spn_stream_exit_code(s), 3);
     spn_stream_free(s);
-    s = exec_shell(NULL);
+    s = exec_shell(a, NULL);
     put(s, "crash");
     assert_int_equal(spn_stream_read(s, 30000, a, &piece, &err), -SPN_UNAVAILABLE);
     spn_stream_free(s);
@@ -211,7 +215,7 @@ static void old_server(void **state)
 {
     struct spn_arena *a = *state;
     kubelet.is_old = true;
-    struct spn_stream *s = exec_shell(NULL);
+    struct spn_stream *s = exec_shell(a, NULL);
     put(s, "hello");
     expect(a, s, SPN_CHANNEL_OUT, "hello");
     assert_int_equal(spn_stream_close(s, SPN_CHANNEL_IN, &err), -SPN_UNSUPPORTED);
@@ -223,7 +227,7 @@ static void much(void **state)
 {
     enum { BYTES = 300000 };
     struct spn_arena *a = *state;
-    struct spn_stream *s = exec_shell(NULL);
+    struct spn_stream *s = exec_shell(a, NULL);
     char *text = spn_arena_alloc(a, BYTES + 1);
     for (size_t i = 0; i < BYTES; i++)
         text[i] = (char)('a' + i * 7 % 26);
@@ -245,7 +249,8 @@ static void attaching(void **state)
     struct spn_stream *s;
     const struct spn_run terminal = { .in = true, .out = true, .err = true, .tty = true };
     assert_int_equal(
-        spn_client_attach(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &terminal, NULL, &s, &err), 0);
+        spn_client_attach(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &terminal, NULL, a, &s, &err),
+        0);
     assert_string_equal(kubelet.path, "/api/v1/namespaces/ns/pods/pod/attach");
     assert_string_equal(kubelet.query, "stdin=true&stdout=true&tty=true");
     put(s, "x");
@@ -259,7 +264,8 @@ static void forwarding(void **state)
     const uint16_t ports[] = { 80, 443 };
     struct spn_stream *s;
     assert_int_equal(
-        spn_client_forward(client, SPN_TEXT("ns"), SPN_TEXT("pod"), ports, 2, NULL, &s, &err), 0);
+        spn_client_forward(client, SPN_TEXT("ns"), SPN_TEXT("pod"), ports, 2, NULL, a, &s, &err),
+        0);
     assert_string_equal(kubelet.query, "ports=80&ports=443");
     assert_int_equal(spn_stream_write(s, 2, SPN_TEXT("to 443"), &err), 0);
     expect(a, s, 2, "to 443");
@@ -280,15 +286,16 @@ static void stopping(void **state)
 {
     struct spn_arena *a = *state;
     struct spn_stop *stop = spn_stop_new();
-    struct spn_stream *s = exec_shell(stop);
+    struct spn_stream *s = exec_shell(a, stop);
     struct spn_piece piece;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, set_soon, stop), 0);
     assert_int_equal(spn_stream_read(s, -1, a, &piece, &err), -SPN_CANCELLED);
     (void)pthread_join(thread, NULL);
     spn_stream_free(s);
-    assert_int_equal(spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, &s, &err),
-                     -SPN_CANCELLED);
+    assert_int_equal(
+        spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, a, &s, &err),
+        -SPN_CANCELLED);
     spn_stop_free(stop);
 }
 
@@ -303,7 +310,7 @@ static struct scripted_answer silence(void *arg, const struct http_request *req,
 /* Also while the handshake is under way. */
 static void stopping_early(void **state)
 {
-    (void)state;
+    struct spn_arena *a = *state;
     struct scripted *silent = scripted_start(silence, NULL);
     struct spn_client *c;
     struct spn_stream *s;
@@ -312,7 +319,7 @@ static void stopping_early(void **state)
     const struct spn_config cfg = { .server = spn_text_of(scripted_url(silent)) };
     assert_int_equal(spn_client_new(&cfg, &c, &err), 0);
     assert_int_equal(pthread_create(&thread, NULL, set_soon, stop), 0);
-    assert_int_equal(spn_client_exec(c, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, &s, &err),
+    assert_int_equal(spn_client_exec(c, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, stop, a, &s, &err),
                      -SPN_CANCELLED);
     (void)pthread_join(thread, NULL);
     spn_client_free(c);
@@ -320,18 +327,34 @@ static void stopping_early(void **state)
     scripted_stop(silent);
 }
 
-static void refused(void **state)
+/* An error is the server's whole Status, as that of any call. */
+static void check_refusal(int r)
 {
-    (void)state;
-    struct spn_stream *s;
-    scripted_on_socket(server, NULL);
-    assert_int_equal(spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &run, NULL, &s, &err),
-                     -SPN_FORBIDDEN);
+    assert_int_equal(r, -SPN_FORBIDDEN);
     assert_string_equal(err.message, "no exec for you");
     assert_int_equal(err.http_status, 403);
-    assert_int_equal(spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT("a/b"), &run, NULL, &s, &err),
+    assert_non_null(err.status);
+    assert_text(spn_value_text(spn_value_dig(err.status, "details", "kind")), "pods");
+    assert_text(spn_value_text(spn_value_dig(err.status, "details", "name")), "pod");
+    err = (struct spn_err){ 0 };
+}
+
+static void refused(void **state)
+{
+    struct spn_arena *a = *state;
+    const struct spn_text ns = SPN_TEXT("ns"), pod = SPN_TEXT("pod");
+    const uint16_t port = 80;
+    struct spn_stream *s;
+    struct spn_logs *l;
+    scripted_on_socket(server, NULL);
+    kubelet.has_no_logs = true;
+    check_refusal(spn_client_exec(client, ns, pod, &run, NULL, a, &s, &err));
+    check_refusal(spn_client_attach(client, ns, pod, &run, NULL, a, &s, &err));
+    check_refusal(spn_client_forward(client, ns, pod, &port, 1, NULL, a, &s, &err));
+    check_refusal(spn_client_logs(client, ns, pod, NULL, NULL, a, &l, &err));
+    assert_int_equal(spn_client_exec(client, ns, SPN_TEXT("a/b"), &run, NULL, a, &s, &err),
                      -SPN_BAD_REQUEST);
-    assert_int_equal(spn_client_exec(client, SPN_TEXT("ns"), SPN_TEXT(""), &run, NULL, &s, &err),
+    assert_int_equal(spn_client_exec(client, ns, SPN_TEXT(""), &run, NULL, a, &s, &err),
                      -SPN_BAD_REQUEST);
 }
 
@@ -347,7 +370,7 @@ static void *write_many(void *s)
 static void both_ways(void **state)
 {
     struct spn_arena *a = *state;
-    struct spn_stream *s = exec_shell(NULL);
+    struct spn_stream *s = exec_shell(a, NULL);
     struct spn_piece piece;
     pthread_t thread;
     size_t n = 0;
@@ -369,8 +392,8 @@ static void logs(void **state)
     struct spn_text piece;
     autobuf all = { 0 };
     int r;
-    assert_int_equal(spn_client_logs(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &opt, NULL, &l, &err),
-                     0);
+    assert_int_equal(
+        spn_client_logs(client, SPN_TEXT("ns"), SPN_TEXT("pod"), &opt, NULL, a, &l, &err), 0);
     while ((r = spn_logs_read(l, 30000, a, &piece, &err)) == 1)
         buf_add(&all, piece.p, piece.n);
     assert_int_equal(r, 0);

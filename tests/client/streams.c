@@ -44,7 +44,7 @@ static void run(const char *script, const char *input)
     struct spn_err err = { 0 };
     int r;
     out[SPN_CHANNEL_OUT].n = out[SPN_CHANNEL_ERR].n = 0;
-    must(spn_client_exec(client, ns, pod, &what, NULL, &s, &err), "exec", &err);
+    must(spn_client_exec(client, ns, pod, &what, NULL, arena, &s, &err), "exec", &err);
     if (input) {
         must(spn_stream_write(s, SPN_CHANNEL_IN, spn_text_of(input), &err), "write", &err);
         must(spn_stream_close(s, SPN_CHANNEL_IN, &err), "close", &err);
@@ -64,8 +64,8 @@ static void read_log(void)
     struct spn_text piece;
     struct spn_err err;
     int r;
-    must(spn_client_logs(client, ns, pod, &(struct spn_log_options){ .follow = true }, NULL, &l,
-                         &err),
+    must(spn_client_logs(client, ns, pod, &(struct spn_log_options){ .follow = true }, NULL, arena,
+                         &l, &err),
          "logs", &err);
     while ((r = spn_logs_read(l, WAIT_MS, arena, &piece, &err)) > 0)
         text_add(&all, piece);
@@ -82,7 +82,7 @@ static void forward(uint16_t port)
     struct spn_stream *s;
     struct spn_piece piece;
     struct spn_err err;
-    must(spn_client_forward(client, ns, pod, ports, 2, NULL, &s, &err), "forward", &err);
+    must(spn_client_forward(client, ns, pod, ports, 2, NULL, arena, &s, &err), "forward", &err);
     must(spn_stream_write(s, 0, SPN_TEXT("hello port"), &err), "write", &err);
     while (heard.n < strlen("hello port") || !complaint.n) {
         must(spn_stream_read(s, WAIT_MS, arena, &piece, &err), "the port", &err);

@@ -86,7 +86,7 @@ static void write_and_watch(struct spn_arena *a)
     struct spn_event e;
     struct spn_value *v;
     struct spn_err err;
-    must(spn_client_watch(client, &all, &opt, NULL, &w, &err), "watch", &err);
+    must(spn_client_watch(client, &all, &opt, NULL, a, &w, &err), "watch", &err);
     must(spn_client_create(client, &all, tree(a, "{\"metadata\":{\"name\":\"one\"}}"), NULL, a,
                            NULL, &err),
          "create", &err);
@@ -136,15 +136,18 @@ static struct spn_resource find(struct spn_arena *a, const char *words)
 }
 
 /* The handshake of a stream goes the same way as everything else. */
-static void exec_nowhere(void)
+static void exec_nowhere(struct spn_arena *a)
 {
     const struct spn_text command = SPN_TEXT("true");
     const struct spn_run run = { .command = { &command, 1 }, .out = true };
     struct spn_stream *s;
     struct spn_err err;
-    int r = spn_client_exec(client, ns, SPN_TEXT("none"), &run, NULL, &s, &err);
+    int r = spn_client_exec(client, ns, SPN_TEXT("none"), &run, NULL, a, &s, &err);
     printf("%s", r == -SPN_NOT_FOUND ? "" : r < 0 ? err.message : "it runs\n");
     expect(r == -SPN_NOT_FOUND, "no pod, no command");
+    expect(r < 0 && spn_text_eq(spn_value_text(spn_value_dig(err.status, "details", "name")),
+                                SPN_TEXT("none")),
+           "the error has the whole Status");
 }
 
 static void visit(struct spn_arena *a)
@@ -163,7 +166,7 @@ static void visit(struct spn_arena *a)
     const struct spn_target none = config_map("none");
     expect(spn_client_get(client, &none, NULL, a, &v, &err) == -SPN_NOT_FOUND, "404");
     expect(err.status != NULL, "an error has its Status");
-    exec_nowhere();
+    exec_nowhere(a);
     must(spn_client_delete(client, &home, NULL, NULL, a, NULL, &err), "delete the namespace", &err);
 }
 

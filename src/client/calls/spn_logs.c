@@ -19,9 +19,9 @@ static void on_stop(struct stop_listener *l)
     delivery_cancel(((struct spn_logs *)l)->delivery);
 }
 
-static int open_in(struct arena *a, struct spn_client *c, const struct spn_target *at,
-                   const struct spn_log_options *opt, struct spn_stop *stop, struct delivery **ret,
-                   struct spn_err *err)
+static int open_log(struct spn_client *c, const struct spn_target *at,
+                    const struct spn_log_options *opt, struct spn_stop *stop, struct arena *a,
+                    struct delivery **ret, struct spn_err *err)
 {
     struct client_query q = { 0 };
     struct client_request req = { .method = STR("GET"),
@@ -42,8 +42,8 @@ static int open_in(struct arena *a, struct spn_client *c, const struct spn_targe
 }
 
 int spn_client_logs(struct spn_client *c, struct spn_text ns, struct spn_text pod,
-                    const struct spn_log_options *opt, struct spn_stop *stop, struct spn_logs **ret,
-                    struct spn_err *err)
+                    const struct spn_log_options *opt, struct spn_stop *stop, struct spn_arena *a,
+                    struct spn_logs **ret, struct spn_err *err)
 {
     static const struct spn_log_options usual;
     const struct spn_target at = { .version = SPN_TEXT("v1"),
@@ -52,12 +52,7 @@ int spn_client_logs(struct spn_client *c, struct spn_text ns, struct spn_text po
                                    .name = pod,
                                    .sub = SPN_TEXT("log") };
     struct delivery *d;
-    struct arena a;
-    arena_init(&a);
-    int r = open_in(&a, c, &at, opt ? opt : &usual, stop, &d, err);
-    if (r < 0 && err)
-        err->status = NULL; /* it lies in an arena that ends here */
-    arena_done(&a);
+    int r = open_log(c, &at, opt ? opt : &usual, stop, arena_in(a), &d, err);
     if (r < 0)
         return r;
     struct spn_logs *l = mem_new(struct spn_logs);

@@ -47,9 +47,9 @@ static struct spn_target pod_part(struct spn_text ns, struct spn_text pod, const
                                 .sub = spn_text_of(sub) };
 }
 
-static int open_in(struct arena *a, struct spn_client *c, const struct spn_target *at,
-                   const struct client_query *q, struct spn_stop *stop, struct ws_client **ret,
-                   struct spn_err *err)
+static int connect_to(struct spn_client *c, const struct spn_target *at,
+                      const struct client_query *q, struct spn_stop *stop, struct arena *a,
+                      struct ws_client **ret, struct spn_err *err)
 {
     const struct str protocols[] = { V5, V4 };
     bool is_forward = str_eq(str_in(at->sub), STR("portforward"));
@@ -65,16 +65,11 @@ static int open_in(struct arena *a, struct spn_client *c, const struct spn_targe
 }
 
 static int open_stream(struct spn_client *c, const struct spn_target *at,
-                       const struct client_query *q, struct spn_stop *stop, struct spn_stream **ret,
-                       struct spn_err *err)
+                       const struct client_query *q, struct spn_stop *stop, struct spn_arena *a,
+                       struct spn_stream **ret, struct spn_err *err)
 {
     struct ws_client *socket;
-    struct arena a;
-    arena_init(&a);
-    int r = open_in(&a, c, at, q, stop, &socket, err);
-    if (r < 0 && err)
-        err->status = NULL; /* it lies in an arena that ends here */
-    arena_done(&a);
+    int r = connect_to(c, at, q, stop, arena_in(a), &socket, err);
     if (r < 0)
         return r;
     struct spn_stream *s = mem_new(struct spn_stream);
@@ -89,7 +84,8 @@ static int open_stream(struct spn_client *c, const struct spn_target *at,
 }
 
 static int open_run(struct spn_client *c, const struct spn_target *at, const struct spn_run *what,
-                    struct spn_stop *stop, struct spn_stream **ret, struct spn_err *err)
+                    struct spn_stop *stop, struct spn_arena *a, struct spn_stream **ret,
+                    struct spn_err *err)
 {
     struct client_query q = { 0 };
     query_add(&q, "container", what->container ? str_of(what->container) : STR(""));
@@ -99,33 +95,33 @@ static int open_run(struct spn_client *c, const struct spn_target *at, const str
     query_add_bool(&q, "stdout", what->out);
     query_add_bool(&q, "stderr", what->err && !what->tty); /* a terminal has one way out */
     query_add_bool(&q, "tty", what->tty);
-    int r = open_stream(c, at, &q, stop, ret, err);
+    int r = open_stream(c, at, &q, stop, a, ret, err);
     buf_done(&q.text);
     return r;
 }
 
 int spn_client_exec(struct spn_client *c, struct spn_text ns, struct spn_text pod,
-                    const struct spn_run *what, struct spn_stop *stop, struct spn_stream **ret,
-                    struct spn_err *err)
+                    const struct spn_run *what, struct spn_stop *stop, struct spn_arena *a,
+                    struct spn_stream **ret, struct spn_err *err)
 {
     const struct spn_target at = pod_part(ns, pod, "exec");
     if (!what->command.n)
         return spn_err_set(err, SPN_BAD_REQUEST, "no command");
-    return open_run(c, &at, what, stop, ret, err);
+    return open_run(c, &at, what, stop, a, ret, err);
 }
 
 int spn_client_attach(struct spn_client *c, struct spn_text ns, struct spn_text pod,
-                      const struct spn_run *what, struct spn_stop *stop, struct spn_stream **ret,
-                      struct spn_err *err)
+                      const struct spn_run *what, struct spn_stop *stop, struct spn_arena *a,
+                      struct spn_stream **ret, struct spn_err *err)
 {
     const struct spn_target at = pod_part(ns, pod, "attach");
     struct spn_run no_command = *what;
     no_command.command.n = 0;
-    return open_run(c, &at, &no_command, stop, ret, err);
+    return open_run(c, &at, &no_command, stop, a, ret, err);
 }
 
 int spn_client_forward(struct spn_client *c, struct spn_text ns, struct spn_text pod,
-                       const uint16_t *ports, size_t n, struct spn_stop *stop,
+                       const uint16_t *ports, size_t n, struct spn_stop *stop, struct spn_arena *a,
                        struct spn_stream **ret, struct spn_err *err)
 {
     const struct spn_target at = pod_part(ns, pod, "portforward");
@@ -134,7 +130,7 @@ int spn_client_forward(struct spn_client *c, struct spn_text ns, struct spn_text
         return spn_err_set(err, SPN_BAD_REQUEST, "no ports, or more than %d", PORTS_MAX);
     for (size_t i = 0; i < n; i++)
         query_add_int(&q, "ports", ports[i]);
-    int r = open_stream(c, &at, &q, stop, ret, err);
+    int r = open_stream(c, &at, &q, stop, a, ret, err);
     buf_done(&q.text);
     if (r < 0)
         return r;

@@ -73,16 +73,11 @@ static bool is_framed(struct delivery *d)
 
 int spn_client_watch(struct spn_client *c, const struct spn_target *at,
                      const struct spn_watch_options *opt, struct spn_stop *stop,
-                     struct spn_watch **ret, struct spn_err *err)
+                     struct spn_arena *a, struct spn_watch **ret, struct spn_err *err)
 {
     static const struct spn_watch_options usual;
-    struct arena a;
     struct delivery *d;
-    arena_init(&a);
-    int r = watch_open(c, at, opt ? opt : &usual, stop, &a, &d, err);
-    if (r < 0 && err)
-        err->status = NULL; /* it lies in an arena that ends here */
-    arena_done(&a);
+    int r = watch_open(c, at, opt ? opt : &usual, stop, arena_in(a), &d, err);
     if (r < 0)
         return r;
     struct spn_watch *w = mem_new(struct spn_watch);

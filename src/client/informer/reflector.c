@@ -312,7 +312,8 @@ static int open_watch(struct reflector_run *run, bool initial, struct spn_watch 
         .metadata_only = opt->metadata_only,
     };
     count(run, &run->r->stats.watches);
-    return spn_client_watch(run->r->client, &opt->what, &how, run->r->stop, ret, err);
+    spn_arena_reset(run->arena);
+    return spn_client_watch(run->r->client, &opt->what, &how, run->r->stop, run->arena, ret, err);
 }
 
 static void put_event(struct reflector_run *run, enum spn_event_type type, struct spn_object *o)
