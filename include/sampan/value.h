@@ -33,6 +33,9 @@ SPN_API const struct spn_value *spn_value_get_text(const struct spn_value *obj,
                                                    struct spn_text key);
 SPN_API size_t spn_value_count(const struct spn_value *v); /* items or fields */
 SPN_API const struct spn_value *spn_value_at(const struct spn_value *v, size_t i); /* of either */
+/* The first item of a list whose field `key` is that text: a container by its name. */
+SPN_API const struct spn_value *spn_value_find(const struct spn_value *list, const char *key,
+                                               struct spn_text text);
 SPN_API struct spn_text spn_value_key_at(const struct spn_value *obj, size_t i);
 SPN_API const struct spn_value *spn_value_dig_path(const struct spn_value *v,
                                                    const char *const *path, size_t n);

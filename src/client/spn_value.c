@@ -70,6 +70,17 @@ const struct spn_value *spn_value_at(const struct spn_value *v, size_t i)
     return value_out(value_at(in, i));
 }
 
+const struct spn_value *spn_value_find(const struct spn_value *list, const char *key,
+                                       struct spn_text text)
+{
+    for (size_t i = 0; i < spn_value_count(list); i++) {
+        const struct spn_value *item = spn_value_at(list, i), *v = spn_value_get(item, key);
+        if (spn_value_type(v) == SPN_STRING && spn_text_eq(spn_value_text(v), text))
+            return item;
+    }
+    return NULL;
+}
+
 struct spn_text spn_value_key_at(const struct spn_value *obj, size_t i)
 {
     const struct value *in = value_in(obj);

@@ -43,6 +43,11 @@ static void walking(void **state)
     assert_true(d == 2.5);
     assert_null(spn_value_at(list, 3));
     assert_true(spn_value_is_true(spn_value_dig(v, "a", "c")));
+    v = read(*state, "[1,{\"name\":7},{\"name\":\"x\"},{\"name\":\"y\",\"n\":1},{\"name\":\"y\"}]");
+    assert_ptr_equal(spn_value_find(v, "name", SPN_TEXT("y")), spn_value_at(v, 3));
+    assert_null(spn_value_find(v, "name", SPN_TEXT("z")));
+    assert_null(spn_value_find(v, "name", SPN_TEXT("")));
+    assert_null(spn_value_find(NULL, "name", SPN_TEXT("x")));
     assert_int_equal(spn_value_count(spn_value_at(list, 2)), 0);
 }
 
