@@ -3,6 +3,7 @@
 #include "base/idiom.h"
 #include "generate/annotated_marker.h"
 #include "generate/annotated_schema.h"
+#include "generate/client_verbs.h"
 #include "generate/model.h"
 #include "generate/names.h"
 #include "base/banned.h"
@@ -17,6 +18,8 @@ struct draft {
     struct value columns, selectable, subresources;
     struct str deprecation;
     bool is_deprecated;
+    unsigned skipped;        /* enum client_verb: calls that are not made */
+    bool has_only, has_skip; /* verbs were chosen, or left out */
     struct err *err;
 };
 
@@ -147,12 +150,65 @@ static int read_deprecation(struct draft *d, const struct annotated_marker *m, s
     return 0;
 }
 
+/* ---- Which calls are made ---- */
+
+static int read_verbs(struct draft *d, const struct annotated_marker *m, struct str list,
+                      unsigned *ret)
+{
+    struct str unknown;
+    if (client_verbs_read(list, ret, &unknown))
+        return 0;
+    return unknown_word(d, m, unknown);
+}
+
+static int read_only(struct draft *d, const struct annotated_marker *m, struct str list)
+{
+    unsigned verbs;
+    int r = read_verbs(d, m, list, &verbs);
+    if (r < 0)
+        return r;
+    d->has_only = true;
+    d->skipped |= CLIENT_ALL & ~verbs;
+    return 0;
+}
+
+static int read_skip(struct draft *d, const struct annotated_marker *m, struct str list)
+{
+    unsigned verbs;
+    int r = read_verbs(d, m, list, &verbs);
+    if (r < 0)
+        return r;
+    d->has_skip = true;
+    d->skipped |= verbs;
+    return 0;
+}
+
+/* Extra methods (+genclient:method=) are for Go: they name its packages. */
+static int read_client(struct draft *d, const struct annotated_marker *m, struct str what)
+{
+    if (str_eq(what, STR("nonNamespaced")))
+        d->scope = STR("Cluster");
+    else if (str_eq(what, STR("noVerbs")))
+        d->skipped = CLIENT_ALL;
+    else if (str_eq(what, STR("noStatus")))
+        d->skipped |= CLIENT_UPDATE_STATUS | CLIENT_APPLY_STATUS;
+    else if (str_starts(what, STR("onlyVerbs=")))
+        return read_only(d, m, str_skip(what, STR("onlyVerbs=").n));
+    else if (str_starts(what, STR("skipVerbs=")))
+        return read_skip(d, m, str_skip(what, STR("skipVerbs=").n));
+    else if (!str_starts(what, STR("method=")))
+        return annotated_error(d->in, m->line, d->err, "there is no marker +" STR_FMT,
+                               STR_ARG(m->text));
+    return 0;
+}
+
 static int read_marker(struct draft *d, const struct annotated_marker *m)
 {
     static const struct {
         struct str prefix;
         int (*read)(struct draft *d, const struct annotated_marker *m, struct str rest);
     } rows[] = {
+        { STR("genclient:"), read_client },
         { STR("kubebuilder:resource:"), read_resource },
         { STR("kubebuilder:printcolumn:"), read_column },
         { STR("kubebuilder:subresource:"), read_subresource },
@@ -165,8 +221,6 @@ static int read_marker(struct draft *d, const struct annotated_marker *m)
         if (rest.p)
             return rows[i].read(d, m, rest);
     }
-    if (str_eq(m->text, STR("genclient:nonNamespaced")))
-        d->scope = STR("Cluster");
     if (str_eq(m->text, STR("kubebuilder:deprecatedversion")))
         d->is_deprecated = true;
     struct str name = annotated_behind(m, STR("resourceName="));
@@ -181,6 +235,9 @@ static int read_markers(struct draft *d, const struct annotated_struct *s)
         int r = read_marker(d, m);
         if (r < 0)
             return r;
+        if (d->has_only && d->has_skip)
+            return annotated_error(d->in, m->line, d->err,
+                                   "verbs are either chosen (onlyVerbs) or left out (skipVerbs)");
     }
     return 0;
 }
@@ -248,6 +305,9 @@ static struct value metadata_part(struct draft *d, struct str group, struct str 
     if (names.n)
         value_put(d->arena, &d->annotations, STR(MODEL_NAMES_ANNOTATION),
                   value_string(arena_str(d->arena, names)));
+    if (d->skipped)
+        value_put(d->arena, &d->annotations, STR(MODEL_SKIP_ANNOTATION),
+                  value_string(client_verbs_text(d->arena, d->skipped)));
     if (d->annotations.n)
         value_put(d->arena, &meta, STR("annotations"), d->annotations);
     if (d->labels.n)

@@ -193,6 +193,15 @@ static void mistakes(void **state)
           "t.h:3: the scope is Namespaced or Cluster" },
         { "// +groupName=g\n// +genclient\n// +kubebuilder:resource:colour=red\nstruct a { };",
           "t.h:3: +kubebuilder:resource:colour=red: there is no `colour`" },
+        { "// +groupName=g\n// +genclient\n// +genclient:onlyVerbs=get,look\nstruct a { };",
+          "t.h:3: +genclient:onlyVerbs=get,look: there is no `look`" },
+        { "// +groupName=g\n// +genclient\n// +genclient:skipVerbs=\nstruct a { };",
+          "t.h:3: +genclient:skipVerbs=: there is no ``" },
+        { "// +groupName=g\n// +genclient\n// +genclient:skipVerbs=get\n"
+          "// +genclient:onlyVerbs=list\nstruct a { };",
+          "t.h:4: verbs are either chosen (onlyVerbs) or left out (skipVerbs)" },
+        { "// +groupName=g\n// +genclient\n// +genclient:someVerbs\nstruct a { };",
+          "t.h:3: there is no marker +genclient:someVerbs" },
         { "// +groupName=g\n// +genclient\n// +kubebuilder:printcolumn:name=a\nstruct a { };",
           "t.h:3: a column needs name, type and JSONPath" },
         { "// +groupName=g\n// +genclient\nstruct a {\n// +kubebuilder:validation:items:Pattern=a\n"

@@ -36,8 +36,9 @@ struct model_kind {
     struct model_kind *next;
     struct str group, version, kind, plural; /* the core group is "" */
     bool is_namespaced;
-    bool has_status; /* as a subresource */
-    unsigned verbs;  /* enum kind_verb */
+    bool has_status;  /* as a subresource */
+    unsigned verbs;   /* enum kind_verb */
+    unsigned skipped; /* enum client_verb: calls that its author does not want */
     struct model_type *type;
 };
 
@@ -69,6 +70,8 @@ int model_from_crd(struct model *m, const struct value *crd, struct str version,
 /* The annotation in which a definition says how its structs are called: "PATH=NAME", with spaces in
  * between. An empty path is the kind itself. */
 #define MODEL_NAMES_ANNOTATION "generate.sampan.io/struct-names"
+/* And which calls are not made: "create,update" (client_verbs.h). */
+#define MODEL_SKIP_ANNOTATION "generate.sampan.io/skip-verbs"
 
 /* All types of one version, by files of kinds/ that have been read (kinds_file.h). `group` is its
  * first word: "apps". ERR_NOT_FOUND. */

@@ -7,6 +7,7 @@
 #include "api/words.h"
 #include "base/buf.h"
 #include "base/limits.h"
+#include "generate/client_verbs.h"
 #include "generate/names.h"
 #include "base/banned.h"
 
@@ -300,6 +301,16 @@ static int check_names(const struct model_kind *k, struct err *err)
     return 0;
 }
 
+static int read_skipped(struct model_kind *k, const struct value *crd, struct err *err)
+{
+    struct str unknown,
+        list = value_str(value_dig(crd, "metadata", "annotations", MODEL_SKIP_ANNOTATION));
+    if (!list.n || client_verbs_read(list, &k->skipped, &unknown))
+        return 0;
+    return err_set(err, ERR_INVALID, MODEL_SKIP_ANNOTATION ": there is no `" STR_FMT "`",
+                   STR_ARG(unknown));
+}
+
 int model_from_crd(struct model *m, const struct value *crd, struct str version, struct str prefix,
                    struct err *err)
 {
@@ -320,6 +331,9 @@ int model_from_crd(struct model *m, const struct value *crd, struct str version,
     k->has_status = value_dig(v, "subresources", "status");
     k->verbs = 0xff;
     int r = check_names(k, err);
+    if (r < 0)
+        return r;
+    r = read_skipped(k, crd, err);
     if (r < 0)
         return r;
     struct crd_reader c = {

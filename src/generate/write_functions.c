@@ -4,6 +4,7 @@
 
 #include "api/kind.h"
 #include "base/idiom.h"
+#include "generate/client_verbs.h"
 #include "base/banned.h"
 
 enum { MAX_WORDS = 12 };
@@ -16,21 +17,24 @@ struct function {
     const char *callee;
     const char *args[MAX_WORDS];
     unsigned verb;     /* that the kind must have; 0: none */
+    unsigned client;   /* enum client_verb: that its author must want; 0: none */
     bool needs_status; /* and a status of its own */
     const char *about; /* a comment in front of it and those that follow */
 };
 
-#define CALL    "const struct spn_call *how", "struct spn_arena *a"
-#define RESULT  "struct $ **ret", "struct spn_err *err"
-#define CLIENT  "struct spn_client *client"
-#define ONE     "ns", "struct spn_text name"
-#define CACHE   "struct spn_cache *cache"
-#define LISTING "struct $_list *ret"
+#define CALL     "const struct spn_call *how", "struct spn_arena *a"
+#define RESULT   "struct $ **ret", "struct spn_err *err"
+#define CLIENT   "struct spn_client *client"
+#define ONE      "ns", "struct spn_text name"
+#define CACHE    "struct spn_cache *cache"
+#define LISTING  "struct $_list *ret"
+#define INFORMER (CLIENT_LIST | CLIENT_WATCH)
 
 static const struct function functions[] = {
     { .result = "int ",
       .name = "get",
       .verb = KIND_GET,
+      .client = CLIENT_GET,
       .params = { CLIENT, ONE, CALL, RESULT },
       .callee = "spn_typed_get",
       .args = { "client", "&$_kind", "ns", "name", "how", "a", "ret", "err" },
@@ -38,6 +42,7 @@ static const struct function functions[] = {
     { .result = "int ",
       .name = "list",
       .verb = KIND_LIST_VERB,
+      .client = CLIENT_LIST,
       .params = { CLIENT, "ns", "const struct spn_select *which", CALL, LISTING,
                   "struct spn_page *ret_page", "struct spn_err *err" },
       .callee = "spn_typed_list",
@@ -45,18 +50,21 @@ static const struct function functions[] = {
     { .result = "int ",
       .name = "create",
       .verb = KIND_CREATE,
+      .client = CLIENT_CREATE,
       .params = { CLIENT, "const struct $ *obj", CALL, RESULT },
       .callee = "spn_typed_create",
       .args = { "client", "&$_kind", "obj", "how", "a", "ret", "err" } },
     { .result = "int ",
       .name = "update",
       .verb = KIND_UPDATE,
+      .client = CLIENT_UPDATE,
       .params = { CLIENT, "const struct $ *obj", CALL, RESULT },
       .callee = "spn_typed_update",
       .args = { "client", "&$_kind", "NULL", "obj", "how", "a", "ret", "err" } },
     { .result = "int ",
       .name = "update_status",
       .verb = KIND_UPDATE,
+      .client = CLIENT_UPDATE_STATUS,
       .needs_status = true,
       .params = { CLIENT, "const struct $ *obj", CALL, RESULT },
       .callee = "spn_typed_update",
@@ -64,12 +72,14 @@ static const struct function functions[] = {
     { .result = "int ",
       .name = "apply",
       .verb = KIND_PATCH,
+      .client = CLIENT_APPLY,
       .params = { CLIENT, "const struct $ *obj", CALL, RESULT },
       .callee = "spn_typed_apply",
       .args = { "client", "&$_kind", "NULL", "obj", "how", "a", "ret", "err" } },
     { .result = "int ",
       .name = "apply_status",
       .verb = KIND_PATCH,
+      .client = CLIENT_APPLY_STATUS,
       .needs_status = true,
       .params = { CLIENT, "const struct $ *obj", CALL, RESULT },
       .callee = "spn_typed_apply",
@@ -77,12 +87,14 @@ static const struct function functions[] = {
     { .result = "int ",
       .name = "patch",
       .verb = KIND_PATCH,
+      .client = CLIENT_PATCH,
       .params = { CLIENT, ONE, "enum spn_patch_kind kind", "struct spn_text patch", CALL, RESULT },
       .callee = "spn_typed_patch",
       .args = { "client", "&$_kind", "ns", "name", "kind", "patch", "how", "a", "ret", "err" } },
     { .result = "int ",
       .name = "delete",
       .verb = KIND_DELETE,
+      .client = CLIENT_DELETE,
       .params = { CLIENT, ONE, "const struct spn_delete *what", "const struct spn_call *how",
                   "struct spn_err *err" },
       .callee = "spn_typed_delete",
@@ -90,6 +102,7 @@ static const struct function functions[] = {
     { .result = "struct spn_informer *",
       .name = "informer",
       .verb = KIND_WATCH,
+      .client = INFORMER,
       .params = { "struct spn_informers *all", "ns" },
       .callee = "spn_typed_informer",
       .args = { "all", "&$_kind", "ns" },
@@ -99,18 +112,21 @@ static const struct function functions[] = {
     { .result = "int ",
       .name = "of",
       .verb = KIND_WATCH,
+      .client = INFORMER,
       .params = { "const struct spn_object *o", "struct spn_arena *a", RESULT },
       .callee = "spn_typed_of",
       .args = { "&$_kind", "o", "a", "ret", "err" } },
     { .result = "int ",
       .name = "lister_get",
       .verb = KIND_WATCH,
+      .client = INFORMER,
       .params = { CACHE, ONE, "struct spn_arena *a", RESULT },
       .callee = "spn_typed_cached",
       .args = { "cache", "&$_kind", "ns", "name", "a", "ret", "err" } },
     { .result = "int ",
       .name = "lister_list",
       .verb = KIND_WATCH,
+      .client = INFORMER,
       .params = { CACHE, "ns", "const char *labels", "struct spn_arena *a", LISTING,
                   "struct spn_err *err" },
       .callee = "spn_typed_cached_list",
@@ -174,7 +190,8 @@ static size_t args_of(struct model *m, const struct model_kind *k, const struct 
 
 static bool is_wanted(const struct model_kind *k, const struct function *f)
 {
-    return (!f->verb || k->verbs & f->verb) && (!f->needs_status || k->has_status);
+    return (!f->verb || k->verbs & f->verb) && !(f->client & k->skipped) &&
+           (!f->needs_status || k->has_status);
 }
 
 static void write_function(struct buf *out, struct model *m, const struct model_kind *k,
@@ -196,13 +213,17 @@ static void write_function(struct buf *out, struct model *m, const struct model_
 
 void write_functions(struct buf *out, struct model *m, const struct model_kind *k, bool with_body)
 {
+    const char *about = NULL; /* not said yet */
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
+        if (functions[i].about)
+            about = functions[i].about;
         if (!is_wanted(k, &functions[i]))
             continue;
-        if (functions[i].about && !with_body)
-            buf_printf(out, "\n/* %s */\n", functions[i].about);
+        if (about && !with_body)
+            buf_printf(out, "\n/* %s */\n", about);
         else if (with_body)
             buf_byte(out, '\n');
         write_function(out, m, k, &functions[i], with_body);
+        about = NULL;
     }
 }

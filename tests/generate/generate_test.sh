@@ -18,6 +18,35 @@ for name in gen_network.h gen_network.c; do
 done
 check "the definition is as it was" "" "$(diff "$golden/network.yaml" "$dir/network.yaml" || true)"
 
+# calls MARKER...: which calls a kind gets with these markers, by its header and by its definition, which must be the same.
+calls() {
+    mkdir -p "$dir/by_header" "$dir/by_crd"
+    printf '// +groupName=example.com\n// +genclient\n' >"$dir/verbs.h"
+    for marker; do printf '// +%s\n' "$marker"; done >>"$dir/verbs.h"
+    printf '// +kubebuilder:subresource:status\nstruct thing { struct thing_spec *spec; };\nstruct thing_spec { struct spn_int size; };\n' >>"$dir/verbs.h"
+    "$sampan" generate --from "$dir/verbs.h" --crd "$dir/thing.yaml" --c "$dir/by_header" 2>&1 &&
+        "$sampan" generate --from "$dir/thing.yaml" --c "$dir/by_crd" 2>&1 &&
+        diff -r "$dir/by_header" "$dir/by_crd" && ${CC:-cc} -fsyntax-only -Wall -Wextra -Werror \
+        -I "$(dirname "$0")/../../include" -I "$(dirname "$sampan")/include" -I "$dir/by_header" "$dir/by_header/gen_thing.c" 2>&1 || return 0
+    for name in get list create update update_status apply apply_status patch delete informer lister_get new; do
+        ! grep -q "thing_$name(" "$dir/by_header/gen_thing.h" || printf '%s ' "$name"
+    done
+}
+all='get list create update update_status apply apply_status patch delete informer lister_get new '
+check "all calls" "$all" "$(calls k8s:deepcopy-gen=true)"
+check "noVerbs" 'new ' "$(calls genclient:noVerbs)"
+check "noStatus" 'get list create update apply patch delete informer lister_get new ' "$(calls genclient:noStatus)"
+check "onlyVerbs" 'get list informer lister_get new ' "$(calls genclient:onlyVerbs=get,list,watch)"
+check "an informer lists and watches" 'get update_status new ' "$(calls genclient:onlyVerbs=get,watch,updateStatus)"
+check "skipVerbs" 'get list create update_status apply patch informer lister_get new ' \
+    "$(calls genclient:skipVerbs=update,delete,deleteCollection,applyStatus)"
+check "a definition remembers them" '    generate.sampan.io/skip-verbs: update,delete,deleteCollection,applyStatus' \
+    "$(grep skip-verbs "$dir/thing.yaml")"
+check "methods are for Go" "$all" "$(calls genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale)"
+check "nonNamespaced" "$all" "$(calls genclient:nonNamespaced)"
+check "has no namespace" 'scope: Cluster' "$(grep -o 'scope: .*' "$dir/thing.yaml")"
+check "in its calls" 0 "$(grep -c 'struct spn_text ns' "$dir/by_header/gen_thing.h" || true)"
+
 # says NAME MESSAGE TEXT [OPTION]...: what it says of that text.
 says() {
     name=$1 message=$2 text=$3
