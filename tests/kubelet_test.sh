@@ -139,6 +139,23 @@ has "a node that is not there" "error dialing backend: dial tcp 127.0.0.1:1: con
     "$(talk "$api/pods/on-closed/exec?container=c&command=ls"; admin --http1.1 -H 'Connection: Upgrade' -H 'Upgrade: x' -X POST "$server$api/pods/on-closed/exec?container=c&command=ls")"
 
 # ---- Proxies
+# k/k#136550: who may read through the proxy of a node may run nothing by it, by whatever path and protocol.
+send POST /apis/rbac.authorization.k8s.io/v1/clusterroles '{"metadata":{"name":"look"},"rules":[{"apiGroups":[""],"verbs":["get"],"resources":["nodes/proxy"]}]}' >/dev/null
+send POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings '{"metadata":{"name":"look"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"look"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"lou"}]}' >/dev/null
+through() { # PATH [ARGUMENT...] - to the node, as lou
+    path=$1
+    shift
+    admin -H 'Impersonate-User: lou' --path-as-is "$@" "$server/api/v1/nodes/n/proxy/$path" -w ' %{http_code}'
+}
+socket() { through "$1" --http1.1 -H 'Connection: Upgrade' -H "Upgrade: $2" -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='; }
+for path in exec/default/p/c?command=id attach/default/p/c portForward/default/p run/default/p/c?cmd=id cri/exec/x healthz ./exec/default/p/c; do
+    for protocol in websocket SPDY/3.1; do
+        has "$protocol to $path (k/k#136550)" 'User \"lou\" cannot create resource \"nodes/proxy\" in API group \"\" at the cluster scope' "$(socket "$path" $protocol)"
+    done
+done
+check "reading is allowed, so the address is looked at" 400 "$(through healthz -o /dev/null | tr -d ' ')"
+send PUT /apis/rbac.authorization.k8s.io/v1/clusterroles/look '{"metadata":{"name":"look"},"rules":[{"apiGroups":[""],"verbs":["get","create"],"resources":["nodes/proxy"]}]}' >/dev/null
+has "and with the other verb, too" 'address not allowed' "$(socket exec/default/p/c websocket)"
 has "no proxy to the server's own machine" 'address not allowed' "$(get /api/v1/nodes/n/proxy/healthz)"
 has "nor by another port" 'address not allowed' "$(get "/api/v1/nodes/http:n:22/proxy/")"
 has "nor to a pod that says so" 'address not allowed' "$(send PATCH "$api/pods/p/status" '' >/dev/null

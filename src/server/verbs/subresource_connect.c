@@ -12,7 +12,9 @@
 
 /* ---- Into a pod ---- */
 
-/* A WebSocket begins with GET, which a role that only reads has; what comes then is no reading. */
+/* A WebSocket begins with GET, which a role that only reads has; what comes then is no reading.
+ * Behind the proxy of a node that is so, too: its kubelet takes the request for the server's own
+ * (k/k#136550). */
 static int check_may_create(struct call *c, struct err *err)
 {
     const struct access q = { .user = c->user,
@@ -185,7 +187,11 @@ static int go(struct call *c, struct err *err)
 {
     if (!str_eq(c->req.sub->name, STR("proxy")))
         return connect_pod(c, err);
-    int r = admit(c, err);
+    bool is_command = str_eq(c->stored->plural, STR("nodes")) && connect_is_upgrade(c);
+    int r = is_command ? check_may_create(c, err) : 0;
+    if (r < 0)
+        return r;
+    r = admit(c, err);
     return r < 0 ? r : connect_proxy(c, err);
 }
 
