@@ -30,6 +30,21 @@ check "directly" visited "$("$visit" --kubeconfig "$kubeconfig" direct)"
 check "in protobuf" visited "$("$visit" --kubeconfig "$kubeconfig" --protobuf proto)"
 check "without compression" visited "$("$visit" --kubeconfig "$kubeconfig" --disable-compression plain)"
 
+# CVE-2019-11243: an anonymous copy of a configuration sends nobody's credentials.
+nobody() { "$visit" "$@" --anonymous nobody 2>&1; }
+accounts=$server/api/v1/namespaces/default/serviceaccounts
+send() { admin -A test -H 'Content-Type: application/json' "$@"; }
+send "$accounts" -d '{"metadata":{"name":"robot"}}' >/dev/null
+token=$(send "$accounts/robot/token" -d '{}' | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+has "without its certificate" 'User "system:anonymous" cannot get path "/api"' "$(nobody --kubeconfig "$kubeconfig")"
+has "without an impersonation" 'User "system:anonymous" cannot get path "/api"' "$(nobody --kubeconfig "$kubeconfig" --as jane)"
+has "a token is somebody's" 'User "system:serviceaccount:default:robot" cannot create' \
+    "$("$visit" --server "$server" --certificate-authority "$dir/ca.crt" --token "$token" somebody 2>&1)"
+has "without a token" 'User "system:anonymous" cannot get path "/api"' \
+    "$(nobody --server "$server" --certificate-authority "$dir/ca.crt" --token "$token")"
+has "without a password" 'User "system:anonymous" cannot get path "/api"' \
+    "$(nobody --server "$server" --certificate-authority "$dir/ca.crt" --username u --password p)"
+
 if command -v python3 >/dev/null; then
     # HTTP/2: everything goes over one connection, calls, watches and informers.
     front tcp

@@ -90,6 +90,10 @@ struct spn_config_options {
  * there is none at all. */
 SPN_API int spn_config_load(const struct spn_config_options *opt, struct spn_arena *a,
                             struct spn_config *ret, struct spn_err *err);
+/* The same server, and nobody's credentials: no certificate, token, file, password, plugin or
+ * impersonation, for requests to a server that is not to know who asks. The way there stays, so a
+ * proxy may still want its own password. Texts are those of `cfg`. */
+SPN_API struct spn_config spn_config_anonymous(const struct spn_config *cfg);
 /* From the text of one kubeconfig. Relative paths in it are relative to the current folder. */
 SPN_API int spn_config_read(struct spn_text text, const struct spn_config_options *opt,
                             struct spn_arena *a, struct spn_config *ret, struct spn_err *err);

@@ -178,11 +178,13 @@ int main(int argc, char **argv)
     struct spn_err err;
     must(spn_config_flags(a, &argc, argv, &opt, &err), "flags", &err);
     must(spn_config_load(&opt, a, &cfg, &err), "configuration", &err);
-    if (argc > 2 && strcmp(argv[1], "--protobuf") == 0) {
-        cfg.protobuf = true;
-        argv++;
-        argc--;
-    }
+    for (; argc > 2; argv++, argc--)
+        if (strcmp(argv[1], "--protobuf") == 0)
+            cfg.protobuf = true;
+        else if (strcmp(argv[1], "--anonymous") == 0)
+            cfg = spn_config_anonymous(&cfg);
+        else
+            break;
     expect(argc == 2, "one argument: a namespace to be made");
     ns = spn_text_of(argv[1]);
     must(spn_client_new(&cfg, &client, &err), "a client", &err);

@@ -481,3 +481,24 @@ int spn_config_read(struct spn_text text, const struct spn_config_options *opt, 
         return r;
     return choose(&l, &k, ret);
 }
+
+/* It names what is kept, so that whatever a configuration may have one day is left out. */
+struct spn_config spn_config_anonymous(const struct spn_config *cfg)
+{
+    return (struct spn_config){
+        .server = cfg->server,
+        .tls_server_name = cfg->tls_server_name,
+        .insecure = cfg->insecure,
+        .ca_data = cfg->ca_data,
+        .ca_file = cfg->ca_file,
+        .proxy_url = cfg->proxy_url,
+        .disable_compression = cfg->disable_compression,
+        .ns = cfg->ns,
+        .ns_is_chosen = cfg->ns_is_chosen,
+        .qps = cfg->qps,
+        .burst = cfg->burst,
+        .timeout_ms = cfg->timeout_ms,
+        .user_agent = cfg->user_agent,
+        .protobuf = cfg->protobuf,
+    };
+}

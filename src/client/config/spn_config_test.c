@@ -473,6 +473,46 @@ static void a_proxy_of_the_file_comes_first(void **state)
                  "server=https://a token=ta proxy=http://flag ns=default ");
 }
 
+/* CVE-2019-11243: the anonymous copy of a configuration kept the token of the pod. */
+static void an_anonymous_copy_has_no_credentials(void **state)
+{
+    struct suite_folder *f = *state;
+    const struct spn_text group = SPN_TEXT("g");
+    const struct spn_exec exec = { .command = SPN_TEXT("plugin") };
+    const struct spn_config cfg = {
+        .server = SPN_TEXT("https://a"),
+        .tls_server_name = SPN_TEXT("nm"),
+        .ca_data = SPN_TEXT("ca"),
+        .ca_file = SPN_TEXT("ca.crt"),
+        .cert_data = SPN_TEXT("cert"),
+        .cert_file = SPN_TEXT("cert.crt"),
+        .key_data = SPN_TEXT("key"),
+        .key_file = SPN_TEXT("key.pem"),
+        .token = SPN_TEXT("token"),
+        .token_file = SPN_TEXT("token.txt"),
+        .username = SPN_TEXT("u"),
+        .password = SPN_TEXT("p"),
+        .exec = &exec,
+        .proxy_url = SPN_TEXT("http://proxy:1"),
+        .disable_compression = true,
+        .as = { .user = SPN_TEXT("jane"), .uid = SPN_TEXT("1"), .groups = { &group, 1 } },
+        .ns = SPN_TEXT("shop"),
+        .is_in_cluster = true,
+        .qps = 7,
+        .burst = 8,
+        .timeout_ms = 9,
+        .protobuf = true,
+    };
+    const struct spn_config copy = spn_config_anonymous(&cfg);
+    autobuf said = { 0 };
+    describe(&said, &copy);
+    assert_said(f, buf_str(&said),
+                "server=https://a name=nm ca=ca cafile=ca.crt "
+                "proxy=http://proxy:1 ns=shop uncompressed ");
+    assert_true(copy.qps == 7 && copy.burst == 8 && copy.timeout_ms == 9 && copy.protobuf);
+    assert_null(copy.exec);
+}
+
 static void too_many_entries(void **state)
 {
     struct suite_folder *f = *state;
@@ -502,6 +542,7 @@ int main(void)
         suite_folder_test(a_file_comes_before_the_pod),
         suite_folder_test(proxies_of_the_environment),
         suite_folder_test(a_proxy_of_the_file_comes_first),
+        suite_folder_test(an_anonymous_copy_has_no_credentials),
         suite_folder_test(too_many_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
