@@ -36,6 +36,14 @@ for path in namespaces/b/secrets namespaces/b/secrets/hidden secrets namespaces/
     watch/namespaces/b/secrets 'namespaces/a/..%2fb/secrets' 'namespaces/a%2f..%2fb/secrets'; do
     check "ann and $path" 403 "$(code as ann "$server/api/v1/$path")"
 done
+# The prefix rule: one namespace whose name begins as another's is not part of it, in lists, watches and deletions.
+send POST /api/v1/namespaces '{"metadata":{"name":"ab"}}' >/dev/null
+send POST /api/v1/namespaces/ab/secrets '{"metadata":{"name":"neighbour"}}' >/dev/null
+send POST /api/v1/namespaces/a/secrets '{"metadata":{"name":"own"}}' >/dev/null
+check "a list in a shows nothing of ab (prefix rule)" '["own"]' "$(as ann "$server/api/v1/namespaces/a/secrets" | jq -c '[.items[].metadata.name]')"
+check "nor a watch (prefix rule)" 0 "$(as ann "$server/api/v1/namespaces/a/secrets?watch=true&timeoutSeconds=1" | grep -c neighbour)"
+as ann -X DELETE "$server/api/v1/namespaces/a/secrets" >/dev/null
+check "nor does a deletion reach it (prefix rule)" 200 "$(code admin "$server/api/v1/namespaces/ab/secrets/neighbour")"
 table='Accept: application/json;as=Table;v=v1;g=meta.k8s.io'
 check "not as a table" 403 "$(code as ann -H "$table" "$server/api/v1/namespaces/b/secrets")"
 check "what is there and what is not look alike" \
@@ -65,7 +73,7 @@ for path in nodes persistentvolumes namespaces/%2e%2e/secrets namespaces/../secr
 done
 admin -X DELETE "$server/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings/wide" >/dev/null
 
-# To read a pod's exec is not to run something in it.
+# To read a pod's exec is not to run something in it (k/k#78741, k/k#133515).
 send POST /api/v1/namespaces/a/pods '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null
 send POST /apis/rbac.authorization.k8s.io/v1/namespaces/a/roles \
     '{"metadata":{"name":"look"},"rules":[{"apiGroups":[""],"verbs":["get"],"resources":["pods/exec","pods/attach","pods/portforward"]}]}' >/dev/null
@@ -89,17 +97,25 @@ done
 
 # ---- Tokens
 dots=$(head -c 60000 /dev/zero | tr '\0' .)
-check "a token of dots" 401 "$(code anonymous -H "Authorization: Bearer $dots" "$server/api")"
+check "a token of dots (CVE-2025-30204, CVE-2025-27144, CVE-2025-22868)" 401 "$(code anonymous -H "Authorization: Bearer $dots" "$server/api")"
 million() { # curl sends no header of that length
     printf 'GET /api HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer '
     head -c 1000000 /dev/zero | tr '\0' .
     printf '\r\n\r\n'
 }
 has "one of a million" "HTTP/1.1 401 " "$(million | openssl s_client -quiet -connect "${server#https://}" 2>/dev/null | head -n 1)"
-check "an encrypted token" 401 "$(code anonymous -H "Authorization: Bearer e30.e30.e30.e30.e30" "$server/api")"
-check "a header of a proxy counts for nobody else" ann \
+check "an encrypted token (CVE-2024-28180)" 401 "$(code anonymous -H "Authorization: Bearer e30.e30.e30.e30.e30" "$server/api")"
+check "a header of a proxy counts for nobody else (CVE-2019-16276)" ann \
     "$(as ann -H 'X-Remote-User: admin' -H 'X-Remote-Group: system:masters' -H 'Content-Type: application/json' \
         -d '{}' "$server/apis/authentication.k8s.io/v1/selfsubjectreviews" | jq -r .status.userInfo.username)"
+odd() { # NAME-OF-A-HEADER, as a proxy in front might let it pass; curl would not send it
+    printf 'GET /api HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ann-token\r\n%s: admin\r\n\r\n' "$1" |
+        openssl s_client -quiet -connect "${server#https://}" 2>/dev/null | head -n 1 | cut -c 10-12
+}
+for name in 'X-Remote-User ' ' X-Remote-User' 'X-Remote User' "X-Remote-User$(printf '\t')" 'X-Remote-User\0'; do
+    check "a header called '$name' (CVE-2019-16276)" 400 "$(odd "$name")"
+done
+check "another one that is called well" 200 "$(odd X-Remote-Users)"
 check "a stranger does not see what is served (CVE-2018-1002105)" 403 "$(code anonymous "$server/apis")"
 check "but whether it lives" 200 "$(code anonymous "$server/livez")"
 check "no such token" 401 "$(code as eve "$server/api")"
@@ -163,7 +179,7 @@ for page in /debug/api_priority_and_fairness/dump_requests /metrics /statusz /re
 done
 has "pages are plain text (CVE-2026-73546)" "text/plain" \
     "$(admin -o /dev/null -w '%{content_type}' "$server/debug/api_priority_and_fairness/dump_priority_levels")"
-check "and not everybody's" 403 "$(code as ann "$server/debug/api_priority_and_fairness/dump_priority_levels")"
+check "and not everybody's (CVE-2026-31838)" 403 "$(code as ann "$server/debug/api_priority_and_fairness/dump_priority_levels")"
 
 # A node joins by a token, as long as its Secret is there.
 join='abc123.0123456789abcdef'
@@ -232,7 +248,7 @@ colleagues() {
     check "$v as her in another" no "$(may k list configmaps -n b --as cleo --as-group team-c)"
     has "$v she cannot be the boss" "cannot impersonate" "$(cleo get pods --as admin --as-group system:masters)"
     k create rolebinding ed --clusterrole=edit --user=ed -n a >/dev/null
-    check "$v edit makes no endpoints by hand" no "$(may k create endpointslices.discovery.k8s.io -n a --as ed)"
+    check "$v edit makes no endpoints by hand (CVE-2021-25740)" no "$(may k create endpointslices.discovery.k8s.io -n a --as ed)"
     [ "$minor" -lt 24 ] || has "$v create token" "eyJ" "$(k create token pod -n a)"
     has "$v create role" created "$(k create role r --verb=get --resource=pods --resource-name=p -n a)"
     has "$v create clusterrole" created "$(k create clusterrole r --verb=get --non-resource-url=/metrics)"

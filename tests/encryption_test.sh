@@ -190,7 +190,7 @@ check "an update fails" 500 "$(code admin -X PUT -H 'Content-Type: application/j
 check "it is no damage" 0 "$(admin "$server/metrics" | sed -n 's/^sampan_store_damaged_objects //p')"
 watched() { admin "$server/$secrets?watch=1&resourceVersion=$1" | tail -n 1 | jq -c '[.type, .object.code, .object.reason, .object.message]'; }
 fault='data from the storage is not transformable revision=0: cipher: message authentication failed'
-check "a watch ends at it" "[\"ERROR\",500,\"InternalError\",\"Internal error occurred: $fault\"]" "$(watched $((lost - 1)))"
+check "a watch ends at it (k/k#131020)" "[\"ERROR\",500,\"InternalError\",\"Internal error occurred: $fault\"]" "$(watched $((lost - 1)))"
 fourth=$(rv fourth)
 check "it can be deleted unread" 200 "$(code admin -X DELETE "$server/$secrets/lost?ignoreStoreReadErrorWithClusterBreakingPotential=true")"
 check "a watch ends at that, too" "[\"ERROR\",500,\"StoreReadError\",\"saw a DELETED event, but object data is corrupt - $fault\"]" "$(watched "$fourth")"

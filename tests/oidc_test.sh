@@ -77,7 +77,7 @@ up --verbose --oidc-issuer-url "$url" --oidc-client-id cluster --oidc-ca-file "$
     { cat "$dir/a/sampan.log"; exit 1; }
 connect
 gold=$(issuer token one RS256 "$(claims ',"groups":["dev"],"tier":"gold"')")
-check "nobody is believed while the issuer is down" 401 "$(status "$gold")"
+check "nobody is believed while the issuer is down (CVE-2026-31837)" 401 "$(status "$gold")"
 check "which does not matter for readiness" ok "$(admin "$server/readyz")"
 has "the log says why" "an OpenID issuer cannot be used yet" "$(cat "$dir/a/sampan.log")"
 has "of the token, too" "authenticator not initialized" "$(cat "$dir/a/sampan.log")"

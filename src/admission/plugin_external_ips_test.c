@@ -19,6 +19,7 @@ static const struct suite_row rows[] = {
     { "", "services", SERVICE("['192.0.2.1']"), "{'metadata':{'name':'s'}}", NULL, NULL, "status" },
 };
 
+/* CVE-2020-8554 */
 static void denied_when_asked_for(void **state)
 {
     (void)state;

@@ -52,6 +52,7 @@ static void own_node(void **state)
         { "", "nodes", NODE("", "'taints':[{'key':'a'}]"), NODE("", ""), NULL,
           NODE_REFUSED("n1") "node \"n1\" is not allowed to modify taints" },
         { "", "nodes", NODE("", "'taints':[]"), NODE("", ""), NULL, NULL },
+        /* CVE-2025-5187 */
         { "", "nodes", "{'metadata':{'name':'n1','ownerReferences':[{}]}}", NODE("", ""), NULL,
           NODE_REFUSED("n1") "node \"n1\" is not allowed to modify ownerReferences" },
         { "", "nodes", NODE("'foo.k8s.io/z':'1'", ""), NODE("", ""), NULL,
@@ -106,6 +107,7 @@ static void mirror_pods(void **state)
         { "", "pods", MIRROR_OF(",'volumes':[{'projected':{'sources':[{'podCertificate':{}}]}}]"),
           NULL, NULL,
           POD_REFUSED "node \"n1\" can not create pods that reference podcertificates" },
+        /* CVE-2025-4563 */
         { "", "pods", MIRROR_OF(",'resourceClaims':[{}]"), NULL, NULL,
           POD_REFUSED "node \"n1\" can not create pods that reference resourceclaims" },
     };

@@ -120,6 +120,7 @@ static void secrets(void **state)
           NULL, NULL,
           REFUSED "init container c with envVar E referencing secret.secretName=\"x\" " UNKNOWN
                   "secret" },
+        /* CVE-2024-3177 */
         { "", "pods",
           POD(STRICT ",'containers':[{'name':'c','envFrom':[{'secretRef':{'name':'x'}}]}]"), NULL,
           NULL,
@@ -127,6 +128,7 @@ static void secrets(void **state)
                   "secret" },
         { "", "pods", POD(STRICT ",'imagePullSecrets':[{'name':'pull'},{'name':'x'}]"), NULL, NULL,
           REFUSED "imagePullSecrets[1].name=\"x\" " UNKNOWN "imagePullSecret" },
+        /* CVE-2023-2728 */
         { "", "pods",
           POD(STRICT
               ",'ephemeralContainers':[{'name':'e','envFrom':[{'secretRef':{'name':'x'}}]}]"),
