@@ -96,7 +96,12 @@ END
         -extfile "$dir/proxy.ext" -out "$dir/proxy.crt" 2>/dev/null
     front connects
     check "through a proxy with TLS" visited "$("$visit" --kubeconfig "$kubeconfig" --proxy-url "https://localhost:$port" tls)"
-    has "the proxy was asked" "CONNECT $address" "$(cat "$dir/connects.log")"
+    check "was asked once for all, and once for a stream: that is HTTP/2" 2 "$(grep -c "CONNECT $address" "$dir/connects.log")"
+    has "one whose name is another" 'the proxy: TLS handshake: ' \
+        "$("$visit" --kubeconfig "$kubeconfig" --proxy-url "https://127.0.0.1:$port" --request-timeout 5s other 2>&1)"
+    check "nor was it asked for anything" 2 "$(grep -c CONNECT "$dir/connects.log")"
+    sed 's/certificate-authority-data: .*/insecure-skip-tls-verify: true/' "$kubeconfig" >"$dir/insecure.kubeconfig"
+    check "unless anybody is believed" visited "$("$visit" --kubeconfig "$dir/insecure.kubeconfig" --proxy-url "https://127.0.0.1:$port" insecure 2>&1)"
 
     # A SOCKS proxy, which looks names up itself
     front socks5

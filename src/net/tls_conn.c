@@ -17,6 +17,8 @@
 struct tls_conn {
     SSL *ssl;
     struct tls_context *context;
+    int fd;
+    struct tls_conn *outer; /* instead of the descriptor; NULL: none */
     bool wants_write, failed;
 };
 
@@ -27,7 +29,23 @@ struct tls_conn {
 
 static int socket_of(BIO *b)
 {
-    return (int)(intptr_t)BIO_get_data(b);
+    const struct tls_conn *t = BIO_get_data(b);
+    return t->fd;
+}
+
+static struct tls_conn *outer_of(BIO *b)
+{
+    const struct tls_conn *t = BIO_get_data(b);
+    return t->outer;
+}
+
+/* What became of bytes inside of another connection. */
+static int passed_on(BIO *b, ssize_t n, int retry_flag)
+{
+    BIO_clear_retry_flags(b);
+    if (n == TLS_AGAIN)
+        BIO_set_flags(b, retry_flag | BIO_FLAGS_SHOULD_RETRY);
+    return n < 0 ? -1 : (int)n;
 }
 
 static int again_or_failed(BIO *b, ssize_t n, int retry_flag)
@@ -40,11 +58,15 @@ static int again_or_failed(BIO *b, ssize_t n, int retry_flag)
 
 static int socket_write(BIO *b, const char *p, int n)
 {
+    if (outer_of(b))
+        return passed_on(b, tls_conn_write(outer_of(b), p, (size_t)n), BIO_FLAGS_WRITE);
     return again_or_failed(b, send(socket_of(b), p, (size_t)n, MSG_NOSIGNAL), BIO_FLAGS_WRITE);
 }
 
 static int socket_read(BIO *b, char *p, int n)
 {
+    if (outer_of(b))
+        return passed_on(b, tls_conn_read(outer_of(b), p, (size_t)n), BIO_FLAGS_READ);
     return again_or_failed(b, recv(socket_of(b), p, (size_t)n, 0), BIO_FLAGS_READ);
 }
 
@@ -67,14 +89,14 @@ BIO_METHOD *tls__socket_new(void)
     return m;
 }
 
-static bool use_socket(SSL *ssl, const BIO_METHOD *socket, int fd)
+static bool use_socket(struct tls_conn *t, const BIO_METHOD *socket)
 {
     BIO *b = BIO_new(socket);
     if (!b)
         return false;
-    BIO_set_data(b, (void *)(intptr_t)fd);
+    BIO_set_data(b, t);
     BIO_set_init(b, 1);
-    SSL_set_bio(ssl, b, b);
+    SSL_set_bio(t->ssl, b, b);
     return true;
 }
 
@@ -98,12 +120,15 @@ static bool set_host(SSL *ssl, struct str host)
            SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
-struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
+static struct tls_conn *conn_new(struct tls_context *c, int fd, struct tls_conn *outer,
+                                 struct str host)
 {
     struct tls_conn *t = mem_new(struct tls_conn);
     t->context = tls_context_ref(c);
+    t->fd = fd;
+    t->outer = outer;
     t->ssl = SSL_new(c->ctx);
-    if (!t->ssl || !use_socket(t->ssl, c->socket, fd))
+    if (!t->ssl || !use_socket(t, c->socket))
         mem_exhausted(sizeof(*t));
     if (c->server) {
         SSL_set_accept_state(t->ssl);
@@ -112,6 +137,16 @@ struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
         SSL_set_connect_state(t->ssl);
     }
     return t;
+}
+
+struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host)
+{
+    return conn_new(c, fd, NULL, host);
+}
+
+struct tls_conn *tls_conn_new_inside(struct tls_context *c, struct tls_conn *outer, struct str host)
+{
+    return conn_new(c, -1, outer, host);
 }
 
 struct tls_conn *tls_conn_free(struct tls_conn *t)
@@ -181,12 +216,12 @@ ssize_t tls_conn_write(struct tls_conn *t, const void *p, size_t n)
 
 bool tls_conn_wants_write(const struct tls_conn *t)
 {
-    return t->wants_write;
+    return t->outer ? t->outer->wants_write : t->wants_write; /* who meets the socket knows */
 }
 
 bool tls_conn_has_more(const struct tls_conn *t)
 {
-    return SSL_has_pending(t->ssl);
+    return SSL_has_pending(t->ssl) || (t->outer && SSL_has_pending(t->outer->ssl));
 }
 
 void tls_conn_shutdown(struct tls_conn *t)

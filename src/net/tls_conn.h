@@ -16,6 +16,10 @@ enum { TLS_AGAIN = -1, TLS_FAILED = -2 };
  * SNI; empty: the chain is checked, the name is not. A client offers HTTP/2 only, or
  * HTTP/1.1 only. */
 struct tls_conn *tls_conn_new(struct tls_context *c, int fd, struct str host);
+/* The same inside of another one, whose handshake is done: through a proxy that has TLS itself. The
+ * outer one stays the caller's, lives longer, and is not read or written by anybody else. */
+struct tls_conn *tls_conn_new_inside(struct tls_context *c, struct tls_conn *outer,
+                                     struct str host);
 struct tls_conn *tls_conn_free(struct tls_conn *t);
 
 /* 1 when done, TLS_AGAIN, or TLS_FAILED with `err` filled. */

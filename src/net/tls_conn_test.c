@@ -95,10 +95,76 @@ static void the_name_is_checked(void **state)
     }
 }
 
+/* ---- One inside of another ---- */
+
+static void shake(struct tls_conn *client, struct tls_conn *server)
+{
+    int at_client = TLS_AGAIN, at_server = TLS_AGAIN;
+    for (int step = 0; step < 20 && (at_client != 1 || at_server != 1); step++) {
+        at_client = tls_conn_handshake(client, NULL);
+        at_server = tls_conn_handshake(server, NULL);
+    }
+    assert_int_equal(at_client, 1);
+    assert_int_equal(at_server, 1);
+}
+
+/* Moves bytes until all of them have come, and checks them. True: the writer had to wait. */
+static bool carry(struct tls_conn *from, struct tls_conn *to, size_t total)
+{
+    static unsigned char out[5000], in[3000];
+    size_t sent = 0, got = 0;
+    bool has_waited = false;
+    while (got < total) {
+        size_t n = total - sent < sizeof(out) ? total - sent : sizeof(out);
+        for (size_t i = 0; i < n; i++)
+            out[i] = (unsigned char)((sent + i) * 7 % 251);
+        ssize_t w = n ? tls_conn_write(from, out, n) : TLS_AGAIN;
+        assert_true(w > 0 || w == TLS_AGAIN);
+        has_waited |= n && w == TLS_AGAIN && tls_conn_wants_write(from);
+        sent += w > 0 ? (size_t)w : 0;
+        if (w > 0 && sent < total)
+            continue; /* until the socket is full */
+        ssize_t r;
+        while ((r = tls_conn_read(to, in, sizeof(in))) > 0)
+            for (ssize_t i = 0; i < r; i++, got++)
+                assert_int_equal(in[i], got * 7 % 251);
+        assert_int_equal(r, TLS_AGAIN);
+        assert_false(tls_conn_has_more(to));
+    }
+    return has_waited;
+}
+
+static void one_inside_of_another(void **state)
+{
+    struct ends *e = *state;
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    struct tls_conn *outer_server = tls_conn_new(e->server, fds[0], STR(""));
+    struct tls_conn *outer_client = tls_conn_new(e->client, fds[1], STR("127.0.0.1"));
+    shake(outer_client, outer_server);
+    struct tls_conn *server = tls_conn_new_inside(e->server, outer_server, STR(""));
+    struct tls_conn *client = tls_conn_new_inside(e->client, outer_client, STR("sampan.test"));
+    shake(client, server);
+    assert_true(carry(client, server, 1 << 20));
+    assert_true(carry(server, client, 1 << 20));
+    char byte;
+    tls_conn_shutdown(server);
+    assert_int_equal(tls_conn_read(client, &byte, 1), 0);
+    tls_conn_free(client);
+    tls_conn_free(server);
+    tls_conn_shutdown(outer_server);
+    assert_int_equal(tls_conn_read(outer_client, &byte, 1), 0);
+    tls_conn_free(outer_client);
+    tls_conn_free(outer_server);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_name_is_checked, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_inside_of_another, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,26 +44,43 @@ static struct str address_of(struct arena *a, struct str authority)
     return arena_printf(a, STR_FMT ":443", STR_ARG(authority));
 }
 
+/* A proxy with TLS is believed as the server is, and shown the same certificate, as Go does. */
+static int make_contexts(const struct courier_options *opt, const struct proxy *proxy,
+                         struct tls_context **ret, struct tls_context **ret_proxy, struct err *err)
+{
+    struct tls_config config = { .cert_pem = opt->trust.cert_pem,
+                                 .key_pem = opt->trust.key_pem,
+                                 .ca_pem = opt->trust.ca_pem,
+                                 .lets_strangers_in = opt->trust.insecure };
+    *ret_proxy = NULL;
+    int r = tls_context_new(&config, ret, err);
+    if (r < 0 || proxy->kind != PROXY_HTTPS)
+        return r;
+    config.http1 = true;
+    r = tls_context_new(&config, ret_proxy, err);
+    if (r < 0)
+        *ret = tls_context_unref(*ret);
+    return r;
+}
+
 static int open_h2(struct courier *c, const struct courier_options *opt, const struct proxy *proxy,
                    struct str authority, struct err *err)
 {
-    struct tls_context *tls;
-    const struct tls_config config = { .cert_pem = opt->trust.cert_pem,
-                                       .key_pem = opt->trust.key_pem,
-                                       .ca_pem = opt->trust.ca_pem,
-                                       .lets_strangers_in = opt->trust.insecure };
-    int r = tls_context_new(&config, &tls, err);
+    struct tls_context *tls, *proxy_tls;
+    int r = make_contexts(opt, proxy, &tls, &proxy_tls, err);
     if (r < 0)
         return r;
     const struct h2_client_options h2 = { .address = address_of(&c->arena, authority),
                                           .proxy = proxy,
                                           .tls = tls,
+                                          .proxy_tls = proxy_tls,
                                           .authority = authority,
                                           .host = opt->server_name,
                                           .connect_ms = 10000,
                                           .window = WINDOW_BYTES };
     c->h2 = h2_client_new(&h2);
     tls_context_unref(tls);
+    tls_context_unref(proxy_tls);
     return c->h2 ? 0 : err_set(err, ERR_UNAVAILABLE, "no thread for the connection");
 }
 
@@ -86,7 +103,7 @@ static int open_both(struct courier *c, const struct courier_options *opt, struc
     struct courier_options plain = *opt;
     plain.url = str_take(c->url, c->url.n - c->prefix.n);
     c->h1 = courier_h1_new(&plain);
-    if (!is_tls || opt->no_http2 || proxy.kind == PROXY_HTTPS)
+    if (!is_tls || opt->no_http2)
         return 0;
     return open_h2(c, opt, &proxy, authority, err);
 }

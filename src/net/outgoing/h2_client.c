@@ -18,7 +18,7 @@ struct h2_client {
     struct arena arena; /* of the texts below; nothing is added later */
     struct str address, authority, host;
     struct proxy proxy;
-    struct tls_context *tls;
+    struct tls_context *tls, *proxy_tls;
     int64_t connect_ms;
     uint32_t window;
     pthread_t thread;
@@ -137,6 +137,7 @@ static void connect_now(struct h2_client *c)
                                    .address = c->address,
                                    .proxy = c->proxy.kind == PROXY_NONE ? NULL : &c->proxy,
                                    .tls = c->tls,
+                                   .proxy_tls = c->proxy_tls,
                                    .host = c->host,
                                    .connect_ms = c->connect_ms,
                                    .window = c->window,
@@ -312,6 +313,7 @@ static void client_free(struct h2_client *c)
     assert(c->n_conns == 0);
     free(c->conns);
     tls_context_unref(c->tls);
+    tls_context_unref(c->proxy_tls);
     arena_done(&c->arena);
     free(c);
 }
@@ -329,6 +331,7 @@ struct h2_client *h2_client_new(const struct h2_client_options *opt)
     if (opt->proxy)
         c->proxy = proxy_copy(&c->arena, opt->proxy);
     c->tls = opt->tls ? tls_context_ref(opt->tls) : NULL;
+    c->proxy_tls = opt->proxy_tls ? tls_context_ref(opt->proxy_tls) : NULL;
     c->connect_ms = opt->connect_ms > 0 ? opt->connect_ms : CONNECT_MS;
     c->window = opt->window;
     TAILQ_INIT(&c->waiting);

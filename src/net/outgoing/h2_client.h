@@ -11,10 +11,11 @@
 #include "net/outgoing/proxy.h"
 
 struct h2_client_options {
-    struct str address;        /* "127.0.0.1:2379" or "unix:/run/containerd/containerd.sock" */
-    const struct proxy *proxy; /* on the way there: PROXY_HTTP or PROXY_SOCKS5; NULL: none */
-    struct tls_context *tls;   /* NULL: cleartext */
-    struct str authority;      /* empty: the address */
+    struct str address;            /* "127.0.0.1:2379" or "unix:/run/containerd/containerd.sock" */
+    const struct proxy *proxy;     /* on the way there; NULL: none */
+    struct tls_context *tls;       /* NULL: cleartext */
+    struct tls_context *proxy_tls; /* for a proxy that is PROXY_HTTPS: it offers HTTP/1.1 */
+    struct str authority;          /* empty: the address */
     struct str host;    /* the name that the certificate must carry; empty: the authority's */
     int64_t connect_ms; /* 0: 5000 */
     uint32_t window;    /* of a stream */

@@ -31,7 +31,15 @@ enum {
     NAME_MAX_BYTES = 253,
 };
 
-enum phase { PHASE_START, PHASE_CONNECT, PHASE_TUNNEL, PHASE_HANDSHAKE, PHASE_OPEN, PHASE_CLOSED };
+enum phase {
+    PHASE_START,
+    PHASE_CONNECT,
+    PHASE_PROXY, /* handshake with a proxy that has TLS */
+    PHASE_TUNNEL,
+    PHASE_HANDSHAKE,
+    PHASE_OPEN,
+    PHASE_CLOSED,
+};
 
 struct h2_conn {
     struct loop_fd fd; /* first */
@@ -41,6 +49,7 @@ struct h2_conn {
     struct arena arena;
     struct addrinfo *addresses, *next_address; /* of names */
     struct tunnel tunnel;                      /* of a connection with a proxy */
+    struct tls_conn *way;                      /* of a proxy that has TLS; the server's is inside */
     struct tls_conn *tls;
     nghttp2_session *session;
     enum phase phase;
@@ -108,6 +117,9 @@ static void conn_free(struct h2_conn *c)
     if (c->tls)
         tls_conn_shutdown(c->tls);
     c->tls = tls_conn_free(c->tls);
+    if (c->way)
+        tls_conn_shutdown(c->way);
+    c->way = tls_conn_free(c->way);
     if (c->fd.fd >= 0)
         (void)close(c->fd.fd);
     if (c->addresses)
@@ -299,8 +311,9 @@ void h2_conn_look(struct h2_conn *c, struct h2_stream *s)
 /* Bytes, 0 at the end, -1 to try again later, -2 when it is broken. */
 static ssize_t io_read(struct h2_conn *c)
 {
-    if (c->tls)
-        return tls_conn_read(c->tls, c->in, sizeof(c->in));
+    struct tls_conn *tls = c->tls ? c->tls : c->way;
+    if (tls)
+        return tls_conn_read(tls, c->in, sizeof(c->in));
     ssize_t n = recv(c->fd.fd, c->in, sizeof(c->in), 0);
     if (n >= 0)
         return n;
@@ -309,8 +322,9 @@ static ssize_t io_read(struct h2_conn *c)
 
 static ssize_t io_write(struct h2_conn *c, struct str s)
 {
-    if (c->tls)
-        return tls_conn_write(c->tls, s.p, s.n);
+    struct tls_conn *tls = c->tls ? c->tls : c->way;
+    if (tls)
+        return tls_conn_write(tls, s.p, s.n);
     ssize_t n = send(c->fd.fd, s.p, s.n, MSG_NOSIGNAL);
     if (n >= 0)
         return n;
@@ -420,7 +434,8 @@ static void reached(struct h2_conn *c)
         return;
     }
     c->phase = PHASE_HANDSHAKE;
-    c->tls = tls_conn_new(c->opt.tls, c->fd.fd, c->opt.host);
+    c->tls = c->way ? tls_conn_new_inside(c->opt.tls, c->way, c->opt.host)
+                    : tls_conn_new(c->opt.tls, c->fd.fd, c->opt.host);
     handshake(c);
 }
 
@@ -440,15 +455,16 @@ static void tell_proxy(struct h2_conn *c)
     loop_fd_want(&c->fd, EPOLLIN | (c->out_at < c->out.n ? (uint32_t)EPOLLOUT : 0));
 }
 
-static void hear_proxy(struct h2_conn *c)
+/* False: nothing has come. */
+static bool hear_some(struct h2_conn *c)
 {
     struct err err = ERR_INIT(&c->arena);
     ssize_t n = io_read(c);
     if (n == TLS_AGAIN)
-        return;
+        return false;
     if (n <= 0) {
         h2_conn_close(c, STR("the proxy hung up"));
-        return;
+        return true;
     }
     int r = tunnel_feed(&c->tunnel, (struct str){ c->in, (size_t)n }, &c->out, &err);
     if (r < 0)
@@ -457,20 +473,52 @@ static void hear_proxy(struct h2_conn *c)
         reached(c);
     else
         tell_proxy(c);
+    return true;
 }
 
-static void connected(struct h2_conn *c)
+/* TLS may hold more than the socket shows. */
+static void hear_proxy(struct h2_conn *c)
+{
+    while (c->phase == PHASE_TUNNEL && hear_some(c) && c->way && tls_conn_has_more(c->way))
+        ;
+}
+
+static void open_tunnel(struct h2_conn *c)
 {
     struct err err = ERR_INIT(&c->arena);
-    if (!c->opt.proxy) {
-        reached(c);
-        return;
-    }
     c->phase = PHASE_TUNNEL;
     if (tunnel_begin(&c->tunnel, c->opt.proxy, c->opt.address, &c->out, &err) < 0)
         h2_conn_close(c, err.msg);
     else
         tell_proxy(c);
+}
+
+static void greet_proxy(struct h2_conn *c)
+{
+    struct err err = ERR_INIT(&c->arena);
+    int r = tls_conn_handshake(c->way, &err);
+    if (r == TLS_AGAIN) {
+        loop_fd_want(&c->fd, tls_conn_wants_write(c->way) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    } else if (r < 0) {
+        (void)err_wrap(&err, "the proxy");
+        h2_conn_close(c, err.msg);
+    } else {
+        open_tunnel(c);
+    }
+}
+
+static void connected(struct h2_conn *c)
+{
+    if (!c->opt.proxy) {
+        reached(c);
+    } else if (c->opt.proxy->kind == PROXY_HTTPS) {
+        c->phase = PHASE_PROXY;
+        loop_fd_want(&c->fd, EPOLLIN);
+        c->way = tls_conn_new(c->opt.proxy_tls, c->fd.fd, proxy_host(c->opt.proxy));
+        greet_proxy(c);
+    } else {
+        open_tunnel(c);
+    }
 }
 
 /* Starts to connect. 0, or an errno. */
@@ -514,6 +562,9 @@ static void on_ready(struct loop_fd *f, uint32_t events)
             try_next(c, errnum);
         else
             connected(c);
+        break;
+    case PHASE_PROXY:
+        greet_proxy(c);
         break;
     case PHASE_TUNNEL:
         tell_proxy(c);

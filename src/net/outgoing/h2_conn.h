@@ -17,7 +17,8 @@ struct h2_conn_options {
     struct str address; /* "host:port", "[::1]:port" or "unix:/path"; borrowed during the call */
     const struct proxy *proxy; /* on the way to the address; NULL: none; lives longer */
     struct tls_context *tls;
-    struct str host; /* the name that the server's certificate must carry */
+    struct tls_context *proxy_tls; /* of a proxy that is PROXY_HTTPS, for HTTP/1.1; lives longer */
+    struct str host;               /* the name that the server's certificate must carry */
     int64_t connect_ms;
     uint32_t window; /* of a stream, in bytes */
     void *owner;

@@ -77,6 +77,15 @@ static struct str copy(struct arena *a, struct str s)
     return s.p ? arena_str(a, s) : s;
 }
 
+struct str proxy_host(const struct proxy *p)
+{
+    struct str host = p->address;
+    if (!str_starts(host, STR("[")))
+        return str_cut(&host, ':');
+    host = str_skip(host, 1);
+    return str_cut(&host, ']');
+}
+
 struct proxy proxy_copy(struct arena *a, const struct proxy *p)
 {
     return (struct proxy){ p->kind, copy(a, p->address), copy(a, p->user), copy(a, p->password) };

@@ -2,7 +2,7 @@
  * end. Bytes in, bytes out, no I/O. Private to this folder.
  *
  *     http://   CONNECT (RFC 9110)
- *     https://  the same inside of TLS; only libcurl speaks it
+ *     https://  the same inside of TLS
  *     socks5:// RFC 1928 and 1929; the proxy looks names up, as Go has it
  *
  * Ports that a URL leaves out are Go's: 80, 443 and 1080. */
@@ -22,6 +22,8 @@ struct proxy {
 /* Reads a URL; an empty one is no proxy. Texts lie in the arena. ERR_INVALID. */
 int proxy_read(struct arena *a, struct str url, struct proxy *ret, struct err *err);
 struct proxy proxy_copy(struct arena *a, const struct proxy *p);
+/* The name that the certificate of a proxy with TLS must carry. */
+struct str proxy_host(const struct proxy *p);
 /* The URL in libcurl's words, without user and password. */
 struct str proxy_for_curl(struct arena *a, const struct proxy *p);
 

@@ -62,6 +62,16 @@ static void urls(void **state)
     }
 }
 
+static void names_of_certificates(void **state)
+{
+    (void)state;
+    struct proxy p;
+    assert_int_equal(proxy_read(&arena, STR("https://u:p@[fd00::1]:1"), &p, NULL), 0);
+    assert_bytes(proxy_host(&p), STR("fd00::1"));
+    assert_int_equal(proxy_read(&arena, STR("https://a.b"), &p, NULL), 0);
+    assert_bytes(proxy_host(&p), STR("a.b"));
+}
+
 static void no_urls(void **state)
 {
     static const char *const rows[] = { "ftp://p", "http://", "http://p:99999", "://",
@@ -270,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urls),
+        cmocka_unit_test(names_of_certificates),
         cmocka_unit_test(no_urls),
         cmocka_unit_test(conversations),
         cmocka_unit_test(byte_by_byte),
