@@ -41,7 +41,7 @@ down
 check "the lease was given up in good order" 1 "$(grep -c 'stopping signal' "$dir/a/sampan.log")"
 
 # Each part can be left out.
-serve_everything --scheduler=false --controllers='*,-deployment-controller'
+serve_everything --scheduler=false --controllers='*,-deployment' # a name of before
 waits account
 k create deployment web --image=nginx >/dev/null
 k run alone --image=nginx >/dev/null

@@ -69,6 +69,60 @@ static const char *const in_server[] = {
     "validatingadmissionpolicy-status-controller",
 };
 
+/* What upstream called them until 1.28, and still understands. */
+static const struct alias {
+    const char *alias, *name;
+} aliases[] = {
+    { "attachdetach", "persistentvolume-attach-detach-controller" },
+    { "bootstrapsigner", "bootstrap-signer-controller" },
+    { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
+    { "cronjob", "cronjob-controller" },
+    { "csrapproving", "certificatesigningrequest-approving-controller" },
+    { "csrcleaner", "certificatesigningrequest-cleaner-controller" },
+    { "csrsigning", "certificatesigningrequest-signing-controller" },
+    { "daemonset", "daemonset-controller" },
+    { "deployment", "deployment-controller" },
+    { "disruption", "disruption-controller" },
+    { "endpoint", "endpoints-controller" },
+    { "endpointslice", "endpointslice-controller" },
+    { "endpointslicemirroring", "endpointslice-mirroring-controller" },
+    { "ephemeral-volume", "ephemeral-volume-controller" },
+    { "garbagecollector", "garbage-collector-controller" },
+    { "horizontalpodautoscaling", "horizontal-pod-autoscaler-controller" },
+    { "job", "job-controller" },
+    { "legacy-service-account-token-cleaner", "legacy-serviceaccount-token-cleaner-controller" },
+    { "namespace", "namespace-controller" },
+    { "nodeipam", "node-ipam-controller" },
+    { "nodelifecycle", "node-lifecycle-controller" },
+    { "persistentvolume-binder", "persistentvolume-binder-controller" },
+    { "persistentvolume-expander", "persistentvolume-expander-controller" },
+    { "podgc", "pod-garbage-collector-controller" },
+    { "pv-protection", "persistentvolume-protection-controller" },
+    { "pvc-protection", "persistentvolumeclaim-protection-controller" },
+    { "replicaset", "replicaset-controller" },
+    { "replicationcontroller", "replicationcontroller-controller" },
+    { "resource-claim-controller", "resourceclaim-controller" },
+    { "resourcequota", "resourcequota-controller" },
+    { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
+    { "serviceaccount", "serviceaccount-controller" },
+    { "serviceaccount-token", "serviceaccount-token-controller" },
+    { "statefulset", "statefulset-controller" },
+    { "storage-version-gc", "storageversion-garbage-collector-controller" },
+    { "tokencleaner", "token-cleaner-controller" },
+    { "ttl", "ttl-controller" },
+    { "ttl-after-finished", "ttl-after-finished-controller" },
+};
+
+/* The controller that a word of the list is about, by its name of today. */
+static struct str meant_by(struct str word)
+{
+    struct str name = str_skip(word, str_starts(word, STR("-")) ? 1 : 0);
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+        if (str_eq(name, str_of(aliases[i].alias)))
+            return str_of(aliases[i].name);
+    return name;
+}
+
 static bool is_known(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(in_server); i++)
@@ -80,16 +134,11 @@ static bool is_known(struct str name)
     return false;
 }
 
-static struct str without_sign(struct str word)
-{
-    return str_skip(word, str_starts(word, STR("-")) ? 1 : 0);
-}
-
 int controllers_check_names(const char *names, struct spn_err *err)
 {
     for (struct str rest = str_of(names); rest.n;) {
         struct str word = str_cut(&rest, ',');
-        if (!str_eq(without_sign(word), STR("*")) && !is_known(without_sign(word)))
+        if (!str_eq(meant_by(word), STR("*")) && !is_known(meant_by(word)))
             return spn_err_set(err, SPN_INVALID, "there is no controller \"" STR_FMT "\"",
                                STR_ARG(word));
     }
@@ -102,8 +151,8 @@ bool controllers_is_wanted(const char *names, const char *name)
     bool has_star = !names;
     for (struct str rest = str_of(names ? names : ""); rest.n;) {
         struct str word = str_cut(&rest, ',');
-        if (str_eq(without_sign(word), str_of(name)))
-            return word.n == strlen(name);
+        if (str_eq(meant_by(word), str_of(name)))
+            return !str_starts(word, STR("-"));
         has_star |= str_eq(word, STR("*"));
     }
     return has_star;
