@@ -14,7 +14,7 @@
 
 /* A bind waits for its answer, so there are many; they need little stack. */
 enum { N_THREADS = 16, STACK_BYTES = 512 * 1024 };
-static const int64_t volume_pause = 50 * NS_PER_MS, volume_limit = 600 * NS_PER_SEC;
+static const int64_t volume_pause = 50 * NS_PER_MS;
 
 struct calls {
     struct calls_options opt;
@@ -170,7 +170,7 @@ static int ask_for_volumes(struct calls *all, struct call *c, struct spn_arena *
             return r;
     }
     c->volumes_asked = true;
-    c->give_up_ns = clock_mono_ns(&clock_system) + volume_limit;
+    c->give_up_ns = clock_mono_ns(&clock_system) + c->volume_limit_ns;
     return 0;
 }
 

@@ -26,6 +26,7 @@ struct call {
     struct call_pod pod;
     struct str scheduler; /* whose pod it is: the component of events */
     struct call *next;
+    int64_t volume_limit_ns; /* how long it may wait for its volumes */
     int64_t not_before_ns, give_up_ns;
 
     struct str node;   /* CALL_BIND, CALL_PREEMPT */

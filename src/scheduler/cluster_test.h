@@ -1,7 +1,8 @@
 /* cluster_test.h - a cluster in a few words, for tests: JSON with ' instead of ".
  *
- * Nodes have name, labels, taints, cordoned and cpu (4 if not said). Pods have name, labels, on
- * (their node), cpu, priority, and whatever else under spec. All is in namespace "ns". */
+ * Nodes have name, labels, taints, cordoned, cpu (4 if not said) and what else they have. Pods have
+ * name, labels, on (their node), cpu, priority, and whatever else under spec. All is in namespace
+ * "ns". */
 #pragma once
 
 #include <setjmp.h>
@@ -66,6 +67,8 @@ static void add_nodes(struct world *w, const char *text)
         value_put(&arena, has, STR("cpu"), value_string(cpu.n ? cpu : STR("4")));
         value_put(&arena, has, STR("memory"), value_string(STR("8Gi")));
         value_put(&arena, has, STR("pods"), value_string(STR("110")));
+        value_each_field (f, value_get(n, STR("has")))
+            value_put(&arena, has, f->key, f->val);
         world_set_node(w, &node);
     }
 }

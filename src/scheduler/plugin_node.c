@@ -1,8 +1,6 @@
-/* Plugins that look at one node at a time: whether it may be used, its name, taints, labels, ports
- * and resources; how full it would be, and which images it has. */
+/* Plugins that look at one node at a time: whether it may be used, its name, taints, labels and
+ * ports, and which images it has. */
 #include "scheduler/plugins.h"
-
-#include <math.h>
 
 #include "scheduler/profile.h"
 #include "base/banned.h"
@@ -131,13 +129,21 @@ bool plugin_affinity_prepare(struct cycle *c)
 {
     if (c->f->has_required_terms)
         narrow_to_names(c);
-    return c->f->has_node_rules;
+    return c->f->has_node_rules || c->profile->affinity.has_required;
+}
+
+bool plugin_affinity_is_enforced(const struct profile *p, const struct sched_node *n)
+{
+    return !p->affinity.has_required || node_terms_hold(p->affinity.required, n->name, n->labels);
 }
 
 void plugin_affinity_filter(struct cycle *c, struct sched_node *n, struct verdict *v)
 {
     static const struct str why = STR("node(s) didn't match Pod's node affinity/selector");
-    if (!pod_facts_fit_node(c->f, n->name, n->labels))
+    static const struct str enforced = STR("node(s) didn't match scheduler-enforced node affinity");
+    if (!plugin_affinity_is_enforced(c->profile, n))
+        verdict_set(v, VERDICT_NEVER, &enforced);
+    else if (!pod_facts_fit_node(c->f, n->name, n->labels))
         verdict_set(v, VERDICT_NEVER, &why);
 }
 
@@ -145,16 +151,21 @@ bool plugin_affinity_prepare_score(struct cycle *c, struct sched_node **nodes, s
 {
     (void)nodes;
     (void)n;
-    return c->f->preferred.n > 0;
+    return c->f->preferred.n > 0 || c->profile->affinity.preferred.n > 0;
+}
+
+static int64_t weigh_terms(struct node_terms terms, const struct sched_node *n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < terms.n; i++)
+        if (node_term_holds(&terms.items[i], n->name, n->labels))
+            sum += terms.items[i].weight;
+    return sum;
 }
 
 int64_t plugin_affinity_score(struct cycle *c, struct sched_node *n)
 {
-    int64_t sum = 0;
-    for (size_t i = 0; i < c->f->preferred.n; i++)
-        if (node_term_holds(&c->f->preferred.items[i], n->name, n->labels))
-            sum += c->f->preferred.items[i].weight;
-    return sum;
+    return weigh_terms(c->profile->affinity.preferred, n) + weigh_terms(c->f->preferred, n);
 }
 
 void plugin_affinity_normalize(struct cycle *c, struct sched_node **nodes, int64_t *scores,
@@ -198,103 +209,6 @@ void plugin_ports_filter(struct cycle *c, struct sched_node *n, struct verdict *
             verdict_set(v, VERDICT_NO, &why);
             return;
         }
-}
-
-/* ---- Resources ---- */
-
-static struct str lack(struct cycle *c, const struct pod_amount *am)
-{
-    struct str name = am->id < 0 ? am->name : resource_table_name(&c->w->resources, am->id);
-    return arena_printf(c->a, "Insufficient " STR_FMT, STR_ARG(name));
-}
-
-static bool lacks(const struct sched_node *n, const struct pod_amount *am)
-{
-    return am->id < 0 || am->n > n->has[am->id] - n->used[am->id];
-}
-
-bool plugin_fit_ever(const struct pod_facts *f, const struct sched_node *n)
-{
-    for (size_t i = 0; i < f->n_amounts; i++)
-        if (f->amounts[i].id < 0 || f->amounts[i].n > n->has[f->amounts[i].id])
-            return false;
-    return true;
-}
-
-void plugin_fit_filter(struct cycle *c, struct sched_node *n, struct verdict *v)
-{
-    const struct pod_facts *f = c->f;
-    bool is_full = (int64_t)n->n_pods + 1 > n->max_pods;
-    size_t n_why = is_full;
-    for (size_t i = 0; i < f->n_amounts; i++)
-        n_why += lacks(n, &f->amounts[i]);
-    if (!n_why)
-        return;
-    struct str *why = arena_array(c->a, struct str, n_why);
-    size_t k = 0;
-    v->code = VERDICT_NO;
-    if (is_full)
-        why[k++] = STR("Too many pods");
-    for (size_t i = 0; i < f->n_amounts; i++) {
-        const struct pod_amount *am = &f->amounts[i];
-        if (!lacks(n, am))
-            continue;
-        why[k++] = lack(c, am);
-        if (am->id < 0 || am->n > n->has[am->id])
-            v->code = VERDICT_NEVER;
-    }
-    v->why = why;
-    v->n = (uint16_t)k;
-}
-
-/* The emptier the better, or the fuller. */
-static int64_t share(const struct cycle *c, int64_t used, int64_t has)
-{
-    if (c->profile->packs)
-        return (used > has ? has : used) * SCORE_MAX / has;
-    return used > has ? 0 : (has - used) * SCORE_MAX / has;
-}
-
-int64_t plugin_fit_score(struct cycle *c, struct sched_node *n)
-{
-    int64_t cpu = n->has[RESOURCE_CPU], memory = n->has[RESOURCE_MEMORY], sum = 0, parts = 0;
-    if (cpu) {
-        sum += share(c, n->scored_cpu + c->f->scored_cpu, cpu);
-        parts++;
-    }
-    if (memory) {
-        sum += share(c, n->scored_memory + c->f->scored_memory, memory);
-        parts++;
-    }
-    return parts ? sum / parts : 0;
-}
-
-static int64_t balance(int64_t used_cpu, int64_t cpu, int64_t used_memory, int64_t memory)
-{
-    double apart = 0;
-    if (cpu && memory) {
-        double a = (double)used_cpu / (double)cpu, b = (double)used_memory / (double)memory;
-        apart = fabs((fmin(a, 1) - fmin(b, 1)) / 2);
-    }
-    return (int64_t)((1 - apart) * SCORE_MAX);
-}
-
-bool plugin_balance_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n)
-{
-    (void)nodes;
-    (void)n;
-    return c->f->plain_cpu || c->f->plain_memory;
-}
-
-/* The more evenly processor and memory are used the better, and the more the pod helps. */
-int64_t plugin_balance_score(struct cycle *c, struct sched_node *n)
-{
-    int64_t cpu = n->has[RESOURCE_CPU], memory = n->has[RESOURCE_MEMORY];
-    int64_t used_cpu = n->used[RESOURCE_CPU], used_memory = n->used[RESOURCE_MEMORY];
-    int64_t without = balance(used_cpu, cpu, used_memory, memory);
-    int64_t with =
-        balance(used_cpu + c->f->plain_cpu, cpu, used_memory + c->f->plain_memory, memory);
-    return SCORE_MAX / 2 + (SCORE_MAX / 2 + with - without) / 2;
 }
 
 /* ---- Images ---- */

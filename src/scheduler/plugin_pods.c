@@ -193,7 +193,7 @@ bool plugin_pods_prepare_score(struct cycle *c, struct sched_node **nodes, size_
     (void)nodes;
     (void)n;
     bool all = c->f->soft_affinity.n || c->f->soft_anti.n;
-    if (!all && !c->w->n_terms)
+    if (!all && (!c->w->n_terms || c->profile->ignores_preferences))
         return false;
     struct pairs *p = arena_new(c->a, struct pairs);
     for (size_t i = 0; i < c->w->n_nodes; i++) {

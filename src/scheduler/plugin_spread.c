@@ -1,7 +1,7 @@
 /* PodTopologySpread: pods that belong together are spread evenly over zones, hosts and the like.
  *
  * Hard rules filter, soft ones score. A pod without rules that a Service or an owner selects is
- * spread over hosts and zones. */
+ * spread over hosts and zones, or by the rules of the configuration. */
 #include "scheduler/plugins.h"
 
 #include <math.h>
@@ -29,6 +29,50 @@ struct spread_state {
     size_t n;
     bool needs_all_keys; /* nodes that lack a key do not count at all */
 };
+
+/* ---- Rules of pods that have none ---- */
+
+static const struct spread_rule system_rules[] = {
+    { .topology_key = STR("kubernetes.io/hostname"), .max_skew = 3, .honors_affinity = true },
+    { .topology_key = STR("topology.kubernetes.io/zone"), .max_skew = 5, .honors_affinity = true },
+};
+
+static bool has_kind(const struct spread_rule *rules, size_t n, bool hard)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rules[i].is_hard == hard)
+            return true;
+    return false;
+}
+
+static const struct spread_rule *default_rules(struct cycle *c, bool hard, size_t *ret_n)
+{
+    const struct spread_args *args = &c->profile->spread;
+    const struct spread_rule *from = args->is_system ? system_rules : args->rules;
+    size_t n = args->is_system ? ARRAY_LEN(system_rules) : args->n;
+    struct labels_selector selector;
+    if (!has_kind(from, n, hard) || !c->env->default_selector ||
+        !c->env->default_selector(c->env->arg, c->a, c->f, &selector))
+        return NULL;
+    struct spread_rule *rules = arena_array(c->a, struct spread_rule, n);
+    for (size_t i = 0; i < n; i++) {
+        rules[i] = from[i];
+        rules[i].selector = selector;
+    }
+    *ret_n = n;
+    return rules;
+}
+
+/* The pod's own, or those for pods without; NULL: none. */
+static const struct spread_rule *rules_of(struct cycle *c, bool hard, size_t *ret_n)
+{
+    if (!c->f->n_spread)
+        return default_rules(c, hard, ret_n);
+    *ret_n = c->f->n_spread;
+    return c->f->spread;
+}
+
+/* ---- Counts ---- */
 
 static struct spread_state *new_state(struct cycle *c, const struct spread_rule *rules, size_t n,
                                       bool hard)
@@ -80,9 +124,11 @@ static void count_domains(struct cycle *c, struct spread_state *s, struct spread
 
 bool plugin_spread_prepare(struct cycle *c)
 {
-    if (!c->f->n_spread)
+    size_t n;
+    const struct spread_rule *rules = rules_of(c, true, &n);
+    if (!rules)
         return false;
-    struct spread_state *s = new_state(c, c->f->spread, c->f->n_spread, true);
+    struct spread_state *s = new_state(c, rules, n, true);
     for (size_t i = 0; i < s->n; i++)
         count_domains(c, s, &s->counts[i]);
     c->state[PLUGIN_SPREAD] = s;
@@ -137,24 +183,6 @@ void plugin_spread_moved(struct cycle *c, const struct pod_facts *f, struct sche
 
 /* ---- Score ---- */
 
-static const struct spread_rule *default_rules(struct cycle *c, size_t *n)
-{
-    struct labels_selector selector;
-    if (!c->profile->has_defaults || !c->env->default_selector ||
-        !c->env->default_selector(c->env->arg, c->a, c->f, &selector))
-        return NULL;
-    struct spread_rule *rules = arena_array(c->a, struct spread_rule, 2);
-    rules[0] = (struct spread_rule){
-        .topology_key = host_key, .selector = selector, .max_skew = 3, .honors_affinity = true
-    };
-    rules[1] = (struct spread_rule){ .topology_key = STR("topology.kubernetes.io/zone"),
-                                     .selector = selector,
-                                     .max_skew = 5,
-                                     .honors_affinity = true };
-    *n = 2;
-    return rules;
-}
-
 /* Domains that no fitting node is in do not matter. */
 static void note_domains(struct cycle *c, struct spread_state *s, struct spread_count *k,
                          struct sched_node **nodes, size_t n)
@@ -196,12 +224,12 @@ static void sum_domains(struct cycle *c, struct spread_state *s, struct spread_c
 
 bool plugin_spread_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n)
 {
-    size_t n_rules = c->f->n_spread;
-    const struct spread_rule *rules = n_rules ? c->f->spread : default_rules(c, &n_rules);
+    size_t n_rules;
+    const struct spread_rule *rules = rules_of(c, false, &n_rules);
     if (!rules)
         return false;
     struct spread_state *s = new_state(c, rules, n_rules, false);
-    s->needs_all_keys = c->f->n_spread > 0;
+    s->needs_all_keys = c->f->n_spread > 0 || !c->profile->spread.is_system;
     for (size_t i = 0; i < s->n; i++) {
         note_domains(c, s, &s->counts[i], nodes, n);
         sum_domains(c, s, &s->counts[i]);

@@ -15,19 +15,25 @@ bool plugin_affinity_prepare(struct cycle *c);
 void plugin_affinity_filter(struct cycle *c, struct sched_node *n, struct verdict *v);
 bool plugin_affinity_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n);
 int64_t plugin_affinity_score(struct cycle *c, struct sched_node *n);
+/* Whether the affinity that the configuration adds to every pod's allows the node. */
+bool plugin_affinity_is_enforced(const struct profile *p, const struct sched_node *n);
 void plugin_affinity_normalize(struct cycle *c, struct sched_node **nodes, int64_t *scores,
                                size_t n);
 bool plugin_ports_prepare(struct cycle *c);
 void plugin_ports_filter(struct cycle *c, struct sched_node *n, struct verdict *v);
-void plugin_fit_filter(struct cycle *c, struct sched_node *n, struct verdict *v);
-int64_t plugin_fit_score(struct cycle *c, struct sched_node *n);
-bool plugin_balance_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n);
-int64_t plugin_balance_score(struct cycle *c, struct sched_node *n);
 bool plugin_images_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n);
 int64_t plugin_images_score(struct cycle *c, struct sched_node *n);
 
+/* plugin_fit.c */
+bool plugin_fit_prepare(struct cycle *c);
+void plugin_fit_filter(struct cycle *c, struct sched_node *n, struct verdict *v);
+bool plugin_fit_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n);
+int64_t plugin_fit_score(struct cycle *c, struct sched_node *n);
+bool plugin_balance_prepare_score(struct cycle *c, struct sched_node **nodes, size_t n);
+int64_t plugin_balance_score(struct cycle *c, struct sched_node *n);
 /* Whether an empty node of that size could hold the pod. */
-bool plugin_fit_ever(const struct pod_facts *f, const struct sched_node *n);
+bool plugin_fit_ever(const struct profile *p, const struct pod_facts *f,
+                     struct resource_table *resources, const struct sched_node *n);
 
 /* plugin_devices.c */
 bool plugin_devices_prepare(struct cycle *c);

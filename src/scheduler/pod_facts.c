@@ -333,6 +333,18 @@ static int32_t small_int(const struct value *v, int32_t otherwise)
     return value_to_int(v, &n) ? (int32_t)n : otherwise;
 }
 
+struct spread_rule spread_rule_read(const struct value *c)
+{
+    return (struct spread_rule){
+        .topology_key = value_text(c, "topologyKey"),
+        .max_skew = small_int(value_get(c, STR("maxSkew")), 1),
+        .min_domains = small_int(value_get(c, STR("minDomains")), 1),
+        .is_hard = str_eq(value_text(c, "whenUnsatisfiable"), STR("DoNotSchedule")),
+        .honors_affinity = !str_eq(value_text(c, "nodeAffinityPolicy"), STR("Ignore")),
+        .honors_taints = str_eq(value_text(c, "nodeTaintsPolicy"), STR("Honor")),
+    };
+}
+
 static void read_spread(struct pod_facts *f, const struct value *spec)
 {
     const struct value *list = value_get(spec, STR("topologySpreadConstraints"));
@@ -341,14 +353,9 @@ static void read_spread(struct pod_facts *f, const struct value *spec)
     f->spread = arena_array(&f->mem, struct spread_rule, list->n);
     value_each_item (it, list) {
         struct spread_rule *r = &f->spread[f->n_spread++];
-        r->topology_key = value_text(it, "topologyKey");
+        *r = spread_rule_read(it);
         r->selector = read_selector(&f->mem, value_get(it, STR("labelSelector")));
         add_label_keys(f, value_get(it, STR("matchLabelKeys")), &r->selector);
-        r->max_skew = small_int(value_get(it, STR("maxSkew")), 1);
-        r->min_domains = small_int(value_get(it, STR("minDomains")), 1);
-        r->is_hard = str_eq(value_text(it, "whenUnsatisfiable"), STR("DoNotSchedule"));
-        r->honors_affinity = !str_eq(value_text(it, "nodeAffinityPolicy"), STR("Ignore"));
-        r->honors_taints = str_eq(value_text(it, "nodeTaintsPolicy"), STR("Honor"));
     }
 }
 

@@ -99,6 +99,17 @@ static inline bool pod_facts_have_terms(const struct pod_facts *f)
     return f->affinity.n || f->anti.n || f->soft_affinity.n || f->soft_anti.n;
 }
 
+/* How much it asks for of a resource, by its number; 0: of one without a number, too. */
+static inline int64_t pod_facts_amount(const struct pod_facts *f, int id)
+{
+    for (size_t i = 0; i < f->n_amounts; i++)
+        if (id >= 0 && f->amounts[i].id == id)
+            return f->amounts[i].n;
+    return 0;
+}
+
+/* A TopologySpreadConstraint, all but its selector. Text is borrowed. */
+struct spread_rule spread_rule_read(const struct value *constraint);
 /* Whether required node affinity and nodeSelector let it go there. */
 bool pod_facts_fit_node(const struct pod_facts *f, struct str node_name, struct label_set labels);
 /* Whether a term is about that pod; `ns_labels` are those of its namespace. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "scheduler/profile.h"
 #include "base/banned.h"
 
 struct budget {
@@ -208,12 +209,12 @@ static struct str why_not(struct cycle *c)
     return (struct str){ 0 };
 }
 
-/* So many are enough to choose from, as upstream. */
-static size_t enough(size_t n)
+/* So many are enough to choose from. */
+static size_t enough(const struct cycle *c)
 {
-    enum { LEAST = 100, PERCENT = 10 };
-    size_t wanted = n * PERCENT / 100;
-    return wanted < LEAST ? LEAST : wanted;
+    size_t wanted = c->w->n_nodes * (size_t)c->profile->candidates_percent / 100;
+    size_t least = (size_t)c->profile->candidates_absolute;
+    return wanted < least ? least : wanted;
 }
 
 struct str preempt_run(struct cycle *c, struct decision *ret)
@@ -226,7 +227,7 @@ struct str preempt_run(struct cycle *c, struct decision *ret)
     s.verdicts = arena_array(c->a, struct verdict, c->w->n_nodes);
     s.found = arena_array(c->a, struct candidate, c->w->n_nodes + 1);
     read_budgets(&s);
-    for (size_t i = 0; !c->reject.n && i < c->w->n_nodes && s.n_found < enough(c->w->n_nodes); i++)
+    for (size_t i = 0; !c->reject.n && i < c->w->n_nodes && s.n_found < enough(c); i++)
         if (c->verdicts[i].code == VERDICT_NO)
             try_node(&s, c->w->nodes[i]);
     if (!s.n_found)

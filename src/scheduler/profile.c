@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/idiom.h"
+#include "scheduler/profile_args.h"
 #include "base/banned.h"
 
 static void init_profile(struct profile *p)
 {
-    *p = (struct profile){
-        .name = STR("default-scheduler"), .preempts = true, .has_defaults = true, .hard_affinity = 1
-    };
+    *p = (struct profile){ .name = STR("default-scheduler"), .preempts = true };
+    profile_args_init(p);
     for (int i = 0; i < N_PLUGINS; i++) {
         p->filters[i] = p->scores[i] = true;
         p->weights[i] = cycle_plugins[i].weight;
@@ -113,18 +113,7 @@ static int read_point(struct profile *p, const struct point *at, const struct va
     return 0;
 }
 
-/* ---- What plugins are told ---- */
-
-static void read_args(struct profile *p, struct str plugin, const struct value *args)
-{
-    if (str_eq(plugin, STR("NodeResourcesFit")))
-        p->packs =
-            str_eq(value_str(value_dig(args, "scoringStrategy", "type")), STR("MostAllocated"));
-    if (str_eq(plugin, STR("InterPodAffinity")))
-        (void)value_to_int(value_get(args, STR("hardPodAffinityWeight")), &p->hard_affinity);
-    if (str_eq(plugin, STR("PodTopologySpread")))
-        p->has_defaults = !str_eq(value_text(args, "defaultingType"), STR("List"));
-}
+/* ---- All of it ---- */
 
 static int read_profile(const struct value *v, struct profile *p, struct err *err)
 {
@@ -137,8 +126,6 @@ static int read_profile(const struct value *v, struct profile *p, struct err *er
         if (r < 0)
             return r;
     }
-    value_each_item (it, value_get(v, STR("pluginConfig")))
-        read_args(p, value_text(it, "name"), value_get(it, STR("args")));
     return 0;
 }
 
@@ -153,8 +140,11 @@ static int read_seconds(const struct value *config, struct str field, int64_t *n
     return 0;
 }
 
-static int read_profiles(const struct value *list, struct profiles *ret, struct err *err)
+static int read_profiles(struct arena *a, const struct value *list, struct profiles *ret,
+                         struct err *err)
 {
+    struct field_errors faults = FIELD_ERRORS_INIT(a);
+    const struct field_path path = field_child(NULL, STR("profiles"));
     if (!value_is(list, VALUE_ARRAY) || !list->n)
         return 0;
     if (list->n > PROFILES_MAX)
@@ -165,16 +155,21 @@ static int read_profiles(const struct value *list, struct profiles *ret, struct 
         int r = read_profile(it, &p, err);
         if (r < 0)
             return err_wrap(err, "profiles[%zu]", ret->n);
+        const struct field_path at = field_index(&path, ret->n);
+        r = profile_args_read(a, &p, value_get(it, STR("pluginConfig")), &at, &faults, err);
+        if (r < 0)
+            return r;
         if (profiles_find(ret, p.name))
             return err_set(err, ERR_INVALID,
                            "profiles[%zu].schedulerName: there are two of \"" STR_FMT "\"", ret->n,
                            STR_ARG(p.name));
         ret->items[ret->n++] = p;
     }
-    return 0;
+    return faults.n ? err_set(err, ERR_INVALID, STR_FMT, STR_ARG(field_errors_text(&faults))) : 0;
 }
 
-int profiles_read(const struct value *config, struct profiles *ret, struct err *err)
+int profiles_read(struct arena *a, const struct value *config, struct profiles *ret,
+                  struct err *err)
 {
     profiles_init(ret);
     if (!str_eq(value_text(config, "kind"), STR("KubeSchedulerConfiguration")) ||
@@ -192,5 +187,5 @@ int profiles_read(const struct value *config, struct profiles *ret, struct err *
     if (ret->longest_pause_ns < ret->first_pause_ns)
         return err_set(err, ERR_INVALID,
                        "podMaxBackoffSeconds: must not be below podInitialBackoffSeconds");
-    return read_profiles(value_get(config, STR("profiles")), ret, err);
+    return read_profiles(a, value_get(config, STR("profiles")), ret, err);
 }

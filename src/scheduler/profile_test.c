@@ -31,7 +31,7 @@ static int read_text(const char *text, struct profiles *ret, struct err *err)
 {
     struct value v;
     assert_int_equal(yaml_read(&arena, str_of(text), NULL, &v, err), 0);
-    return profiles_read(&v, ret, err);
+    return profiles_read(&arena, &v, ret, err);
 }
 
 static void test_usual(void **state)
@@ -70,11 +70,11 @@ static void test_profiles(void **state)
     assert_int_equal(all.n, 2);
     assert_int_equal(all.first_pause_ns, 2 * NS_PER_SEC);
     const struct profile *p = profiles_find(&all, STR("packer"));
-    assert_true(p->packs && !p->preempts && p->filters[PLUGIN_TAINTS]);
+    assert_true(p->fit.type == FIT_MOST_ALLOCATED && !p->preempts && p->filters[PLUGIN_TAINTS]);
     assert_false(p->scores[PLUGIN_TAINTS]);
     assert_true(p->scores[PLUGIN_FIT]);
     assert_int_equal(p->weights[PLUGIN_FIT], 7);
-    assert_false(profiles_find(&all, STR("default-scheduler"))->packs);
+    assert_int_equal(profiles_find(&all, STR("default-scheduler"))->fit.type, FIT_LEAST_ALLOCATED);
 }
 
 static void test_refused(void **state)

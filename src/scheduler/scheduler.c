@@ -59,9 +59,11 @@ static struct volume_choice *copy_choices(struct arena *a, const struct decision
 }
 
 /* The pod counts on its node from now on. */
-static void assume(struct scheduler *s, struct sched_pod *p, const struct decision *d)
+static void assume(struct scheduler *s, struct sched_pod *p, const struct profile *profile,
+                   const struct decision *d)
 {
     struct call *c = call_new(CALL_BIND, p->f);
+    c->volume_limit_ns = profile->bind_timeout_ns;
     c->node = arena_str(&c->mem, d->node->name);
     c->is_nominated = str_eq(p->f->nominated, c->node);
     c->volumes = copy_choices(&c->mem, d);
@@ -146,7 +148,7 @@ static void schedule(struct scheduler *s, struct sched_pod *p, struct arena *a)
     const struct profile *profile = profiles_find(&s->profiles, p->f->scheduler);
     cycle_run(&s->world, profile, &s->env, a, &s->cursor, p, &d);
     if (d.node)
-        assume(s, p, &d);
+        assume(s, p, profile, &d);
     else
         fail(s, p, &d);
     arena_reset(a);
@@ -283,7 +285,7 @@ static int read_config(struct scheduler *s, struct spn_text text, struct spn_err
             spn_value_read_yaml(s->config_mem, spn_arena_text(s->config_mem, text), &config, err);
         if (r < 0)
             return r;
-        if (profiles_read(value_in(config), &s->profiles, &why) < 0)
+        if (profiles_read(why.arena, value_in(config), &s->profiles, &why) < 0)
             return spn_err_set(err, SPN_INVALID, "the configuration: " STR_FMT, STR_ARG(why.msg));
     }
     s->cursor.percent = (unsigned)s->profiles.percent;

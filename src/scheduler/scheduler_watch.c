@@ -47,8 +47,12 @@ static bool any_term_matches(const struct pod_change *by, struct pod_terms terms
     return false;
 }
 
+/* A pod without rules was rejected by those of the configuration, whose selector is looked for when
+ * they are needed. */
 static bool any_rule_matches(const struct pod_facts *f, const struct pod_facts *other)
 {
+    if (!f->n_spread)
+        return str_eq(f->ns, other->ns);
     for (size_t i = 0; i < f->n_spread && str_eq(f->ns, other->ns); i++)
         if (labels_match(&f->spread[i].selector, other->labels.items, other->labels.n))
             return true;
@@ -105,19 +109,12 @@ static void tell_of_placed(struct scheduler *s, struct sched_pod *p, bool had_ro
         scheduler__wake(s, POD_LEFT, pod_may_help, &change);
 }
 
-static int64_t amount_of(const struct pod_facts *f, int id)
-{
-    for (size_t i = 0; i < f->n_amounts; i++)
-        if (f->amounts[i].id == id)
-            return f->amounts[i].n;
-    return 0;
-}
-
 /* Whether a pod that is resized leaves room to others. */
 static bool shrinks(const struct pod_facts *from, const struct pod_facts *to)
 {
     for (size_t i = 0; i < from->n_amounts; i++)
-        if (from->amounts[i].id >= 0 && amount_of(to, from->amounts[i].id) < from->amounts[i].n)
+        if (from->amounts[i].id >= 0 &&
+            pod_facts_amount(to, from->amounts[i].id) < from->amounts[i].n)
             return true;
     return false;
 }
@@ -188,16 +185,24 @@ static void pod_deleted(void *arg, const struct spn_object *o, bool is_last_know
 
 /* ---- Nodes ---- */
 
+struct node_change_of {
+    struct scheduler *s;
+    const struct sched_node *n;
+};
+
 /* Whether a change of this node may help a pod that the plugin has rejected. */
 static bool node_may_help(void *arg, const struct sched_pod *p, int plugin)
 {
-    const struct sched_node *n = arg;
+    const struct node_change_of *by = arg;
+    const struct sched_node *n = by->n;
+    const struct profile *profile = profiles_find(&by->s->profiles, p->f->scheduler);
     if (plugin == PLUGIN_FIT)
-        return plugin_fit_ever(p->f, n);
+        return plugin_fit_ever(profile, p->f, &by->s->world.resources, n);
     if (plugin == PLUGIN_TAINTS)
         return !taint_in_the_way(n->taints, n->n_taints, p->f->tolerations);
     if (plugin == PLUGIN_NODE_AFFINITY)
-        return pod_facts_fit_node(p->f, n->name, n->labels);
+        return (!profile || plugin_affinity_is_enforced(profile, n)) &&
+               pod_facts_fit_node(p->f, n->name, n->labels);
     if (plugin == PLUGIN_NODE_UNSCHEDULABLE)
         return !n->is_unschedulable;
     return true;
@@ -226,7 +231,7 @@ static void node_added(void *arg, const struct spn_object *o, bool is_initial)
     unsigned changed = world_set_node(&s->world, v);
     struct sched_node *n = world_node(&s->world, str_in(spn_object_name(o)));
     if (changed)
-        scheduler__wake(s, plugins_for(changed), node_may_help, n);
+        scheduler__wake(s, plugins_for(changed), node_may_help, &(struct node_change_of){ s, n });
     scheduler__leave(s);
     spn_arena_free(a);
 }
