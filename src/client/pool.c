@@ -2,6 +2,8 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -19,6 +21,7 @@ struct pool {
     pthread_t threads[THREADS_MAX];
     unsigned n_threads, n_idle;
     bool is_closed;
+    _Atomic unsigned n_waking; /* those who have given the lock back and wake a thread */
 };
 
 static _Thread_local const struct pool *works_for; /* which pool this thread belongs to */
@@ -44,6 +47,8 @@ struct pool *pool_free(struct pool *p)
     (void)pthread_mutex_unlock(&p->lock);
     for (unsigned i = 0; i < p->n_threads; i++)
         (void)pthread_join(p->threads[i], NULL);
+    while (atomic_load_explicit(&p->n_waking, memory_order_acquire))
+        (void)sched_yield();
     (void)pthread_cond_destroy(&p->less);
     (void)pthread_cond_destroy(&p->more);
     (void)pthread_mutex_destroy(&p->lock);
@@ -72,9 +77,11 @@ static struct pool_task *take_first(struct pool *p)
     return t;
 }
 
-static void run_task(struct pool *p, struct pool_task *t)
+static void run_task(struct pool *p, struct pool_task *t, bool wakes)
 {
     (void)pthread_mutex_unlock(&p->lock);
+    if (wakes)
+        (void)pthread_cond_signal(&p->more);
     t->run(t);
     (void)pthread_mutex_lock(&p->lock);
     t->is_running = false;
@@ -92,13 +99,13 @@ static void add_thread(struct pool *p)
         p->n_threads++;
 }
 
-/* Somebody must take what is queued: one who waits, or a new thread. */
-static void call_help(struct pool *p)
+/* Somebody must take what is queued: one who waits, or a new thread. True: wake the one who waits
+ * once the lock is given back, which he wants. */
+static bool call_help(struct pool *p)
 {
-    if (p->n_idle)
-        (void)pthread_cond_signal(&p->more);
-    else
+    if (!p->n_idle)
         add_thread(p);
+    return p->n_idle;
 }
 
 static void *run_thread(void *arg)
@@ -114,9 +121,7 @@ static void *run_thread(void *arg)
             continue;
         }
         struct pool_task *t = take_first(p);
-        if (p->first)
-            call_help(p);
-        run_task(p, t);
+        run_task(p, t, p->first && call_help(p));
     }
     (void)pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -143,9 +148,14 @@ void pool_wake(struct pool *p, struct pool_task *t)
     t->is_queued = true;
     if (is_new)
         push(p, t);
-    if (is_new && works_for != p)
-        call_help(p);
+    bool wakes = is_new && works_for != p && call_help(p);
+    if (wakes)
+        atomic_fetch_add_explicit(&p->n_waking, 1, memory_order_relaxed);
     (void)pthread_mutex_unlock(&p->lock);
+    if (!wakes)
+        return;
+    (void)pthread_cond_signal(&p->more);
+    atomic_fetch_sub_explicit(&p->n_waking, 1, memory_order_release);
 }
 
 void pool_settle(struct pool *p, struct pool_task *t)

@@ -40,6 +40,10 @@ struct client_request {
 /* The whole answer, with a status of 2xx; else an error. */
 int client_call(struct spn_client *c, const struct client_request *req, const struct spn_call *how,
                 struct arena *a, struct str *ret, struct spn_err *err);
+/* Several that are under way at once; only what each came to matters. Those whose result is not 0
+ * already are left out. */
+void client_call_many(struct spn_client *c, const struct client_request *reqs, size_t n,
+                      const struct spn_call *how, struct arena *a, int *results);
 /* Only its head; the body is to be read. No request is repeated. */
 int client_open(struct spn_client *c, const struct client_request *req, struct spn_stop *stop,
                 struct arena *a, struct delivery **ret, struct spn_err *err);

@@ -352,6 +352,55 @@ int client_call(struct spn_client *c, const struct client_request *req, const st
     }
 }
 
+/* One of several calls that are under way. */
+struct pending {
+    struct call call;
+    struct cancels cancels; /* without a delivery nothing was sent */
+};
+
+static int begin_pending(struct pending *p, struct spn_err *err)
+{
+    int r = wait_turn(&p->call, err);
+    if (r < 0)
+        return r;
+    r = send_request(&p->call, &p->cancels.delivery, err);
+    if (r < 0)
+        return r;
+    stop_listen(p->call.stop, &p->cancels.listener);
+    return 0;
+}
+
+static int end_pending(struct pending *p, bool *ret_again, struct spn_err *err)
+{
+    struct str answer;
+    int r = read_answer(&p->call, p->cancels.delivery, &answer, ret_again, err);
+    stop_unlisten(p->call.stop, &p->cancels.listener);
+    delivery_free(p->cancels.delivery);
+    return r;
+}
+
+/* What has to be tried again is tried alone. */
+void client_call_many(struct spn_client *c, const struct client_request *reqs, size_t n,
+                      const struct spn_call *how, struct arena *a, int *results)
+{
+    struct pending *all = arena_array(a, struct pending, n);
+    struct spn_err err = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        all[i].call = call_begin(c, &reqs[i], how ? how->timeout_ms : 0, how ? how->stop : NULL, a);
+        all[i].cancels.listener.on_stop = cancel_delivery;
+        if (results[i] == 0)
+            results[i] = begin_pending(&all[i], &err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool again = false;
+        struct str answer;
+        if (all[i].cancels.delivery)
+            results[i] = end_pending(&all[i], &again, &err);
+        if (again)
+            results[i] = client_call(c, &reqs[i], how, a, &answer, &err);
+    }
+}
+
 /* 0 if the answer has begun well. */
 static int await_stream(struct call *call, struct delivery *d, struct spn_err *err)
 {

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "client/calls/client_codec.h"
 #include "client/calls/client.h"
+#include "client/calls/patch_many.h"
 #include "base/banned.h"
 
 static const struct spn_call usual;
@@ -30,18 +31,24 @@ static const struct kind_type *proto_type(const struct spn_client *c, const stru
     return client_speaks_protobuf(c) ? codec_type_at(v->at) : NULL;
 }
 
+static int make_request(struct spn_client *c, struct verb *v, struct spn_arena *a,
+                        struct client_request *ret, struct spn_err *err)
+{
+    *ret = (struct client_request){ .method = str_of(v->method),
+                                    .accept = codec_accept(v->form, proto_type(c, v) != NULL),
+                                    .content_type = v->content_type,
+                                    .body = v->body };
+    int r = client_path(arena_in(a), v->at, &v->query, &ret->path, err);
+    buf_done(&v->query.text);
+    return r;
+}
+
 static int run(struct spn_client *c, struct verb *v, struct spn_arena *a, struct str *ret,
                struct spn_err *err)
 {
-    struct client_request req = { .method = str_of(v->method),
-                                  .accept = codec_accept(v->form, proto_type(c, v) != NULL),
-                                  .content_type = v->content_type,
-                                  .body = v->body };
-    int r = client_path(arena_in(a), v->at, &v->query, &req.path, err);
-    buf_done(&v->query.text);
-    if (r < 0)
-        return r;
-    return client_call(c, &req, v->how, arena_in(a), ret, err);
+    struct client_request req;
+    int r = make_request(c, v, a, &req, err);
+    return r < 0 ? r : client_call(c, &req, v->how, arena_in(a), ret, err);
 }
 
 static int run_read(struct spn_client *c, struct verb *v, struct spn_arena *a,
@@ -119,9 +126,9 @@ int spn_client_update(struct spn_client *c, const struct spn_target *at,
     return run_write(c, &v, obj, a, ret, err);
 }
 
-int spn_client_patch(struct spn_client *c, const struct spn_target *at, enum spn_patch_kind kind,
-                     struct spn_text patch, const struct spn_call *how, struct spn_arena *a,
-                     struct spn_value **ret, struct spn_err *err)
+static struct verb patch_verb(struct spn_client *c, const struct spn_target *at,
+                              enum spn_patch_kind kind, struct spn_text patch,
+                              const struct spn_call *how)
 {
     static const struct str types[] = {
         [SPN_JSON_PATCH] = STR("application/json-patch+json"),
@@ -131,7 +138,29 @@ int spn_client_patch(struct spn_client *c, const struct spn_target *at, enum spn
     struct verb v = write_verb(c, "PATCH", at, how);
     v.content_type = types[kind];
     v.body = str_in(patch);
+    return v;
+}
+
+int spn_client_patch(struct spn_client *c, const struct spn_target *at, enum spn_patch_kind kind,
+                     struct spn_text patch, const struct spn_call *how, struct spn_arena *a,
+                     struct spn_value **ret, struct spn_err *err)
+{
+    struct verb v = patch_verb(c, at, kind, patch, how);
     return run_read(c, &v, a, ret, err);
+}
+
+void client_patch_many(struct spn_client *c, enum spn_patch_kind kind, struct patch_one *all,
+                       size_t n, const struct spn_call *how, struct spn_arena *a)
+{
+    struct client_request *reqs = arena_array(arena_in(a), struct client_request, n);
+    int *results = arena_array(arena_in(a), int, n);
+    for (size_t i = 0; i < n; i++) {
+        struct verb v = patch_verb(c, &all[i].at, kind, all[i].patch, how);
+        results[i] = make_request(c, &v, a, &reqs[i], NULL);
+    }
+    client_call_many(c, reqs, n, how, arena_in(a), results);
+    for (size_t i = 0; i < n; i++)
+        all[i].result = results[i];
 }
 
 int spn_client_apply(struct spn_client *c, const struct spn_target *at, const struct spn_value *obj,

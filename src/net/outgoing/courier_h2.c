@@ -26,8 +26,8 @@ struct h2_delivery {
     int64_t deadline_ns; /* negative: none */
     int64_t limit_ms;
     bool is_endless;
-    size_t unconsumed;    /* the loop's, as the next two */
-    struct loop_msg wake; /* at the end of its turn, once for all that came in it */
+    size_t unconsumed; /* the loop's, as the next two */
+    struct loop_msg wake;
     bool is_wake_due;
 
     pthread_mutex_t lock; /* of what follows */
@@ -54,36 +54,59 @@ static struct h2_delivery *of_way(const struct courier_way *w)
     return container_of(w, struct h2_delivery, way);
 }
 
-/* There is something for the reader: it waits, or wants to be told. Locked. */
-static void tell_reader(struct h2_delivery *d)
+/* There is something for the reader, who wants to be told. False: he waits. Locked. */
+static bool tell_reader(struct h2_delivery *d)
 {
     void (*fn)(void *arg) = d->on_ready;
     d->on_ready = NULL;
     if (fn)
         fn(d->on_ready_arg);
-    else
+    return fn;
+}
+
+/* Gives the lock back, and tells or wakes the reader, who wants it then. */
+static void unlock_and_wake(struct h2_delivery *d)
+{
+    bool waits = !tell_reader(d);
+    (void)pthread_mutex_unlock(&d->lock);
+    if (waits)
         (void)pthread_cond_broadcast(&d->changed);
 }
 
-/* Locked. The first end counts. */
+/* ---- The loop's side ---- */
+
+/* The reader is woken at the end of the turn, once for all that came in it: head, body and end. */
+static void wake_later(struct h2_delivery *d)
+{
+    if (d->is_wake_due)
+        return;
+    d->is_wake_due = true;
+    atomic_fetch_add_explicit(&d->h2.refs, 1, memory_order_relaxed);
+    loop_defer(h2_client_loop(d->h2.client), &d->wake);
+}
+
+static void wake_reader(struct loop *l, struct loop_msg *m)
+{
+    (void)l;
+    struct h2_delivery *d = container_of(m, struct h2_delivery, wake);
+    d->is_wake_due = false;
+    (void)pthread_mutex_lock(&d->lock);
+    unlock_and_wake(d);
+    h2_stream_unref(&d->h2);
+}
+
+/* The first end counts. */
 static void end(struct h2_delivery *d, enum err_code failed, struct str why)
 {
-    if (d->is_over)
-        return;
-    d->is_over = true;
-    d->failed = failed;
-    buf_str_add(&d->why, why);
-    tell_reader(d);
-}
-
-static void end_now(struct h2_delivery *d, enum err_code failed, struct str why)
-{
     (void)pthread_mutex_lock(&d->lock);
-    end(d, failed, why);
+    if (!d->is_over) {
+        d->is_over = true;
+        d->failed = failed;
+        buf_str_add(&d->why, why);
+    }
     (void)pthread_mutex_unlock(&d->lock);
+    wake_later(d);
 }
-
-/* ---- The loop's side ---- */
 
 static bool submit(struct h2_stream *s)
 {
@@ -140,8 +163,8 @@ static void on_head(struct h2_stream *s)
     struct h2_delivery *d = of_stream(s);
     (void)pthread_mutex_lock(&d->lock);
     d->has_head |= d->status >= 200; /* others are on their way to it */
-    (void)pthread_cond_broadcast(&d->changed);
     (void)pthread_mutex_unlock(&d->lock);
+    wake_later(d);
 }
 
 static bool on_data(struct h2_stream *s, struct str bytes)
@@ -151,23 +174,8 @@ static bool on_data(struct h2_stream *s, struct str bytes)
     (void)pthread_mutex_lock(&d->lock);
     buf_str_add(&d->in, bytes);
     (void)pthread_mutex_unlock(&d->lock);
-    if (!d->is_wake_due) {
-        d->is_wake_due = true;
-        atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
-        loop_defer(h2_client_loop(s->client), &d->wake);
-    }
+    wake_later(d);
     return true;
-}
-
-static void wake_reader(struct loop *l, struct loop_msg *m)
-{
-    (void)l;
-    struct h2_delivery *d = container_of(m, struct h2_delivery, wake);
-    d->is_wake_due = false;
-    (void)pthread_mutex_lock(&d->lock);
-    tell_reader(d);
-    (void)pthread_mutex_unlock(&d->lock);
-    h2_stream_unref(&d->h2);
 }
 
 static size_t consume(struct h2_stream *s)
@@ -187,7 +195,7 @@ static void lost(struct h2_stream *s, struct str why)
     struct h2_delivery *d = of_stream(s);
     d->way.was_not_sent = !s->sent;
     d->way.no_http2 = str_eq(why, H2_NOT_SPOKEN);
-    end_now(d, ERR_UNAVAILABLE, why);
+    end(d, ERR_UNAVAILABLE, why);
 }
 
 static void closed(struct h2_stream *s, uint32_t h2_code)
@@ -197,12 +205,12 @@ static void closed(struct h2_stream *s, uint32_t h2_code)
     if (!s->sent) {
         lost(s, STR("the connection takes no more requests"));
     } else if (h2_code == NGHTTP2_NO_ERROR && d->has_head) {
-        end_now(d, ERR_OK, STR(""));
+        end(d, ERR_OK, STR(""));
     } else {
         d->way.was_not_sent = h2_code == NGHTTP2_REFUSED_STREAM;
         (void)snprintf(text, sizeof(text), "the server reset the stream: %s",
                        nghttp2_http2_strerror(h2_code));
-        end_now(d, ERR_UNAVAILABLE, str_of(text));
+        end(d, ERR_UNAVAILABLE, str_of(text));
     }
 }
 
@@ -328,8 +336,7 @@ static void cancel(struct courier_way *way)
     struct h2_delivery *d = of_way(way);
     (void)pthread_mutex_lock(&d->lock);
     d->is_cancelled = true;
-    tell_reader(d);
-    (void)pthread_mutex_unlock(&d->lock);
+    unlock_and_wake(d);
     h2_stream_poke(&d->h2);
 }
 
@@ -340,7 +347,7 @@ static void when_ready(struct courier_way *way, void (*fn)(void *arg), void *arg
     d->on_ready = fn;
     d->on_ready_arg = arg;
     if (d->in.n || d->is_over || d->is_cancelled)
-        tell_reader(d);
+        (void)tell_reader(d);
     (void)pthread_mutex_unlock(&d->lock);
 }
 
