@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "client/bridge.h"
+#include "client/calls/patch_many.h"
 #include "node/blackhole.h"
 #include "node/kubelet.h"
 #include "node/node_object.h"
@@ -17,7 +18,14 @@
 
 #define POD_IP_INDEX "simulate.podIP"
 
-enum { RENEW_MS = 10000, WORKERS = 8, POD_ADDRESSES = 65000 };
+enum {
+    RENEW_MS = 10000,
+    AHEAD_MS = RENEW_MS / 4, /* what is due so soon is renewed along with what is due now */
+    AT_ONCE = 16,            /* so many renewals are under way together */
+    NODE_WORKERS = 2,        /* nearly always one renews for all */
+    WORKERS = 8,
+    POD_ADDRESSES = 65000,
+};
 
 static const struct spn_target nodes = SPN_AT("", "v1", "nodes", "", "");
 static const struct spn_target pods = SPN_AT("", "v1", "pods", "", "");
@@ -30,6 +38,8 @@ struct simulation {
     struct spn_cache *nodes, *pods;
     struct node_kubelet *kubelet; /* where they answer */
     _Atomic uint32_t next_address;
+    /* When Leases were renewed, by the number of their node; 0: not yet, or it has failed. */
+    _Atomic int64_t *renewed_ns;
 };
 
 /* ---- Names and addresses ---- */
@@ -128,6 +138,7 @@ int simulate_make_nodes(const struct simulation *s, struct spn_stop *stop, struc
 
 /* ---- Heartbeats ---- */
 
+/* One alone; it is made if it is not there. */
 static int renew(struct spn_work *w, const struct node_facts *f, const struct spn_value *node,
                  struct spn_err *err)
 {
@@ -165,19 +176,73 @@ static bool is_ours(const struct simulation *s, struct spn_text node, struct spn
     return is_ours;
 }
 
+/* Takes the renewal of a node on, unless it is not due soon or somebody else has. */
+static bool take_renewal(struct simulation *s, unsigned number, struct spn_text name,
+                         int64_t now_ns, struct spn_arena *a)
+{
+    int64_t last = atomic_load(&s->renewed_ns[number]);
+    return last && now_ns - last >= (RENEW_MS - AHEAD_MS) * NS_PER_MS && is_ours(s, name, a) &&
+           atomic_compare_exchange_strong(&s->renewed_ns[number], &last, now_ns);
+}
+
+static void renew_some(struct simulation *s, struct spn_work *w, struct patch_one *some, size_t n)
+{
+    client_patch_many(s->client, SPN_MERGE_PATCH, some, n, &w->how, w->arena);
+    for (size_t i = 0; i < n; i++)
+        if (some[i].result < 0) /* its own turn comes now, too, and looks into it */
+            atomic_store(&s->renewed_ns[number_of(s, some[i].at.name)], 0);
+}
+
+/* Nodes whose Leases are due soon are renewed together: that costs a fraction. */
+static void renew_those_due(struct simulation *s, struct spn_work *w, int64_t now_ns)
+{
+    struct patch_one some[AT_ONCE];
+    size_t n = 0;
+    for (unsigned i = 0; i < s->opt->count; i++) {
+        struct spn_text name = spn_arena_printf(w->arena, "%s-%u", s->opt->prefix, i);
+        if (!take_renewal(s, i, name, now_ns, w->arena))
+            continue;
+        const struct node_facts facts = facts_of(s, i, name);
+        some[n] = (struct patch_one){
+            .at = leases, .patch = spn_value_json(w->arena, node_lease_renewal(w->arena, &facts))
+        };
+        some[n++].at.name = name;
+        if (n == AT_ONCE) {
+            renew_some(s, w, some, n);
+            n = 0;
+        }
+    }
+    renew_some(s, w, some, n);
+}
+
+/* What the node says of itself, and its Lease. */
 static int beat(void *arg, struct spn_work *w, struct spn_err *err)
 {
     struct simulation *s = arg;
+    const int64_t number = number_of(s, w->name), now_ns = clock_mono_ns(&clock_system);
     const struct spn_value *node = is_ours(s, w->name, w->arena) ? spn_work_object(w) : NULL;
-    if (!node)
+    if (!node) {
+        if (number >= 0)
+            atomic_store(&s->renewed_ns[number], 0);
         return spn_done();
+    }
     w->client = s->client;
-    const struct node_facts facts = facts_of(s, number_of(s, w->name), w->name);
-    int r = renew(w, &facts, node, err);
+    const struct node_facts facts = facts_of(s, number, w->name);
+    const int64_t last_ns = atomic_load(&s->renewed_ns[number]);
+    int r = 0;
+    if (last_ns && now_ns - last_ns >= RENEW_MS * NS_PER_MS)
+        renew_those_due(s, w, now_ns);
+    if (!atomic_load(&s->renewed_ns[number])) {
+        r = renew(w, &facts, node, err);
+        if (r < 0)
+            return r;
+        atomic_store(&s->renewed_ns[number], now_ns);
+    }
+    r = say_status(w, &facts, node, err);
     if (r < 0)
         return r;
-    r = say_status(w, &facts, node, err);
-    return r < 0 ? r : spn_again_after(RENEW_MS);
+    const int64_t next_ns = atomic_load(&s->renewed_ns[number]) + RENEW_MS * NS_PER_MS;
+    return spn_again_after((next_ns - now_ns) / NS_PER_MS + 1);
 }
 
 static bool when_node(void *arg, const struct spn_object *old_o, const struct spn_object *new_o)
@@ -273,7 +338,7 @@ static void add_controllers(struct simulation *s, struct spn_manager *m)
                                                          .what = nodes,
                                                          .kind = "Node",
                                                          .has_no_namespace = true,
-                                                         .workers = WORKERS,
+                                                         .workers = NODE_WORKERS,
                                                          .when = when_node,
                                                          .reconcile = beat,
                                                          .arg = s });
@@ -301,6 +366,7 @@ int simulate_add(struct spn_manager *m, struct spn_client *client,
     s->opt = opt;
     s->client = client;
     s->kubelet = kubelet;
+    s->renewed_ns = mem_array(opt->count, sizeof(*s->renewed_ns));
     s->nodes =
         spn_informer_cache(spn_informers_get(all, &(struct spn_informer_options){ .what = nodes }));
     s->pods =
@@ -314,8 +380,10 @@ int simulate_add(struct spn_manager *m, struct spn_client *client,
 
 struct simulation *simulate_free(struct simulation *s)
 {
-    if (s)
-        node_kubelet_stop(s->kubelet);
+    if (!s)
+        return NULL;
+    node_kubelet_stop(s->kubelet);
+    free(s->renewed_ns);
     free(s);
     return NULL;
 }

@@ -9,7 +9,7 @@
 #include "server/object/stored.h"
 #include "base/banned.h"
 
-#define EVERY_NS (30 * NS_PER_SEC)
+#define EVERY_NS (60 * NS_PER_SEC) /* as upstream */
 
 struct census {
     struct api *api;

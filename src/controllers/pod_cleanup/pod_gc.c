@@ -122,21 +122,26 @@ static void remove_pod(struct spn_work *w, struct spn_value *pod, enum pod_clean
             &w->how, a, NULL, &unsaid);
 }
 
+/* NULL: it is not there. What a node says matters for pods that are being deleted; of others it is
+ * not read. */
 static const struct spn_value *node_of(struct pod_gc *g, const struct spn_value *pod,
-                                       struct spn_object **held, struct spn_arena *a)
+                                       struct spn_arena *a)
 {
     struct spn_text name = spn_value_text(spn_value_dig(pod, "spec", "nodeName"));
-    *held = name.n ? spn_cache_get(g->nodes, name) : NULL;
-    return *held ? spn_object_value(*held, a) : NULL;
+    struct spn_object *o = name.n ? spn_cache_get(g->nodes, name) : NULL;
+    if (!o)
+        return NULL;
+    const struct spn_value *node =
+        meta_is_deleting(pod) ? spn_object_value(o, a) : spn_value_new(a, SPN_OBJECT);
+    spn_object_unref(o);
+    return node;
 }
 
 /* True: it has ended, and stays for now. */
 static bool look_at(struct pod_gc *g, struct spn_work *w, struct spn_value *pod,
                     struct spn_arena *a)
 {
-    struct spn_object *node;
-    enum pod_cleanup_why why = pod_cleanup_judge(pod, node_of(g, pod, &node, a));
-    spn_object_unref(node);
+    enum pod_cleanup_why why = pod_cleanup_judge(pod, node_of(g, pod, a));
     if (why == POD_CLEANUP_NO_NODE &&
         !missing_of(g, spn_value_text(spn_value_dig(pod, "spec", "nodeName")))->is_gone)
         why = POD_CLEANUP_NOT;
