@@ -314,6 +314,9 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         return r;
     s->advertise = advertise_new(api, api->loops[0], s->address, opt->advertise);
 
+    r = store_settle(api->store, err); /* from now on somebody may see it */
+    if (r < 0)
+        return r;
     for (; s->n_threads < api->n_loops; s->n_threads++) {
         int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, api->loops[s->n_threads]);
         if (e)
@@ -596,6 +599,7 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     r = store_open(&opt->store, &s->api.store, err);
     if (r < 0)
         return r;
+    store_defer(s->api.store); /* until everything is there that a server begins with */
     r = kubelet_new(&opt->kubelet, &s->api.kubelet, err);
     if (r < 0)
         return r;
