@@ -403,7 +403,6 @@ static void read_strategy(struct reader *r, const struct value *strategy, struct
     const struct value *param = value_get(strategy, STR("requestedToCapacityRatio"));
     bool has_ratio = param && !value_is(param, VALUE_NULL);
     to->type = read_fit_type(r, &path, strategy);
-    to->resources = read_resources(r, value_get(strategy, STR("resources")));
     for (size_t i = 0; i < to->resources.n; i++) {
         const struct field_path at = field_index(&resources, i);
         const struct profile_resource *it = &to->resources.items[i];
@@ -425,7 +424,7 @@ static void read_strategy(struct reader *r, const struct value *strategy, struct
 static void read_fit(struct reader *r)
 {
     const struct value *strategy = value_get(r->args, STR("scoringStrategy"));
-    struct fit_args fit = { .resources = read_resources(r, NULL) };
+    struct fit_args fit = { .resources = read_resources(r, value_get(strategy, STR("resources"))) };
     fit.ignored = read_ignored(r, STR("ignoredResources"), false);
     fit.ignored_groups = read_ignored(r, STR("ignoredResourceGroups"), true);
     if (strategy && !value_is(strategy, VALUE_NULL))
