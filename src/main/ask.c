@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "main/credentials.h"
+#include "net/tls.h"
 #include "base/banned.h"
 
 int ask_running(struct arena *a, const char *dir, struct str address,
@@ -16,6 +17,8 @@ int ask_running(struct arena *a, const char *dir, struct str address,
     struct fetcher *fetcher = fetcher_new(&(struct fetcher_options){
         .ca_pem = c.ca.cert_pem, .cert_pem = c.admin.cert_pem, .key_pem = c.admin.key_pem });
     struct fetch_request there = *req;
+    there.server_name =
+        STR(TLS_LOOPBACK_NAME); /* the address may show somebody else's certificate */
     there.url = arena_printf(a, "https://" STR_FMT STR_FMT, STR_ARG(address), STR_ARG(req->url));
     r = fetch(fetcher, &there, a, ret, err);
     fetcher_free(fetcher);

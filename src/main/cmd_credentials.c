@@ -33,6 +33,16 @@ static int read_text(struct arena *a, const char *path, struct str *ret, struct 
     return 0;
 }
 
+/* What stands behind the first `field` of a kubeconfig, or nothing. */
+static struct str value_of(struct str text, struct str field)
+{
+    const char *at = memmem(text.p, text.n, field.p, field.n);
+    if (!at)
+        return STR("");
+    struct str rest = str_skip(text, (size_t)(at - text.p) + field.n);
+    return str_trim(str_cut(&rest, '\n'));
+}
+
 /* ---- certs ---- */
 
 static void print_row(const char *what, const char *file, const char *ends)
@@ -58,13 +68,8 @@ static void print_end(const char *what, const char *file, struct str cert_pem)
 /* The certificate of a kubeconfig; empty if it has none. */
 static struct str certificate_of(struct arena *a, struct str kubeconfig)
 {
-    static const char field[] = "client-certificate-data: ";
-    const char *at = memmem(kubeconfig.p, kubeconfig.n, field, sizeof(field) - 1);
-    if (!at)
-        return STR("");
-    struct str rest = str_skip(kubeconfig, (size_t)(at - kubeconfig.p) + sizeof(field) - 1);
     autobuf pem = { 0 };
-    (void)base64_decode(&pem, str_trim(str_cut(&rest, '\n')));
+    (void)base64_decode(&pem, value_of(kubeconfig, STR("client-certificate-data: ")));
     return arena_str(a, buf_str(&pem));
 }
 
@@ -154,24 +159,24 @@ enum { GROUPS_MAX = 16, DAY_SECONDS = 86400 };
 
 struct colleague {
     const char *dir, *output; /* output: NULL for standard output */
-    struct str user, groups[GROUPS_MAX], server;
+    struct str user, groups[GROUPS_MAX], server, server_name;
     size_t n_groups;
     int64_t seconds;
 };
 
-/* Where the control plane serves, or served last: what the admin's kubeconfig says. */
-static int find_server(struct arena *a, const char *dir, struct str *ret, struct err *err)
+/* Where the control plane serves, or served last, and the name to ask for: what the admin's
+ * kubeconfig says. */
+static int find_server(struct arena *a, const char *dir, struct colleague *c, struct err *err)
 {
-    static const char field[] = "server: https://";
-    struct str text;
+    struct str text = STR("");
     int r = read_text(a, credentials_kubeconfig(a, dir), &text, err);
-    if (r < 0)
+    if (r < 0 && !c->server.n)
         return r;
-    const char *at = memmem(text.p, text.n, field, sizeof(field) - 1);
-    if (!at)
+    c->server_name = value_of(text, STR("tls-server-name: "));
+    if (!c->server.n)
+        c->server = value_of(text, STR("server: https://"));
+    if (!c->server.n)
         return err_set(err, ERR_NOT_FOUND, "the admin's kubeconfig names no server; use --server");
-    struct str rest = str_skip(text, (size_t)(at - text.p) + sizeof(field) - 1);
-    *ret = str_trim(str_cut(&rest, '\n'));
     return 0;
 }
 
@@ -182,7 +187,7 @@ static int make(struct arena *a, const char *dir, void *arg, struct err *err)
     int r = credentials_load_ca(a, dir, &ca, err);
     if (r < 0)
         return r;
-    r = c->server.n ? 0 : find_server(a, dir, &c->server, err);
+    r = find_server(a, dir, c, err);
     if (r < 0)
         return r;
     const struct pki_leaf leaf = { .common_name = c->user,
@@ -194,7 +199,12 @@ static int make(struct arena *a, const char *dir, void *arg, struct err *err)
     r = pki_issue(a, &ca, &leaf, &pair, err);
     if (r < 0)
         return r;
-    struct str text = credentials_text(a, c->user, c->server, ca.cert_pem, &pair);
+    struct str text =
+        credentials_text(a, &(struct credentials_config){ .user = c->user,
+                                                          .address = c->server,
+                                                          .server_name = c->server_name,
+                                                          .ca_pem = ca.cert_pem,
+                                                          .pair = &pair });
     if (c->output)
         return file_write_atomic(c->output, text, 0600, FILE_CHEAP, err);
     return file_write_all(STDOUT_FILENO, text, err);

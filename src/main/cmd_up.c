@@ -98,16 +98,36 @@ static void print_use(int fd, struct str address, const char *kubeconfig)
 
 /* As upstream, a certificate that is not believed ends no handshake: a request with it is answered
  * with 401, unless it also has a token. */
-static int make_tls(const struct credentials *c, const struct identity_options *identity,
-                    struct tls_context **ret, struct err *err)
+static int make_tls(const struct credentials *c, const struct pki_pair *shown,
+                    const struct identity_options *identity, struct tls_context **ret,
+                    struct err *err)
 {
     return tls_context_new(&(struct tls_config){ .server = true,
-                                                 .cert_pem = c->server.cert_pem,
-                                                 .key_pem = c->server.key_pem,
+                                                 .cert_pem = shown->cert_pem,
+                                                 .key_pem = shown->key_pem,
+                                                 .loopback_cert_pem = c->server.cert_pem,
+                                                 .loopback_key_pem = c->server.key_pem,
                                                  .ca_pem = identity->client_ca,
                                                  .proxy_ca_pem = identity->proxy.ca,
                                                  .lets_strangers_in = true },
                            ret, err);
+}
+
+/* What clients are shown: a certificate of our authority, or that of --tls-cert-file. */
+static int load_shown(struct arena *a, const struct up_options *up, struct credentials *c,
+                      struct pki_pair *ret, struct err *err)
+{
+    *ret = c->server;
+    c->root_ca = c->ca.cert_pem;
+    if (!up->tls_cert)
+        return 0;
+    int r = account_text(a, up->tls_cert, &ret->cert_pem, err);
+    if (r < 0)
+        return r;
+    c->server_name = STR(TLS_LOOPBACK_NAME);
+    c->root_ca =
+        arena_printf(a, STR_FMT "\n" STR_FMT, STR_ARG(ret->cert_pem), STR_ARG(c->ca.cert_pem));
+    return account_text(a, up->tls_key, &ret->key_pem, err);
 }
 
 /* Our own authority, and those of --client-ca-file. */
@@ -214,7 +234,11 @@ static int load_credentials(struct arena *a, const struct serving *s, bool new_c
     r = load_identity(a, s, ret, ret_identity, err);
     if (r < 0)
         return r;
-    return make_tls(ret, ret_identity, ret_tls, err);
+    struct pki_pair shown;
+    r = load_shown(a, up, ret, &shown, err);
+    if (r < 0)
+        return r;
+    return make_tls(ret, &shown, ret_identity, ret_tls, err);
 }
 
 static int use_credentials(struct serving *s, const struct credentials *c,
@@ -386,6 +410,8 @@ static int start_plane(struct serving *s, const struct credentials *credentials,
         return 0;
     s->plane_options = (struct plane_options){ .dir = up->dir,
                                                .address = server_address(s->server),
+                                               .server_name = credentials->server_name,
+                                               .root_ca = credentials->root_ca,
                                                .ca_cert = credentials->ca.cert_pem,
                                                .ca_key = credentials->ca.key_pem,
                                                .account_key = account_key,
@@ -415,6 +441,8 @@ static int run(struct serving *s, const struct credentials *credentials, struct 
     log_info("serving", LOG_STR("address", address));
     if (s->plane && !plane_wait(s->plane, PLANE_MS))
         log_warn("controllers do not work yet; does another process hold their lease?");
+    if (s->up->guest.run)
+        return s->up->guest.run(s->up->guest.self, address, s->kubeconfig, err);
     print_use(say_fd, address, s->kubeconfig);
     if (say_fd != STDOUT_FILENO)
         close(say_fd);
@@ -443,7 +471,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
     plane_stop(s.plane);
     if (server_stop(s.server)) {
         log_warn("some requests did not end in time; exiting without them");
-        _exit(r < 0 ? 1 : 0);
+        _exit(r < 0 ? 1 : r);
     }
     return r;
 }
@@ -490,13 +518,16 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
     return r;
 }
 
+int up_run(const char *name, struct up_options *opt)
+{
+    return_memory();
+    log_setup(opt->log_format, opt->log_level, STDERR_FILENO);
+    return command_in_folder(name, opt->dir, up, opt);
+}
+
 int cmd_up(int argc, char **argv)
 {
     struct up_options opt;
     int end = up_options_parse(argc, argv, &opt);
-    if (end)
-        return end - 1;
-    return_memory();
-    log_setup(opt.log_format, opt.log_level, STDERR_FILENO);
-    return command_in_folder(argv[0], opt.dir, up, &opt);
+    return end ? end - 1 : up_run(argv[0], &opt);
 }

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "net/tls.h"
 #include "base/banned.h"
 
 enum { CA_DAYS = 3650, LEAF_SECONDS = 365 * 86400, PEM_MAX = 1 << 16 };
@@ -118,7 +119,7 @@ static int issue_server(struct arena *a, const struct pki_pair *ca,
                         const struct credentials_options *opt, int64_t now_sec, int64_t ttl_sec,
                         struct pki_pair *ret, struct err *err)
 {
-    enum { NAMES_MAX = 7, OWN_IPS_MAX = 3 };
+    enum { NAMES_MAX = 8, OWN_IPS_MAX = 3 };
     char machine[256] = "";
     (void)gethostname(machine, sizeof(machine) - 1);
     struct str names[NAMES_MAX] = {
@@ -127,8 +128,9 @@ static int issue_server(struct arena *a, const struct pki_pair *ca,
         STR("kubernetes.default"),
         STR("kubernetes.default.svc"),
         STR("kubernetes.default.svc.cluster.local"),
+        STR(TLS_LOOPBACK_NAME),
     };
-    size_t n_names = 5, n_ips = 0;
+    size_t n_names = 6, n_ips = 0;
     struct str *ips = arena_array(a, struct str, OWN_IPS_MAX + opt->n_ips);
     ips[n_ips++] = STR("127.0.0.1");
     ips[n_ips++] = STR("::1");
@@ -220,6 +222,7 @@ static int load_all(struct arena *a, const struct credentials_options *opt, int6
                     struct credentials *ret, struct err *err)
 {
     int64_t ttl_sec = opt->ttl_sec ? opt->ttl_sec : LEAF_SECONDS;
+    *ret = (struct credentials){ 0 };
     int r = load_ca(a, opt, now_sec, &ret->ca, err);
     if (r < 0)
         return r;
@@ -253,8 +256,7 @@ static void add_data(struct buf *out, const char *name, struct str pem)
     buf_byte(out, '\n');
 }
 
-struct str credentials_text(struct arena *a, struct str user, struct str address, struct str ca_pem,
-                            const struct pki_pair *pair)
+struct str credentials_text(struct arena *a, const struct credentials_config *k)
 {
     autobuf text = { 0 };
     buf_printf(&text,
@@ -264,19 +266,21 @@ struct str credentials_text(struct arena *a, struct str user, struct str address
                "- name: sampan\n"
                "  cluster:\n"
                "    server: https://" STR_FMT "\n",
-               STR_ARG(address));
-    add_data(&text, "certificate-authority-data", ca_pem);
+               STR_ARG(k->address));
+    if (k->server_name.n)
+        buf_printf(&text, "    tls-server-name: " STR_FMT "\n", STR_ARG(k->server_name));
+    add_data(&text, "certificate-authority-data", k->ca_pem);
     buf_str_add(&text, STR("users:\n- name: "));
-    json_write_string(&text, user); /* which is YAML, too */
+    json_write_string(&text, k->user); /* which is YAML, too */
     buf_str_add(&text, STR("\n  user:\n"));
-    add_data(&text, "client-certificate-data", pair->cert_pem);
-    add_data(&text, "client-key-data", pair->key_pem);
+    add_data(&text, "client-certificate-data", k->pair->cert_pem);
+    add_data(&text, "client-key-data", k->pair->key_pem);
     buf_str_add(&text, STR("contexts:\n"
                            "- name: sampan\n"
                            "  context:\n"
                            "    cluster: sampan\n"
                            "    user: "));
-    json_write_string(&text, user);
+    json_write_string(&text, k->user);
     buf_str_add(&text, STR("\ncurrent-context: sampan\n"));
     return arena_str(a, buf_str(&text));
 }
@@ -284,7 +288,12 @@ struct str credentials_text(struct arena *a, struct str user, struct str address
 static int write_both(struct arena *a, const struct credentials *c, const char *dir,
                       struct str address, const char *file, struct err *err)
 {
-    struct str text = credentials_text(a, STR("admin"), address, c->ca.cert_pem, &c->admin);
+    struct str text =
+        credentials_text(a, &(struct credentials_config){ .user = STR("admin"),
+                                                          .address = address,
+                                                          .server_name = c->server_name,
+                                                          .ca_pem = c->ca.cert_pem,
+                                                          .pair = &c->admin });
     int r = file_write_atomic(arena_printf(a, "%s/pki/server.crt", dir).p, c->server.cert_pem, 0644,
                               FILE_CHEAP, err);
     if (r < 0)

@@ -14,6 +14,10 @@ struct credentials {
      * DIR/pki/front-proxy-ca.crt, so that no client can pass for it. */
     struct pki_pair proxy_ca, proxy;
     int64_t renew_sec; /* since 1970: when all but the CA should be made anew */
+    /* By which name clients of our authority ask for the server, where it shows others a
+     * certificate of somebody else (TLS_LOOPBACK_NAME); empty: by its address. */
+    struct str server_name;
+    struct str root_ca; /* by which everybody else believes it */
 };
 
 struct credentials_options {
@@ -35,9 +39,14 @@ int credentials_load(struct arena *a, const struct credentials_options *opt, int
 /* The authority of a folder that has one. ERR_FORBIDDEN: others can read its key. */
 int credentials_load_ca(struct arena *a, const char *dir, struct pki_pair *ret, struct err *err);
 
-/* A kubeconfig for https://ADDRESS. */
-struct str credentials_text(struct arena *a, struct str user, struct str address, struct str ca_pem,
-                            const struct pki_pair *pair);
+struct credentials_config {
+    struct str user, address; /* "host:port" */
+    struct str server_name;   /* as above */
+    struct str ca_pem;
+    const struct pki_pair *pair;
+};
+/* Its text. */
+struct str credentials_text(struct arena *a, const struct credentials_config *k);
 /* The admin's, mode 0600; and the server's certificate, to be looked at. */
 int credentials_write(const struct credentials *c, const char *dir, struct str address,
                       const char *file, struct err *err);

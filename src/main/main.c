@@ -19,6 +19,10 @@ static const struct command commands[] = {
     { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
     { "scrub", "leave no byte of what was deleted or replaced in the data", cmd_scrub },
     { "dns", "serve the names of a cluster", cmd_dns },
+    { "test", "run a command with a control plane of its own", cmd_test },
+    { "assets", "make a folder with a kube-apiserver, an etcd and a kubectl for test suites",
+      cmd_assets },
+    { "kube-apiserver", "start an API server with kube-apiserver's flags", cmd_kube_apiserver },
     { "etcd", "serve the etcd API, for a kube-apiserver or anybody else", cmd_etcd },
     { "generate", "make C code and definitions for custom kinds", cmd_generate },
     { "controllers", "run the built-in controllers against an API server", cmd_controllers },
@@ -29,13 +33,21 @@ static const struct command commands[] = {
 };
 enum { N_COMMANDS = ARRAY_LEN(commands) };
 
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
 static void print_help(FILE *out)
 {
     fputs("Sampan is a declarative control plane that speaks the Kubernetes API.\n\n"
           "Usage: sampan COMMAND [OPTION]...\n\n",
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].summary);
     fputs("\n'sampan COMMAND --help' lists the options of a command.\n", out);
 }
 
@@ -49,17 +61,23 @@ int cmd_version(int argc, char **argv)
     return 0;
 }
 
-/* A link of that name is the command: programs that look for an etcd find one. */
-static bool is_called(const char *path, const char *name)
+/* A link of that name is the command: programs that look for an etcd or a kube-apiserver find one.
+ */
+static const struct command *called(const char *path)
 {
+    static const char *const names[] = { "etcd", "kube-apiserver" };
     const char *last = strrchr(path, '/');
-    return strcmp(last ? last + 1 : path, name) == 0;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(last ? last + 1 : path, names[i]) == 0)
+            return find_command(names[i]);
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 0 && is_called(argv[0], "etcd"))
-        return cmd_etcd(argc, argv);
+    const struct command *by_name = argc > 0 ? called(argv[0]) : NULL;
+    if (by_name)
+        return by_name->run(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_MISUSED;
@@ -69,9 +87,9 @@ int main(int argc, char **argv)
         print_help(stdout);
         return 0;
     }
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+    const struct command *found = find_command(argv[1]);
+    if (found)
+        return found->run(argc - 1, argv + 1);
     fprintf(stderr, "sampan: there is no command '%s'. See 'sampan --help'.\n", argv[1]);
     return EXIT_MISUSED;
 }

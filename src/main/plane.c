@@ -188,6 +188,8 @@ static void log_line(void *arg, enum spn_log_level level, struct spn_text line)
     };
     char text[1024];
     (void)arg;
+    if (!log_enabled(levels[level]))
+        return;
     (void)snprintf(text, sizeof(text), SPN_FMT, SPN_ARG(line));
     log_write(levels[level], text, NULL, 0);
 }
@@ -197,13 +199,15 @@ static int configure(struct plane *p, const struct plane_options *opt, struct er
     struct arena *a = &p->arena;
     p->cfg = (struct spn_config){
         .server = text_out(arena_printf(a, "https://" STR_FMT, STR_ARG(opt->address))),
+        .tls_server_name = text_out(opt->server_name),
         .ca_data = text_out(opt->ca_cert),
         .qps = -1,
         .protobuf = true,
     };
     p->controllers = program_controllers_usual();
     p->controllers.opt = *opt->controllers;
-    p->controllers.opt.root_ca = p->controllers.opt.ca_cert = text_out(opt->ca_cert);
+    p->controllers.opt.root_ca = text_out(opt->root_ca);
+    p->controllers.opt.ca_cert = text_out(opt->ca_cert);
     p->controllers.opt.ca_key = text_out(opt->ca_key);
     p->scheduler = program_scheduler_usual();
     p->manager = p->controllers.manager;

@@ -22,8 +22,10 @@ struct str plane_tokens_text(struct arena *a, const struct plane_tokens *t);
 /* They and their texts outlive the plane. */
 struct plane_options {
     const char *dir;
-    struct str address; /* of the server */
+    struct str address;     /* of the server */
+    struct str server_name; /* to ask for, if that is not its address */
     struct str ca_cert, ca_key, account_key;
+    struct str root_ca; /* by which pods believe the server */
     struct plane_tokens tokens;
     const struct controllers_options *controllers; /* which, and how; without keys */
     bool no_scheduler;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "main/command.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- Alone ---- */
@@ -47,8 +48,17 @@ int program_main(int argc, char **argv, const struct program_command *c)
 
 bool program_bool(const char *value, bool *ret)
 {
-    *ret = !value || strcmp(value, "true") == 0;
-    return *ret || strcmp(value, "false") == 0;
+    static const char *const words[2][6] = { { "false", "0", "f", "F", "FALSE", "False" },
+                                             { "true", "1", "t", "T", "TRUE", "True" } };
+    *ret = true;
+    if (!value)
+        return true;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(words[0]); i++)
+        if (strcmp(value, words[i % 2][i / 2]) == 0) {
+            *ret = i % 2;
+            return true;
+        }
+    return false;
 }
 
 /* ---- Those that are controllers ---- */

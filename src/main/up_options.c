@@ -56,6 +56,9 @@ static const char usage[] =
     "  --anonymous-auth BOOL\n"
     "                      false: requests without credentials are refused (default true)\n"
     "%s"
+    "  --tls-cert-file FILE, --tls-private-key-file FILE\n"
+    "                      what is shown to clients, with the certificates in between (default a\n"
+    "                      certificate of its own authority); read again on SIGHUP\n"
     "  --client-ca-file FILE\n"
     "                      more authorities whose client certificates are believed\n"
     "  --requestheader-client-ca-file FILE\n"
@@ -200,13 +203,19 @@ static bool read_count(const char *flag, const char *given, uint32_t *ret)
     return true;
 }
 
-static bool check_proxy(const struct up_options *opt)
+static bool are_pair(const char *cert, const char *key, const char *names)
 {
-    if (!opt->proxy_cert == !opt->proxy_key)
+    if (!cert == !key)
         return true;
-    fprintf(stderr, "sampan up: --proxy-client-cert-file and --proxy-client-key-file must be set "
-                    "together\n");
+    fprintf(stderr, "sampan up: %s must be set together\n", names);
     return false;
+}
+
+static bool check_pairs(const struct up_options *opt)
+{
+    return are_pair(opt->proxy_cert, opt->proxy_key,
+                    "--proxy-client-cert-file and --proxy-client-key-file") &&
+           are_pair(opt->tls_cert, opt->tls_key, "--tls-cert-file and --tls-private-key-file");
 }
 
 /* Flags whose value is taken as it is. */
@@ -222,6 +231,8 @@ static const struct {
     { 'T', offsetof(struct up_options, token_file) },
     { '7', offsetof(struct up_options, encryption_config) },
     { '9', offsetof(struct up_options, admission_options.file) },
+    { 'I', offsetof(struct up_options, tls_cert) },
+    { 'K', offsetof(struct up_options, tls_key) },
     { 'C', offsetof(struct up_options, client_ca) },
     { '1', offsetof(struct up_options, proxy_ca) },
     { '2', offsetof(struct up_options, proxy_allowed) },
@@ -397,6 +408,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "enable-bootstrap-token-auth", no_argument, NULL, 'B' },
         { "anonymous-auth", required_argument, NULL, 'A' },
         UP_ACCOUNTS_OPTIONS,
+        { "tls-cert-file", required_argument, NULL, 'I' },
+        { "tls-private-key-file", required_argument, NULL, 'K' },
         { "client-ca-file", required_argument, NULL, 'C' },
         { "requestheader-client-ca-file", required_argument, NULL, '1' },
         { "requestheader-allowed-names", required_argument, NULL, '2' },
@@ -447,7 +460,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         return EXIT_MISUSED + 1;
     }
     if (!up_webhooks_check(ret) || !up_openid_check(&ret->openid) ||
-        !up_kubelet_check(&ret->kubelet) || !check_proxy(ret))
+        !up_kubelet_check(&ret->kubelet) || !check_pairs(ret))
         return EXIT_MISUSED + 1;
     choose_accounts(ret);
     ret->controllers.service_cidr = ret->service_cidr;

@@ -13,6 +13,13 @@
 #include "server/guard/authorization.h"
 #include "store/store.h"
 
+/* What is done while it serves, in place of waiting for a signal. Returns an exit status, or a
+ * negative code with `*err` filled; then the control plane ends. */
+struct up_guest {
+    int (*run)(void *self, struct str address, const char *kubeconfig, struct err *err);
+    void *self;
+};
+
 struct up_options {
     const char *dir, *listen, *advertise, *kubeconfig, *service_cidr, *service_ports, *token_file;
     int64_t event_ttl_ns, continue_ttl_ns, certificate_ttl_ns; /* 0: the usual */
@@ -35,14 +42,20 @@ struct up_options {
     struct up_accounts accounts;
     const char *encryption_config;
     bool encryption_reloads;
-    const char *client_ca; /* beside our own */
+    const char *tls_cert, *tls_key; /* what is shown to clients, instead of our own */
+    const char *client_ca;          /* beside our own */
     const char *proxy_ca, *proxy_allowed, *proxy_users, *proxy_uids, *proxy_groups, *proxy_extra;
     const char *proxy_cert, *proxy_key; /* as whom it speaks for others */
     struct up_openid openid;
     struct audit_options audit;
     struct flow_options flow;
     struct up_kubelet kubelet;
+    struct up_guest guest; /* run == NULL: there is none */
 };
 
 /* 0, or an exit status + 1 after the help or a message was printed. Text of `*ret` lies in argv. */
 int up_options_parse(int argc, char **argv, struct up_options *ret);
+
+/* Starts a control plane as the command `name`, serves until it is to end, and returns the exit
+ * status (cmd_up.c). */
+int up_run(const char *name, struct up_options *opt);

@@ -225,6 +225,7 @@ static void set_verification(SSL_CTX *ctx, const struct tls_config *config)
     if (config->server && config->require_peer)
         mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     SSL_CTX_set_verify(ctx, mode, NULL);
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx), X509_V_FLAG_PARTIAL_CHAIN);
 }
 
 static int load_own(SSL_CTX *ctx, const struct tls_config *config, struct err *err)
@@ -263,12 +264,45 @@ static int context_fill(SSL_CTX *ctx, const struct tls_config *config, struct er
     return config->crl_pem.n ? load_crls(ctx, config->crl_pem, err) : 0;
 }
 
+/* Only the certificate and the key change; all rules stay those of the connection's own context. */
+static int choose_certificate(SSL *ssl, int *alert, void *arg)
+{
+    const struct tls_context *c = arg;
+    const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    (void)alert;
+    if (name && strcmp(name, TLS_LOOPBACK_NAME) == 0)
+        (void)SSL_set_SSL_CTX(ssl, c->loopback);
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static int load_loopback(struct tls_context *c, const struct tls_config *config, struct err *err)
+{
+    c->loopback = SSL_CTX_new(TLS_server_method());
+    if (!c->loopback || set_rules(c->loopback, true, false) < 0)
+        return tls__error(err, ERR_INTERNAL, "set up TLS");
+    int r = load_chain(c->loopback, config->loopback_cert_pem, err);
+    if (r < 0)
+        return r;
+    SSL_CTX_set_tlsext_servername_callback(c->ctx, choose_certificate);
+    SSL_CTX_set_tlsext_servername_arg(c->ctx, c);
+    return load_key(c->loopback, config->loopback_key_pem, err);
+}
+
 static int load_proxies(struct tls_context *c, struct str pem, struct err *err)
 {
     c->proxies = X509_STORE_new();
     if (!c->proxies)
         return tls__error(err, ERR_INTERNAL, "set up TLS");
+    X509_STORE_set_flags(c->proxies, X509_V_FLAG_PARTIAL_CHAIN);
     return load_cas(c->proxies, c->ctx, pem, err);
+}
+
+static int load_more(struct tls_context *c, const struct tls_config *config, struct err *err)
+{
+    int r = config->proxy_ca_pem.n ? load_proxies(c, config->proxy_ca_pem, err) : 0;
+    if (r < 0)
+        return r;
+    return config->loopback_cert_pem.n ? load_loopback(c, config, err) : 0;
 }
 
 int tls_context_new(const struct tls_config *config, struct tls_context **ret, struct err *err)
@@ -291,7 +325,7 @@ int tls_context_new(const struct tls_config *config, struct tls_context **ret, s
     c->server = config->server;
     c->lets_strangers_in = config->lets_strangers_in;
     SSL_CTX_set_cert_verify_callback(ctx, verify_chain, &c->lets_strangers_in);
-    r = config->proxy_ca_pem.n ? load_proxies(c, config->proxy_ca_pem, err) : 0;
+    r = load_more(c, config, err);
     if (r < 0) {
         tls_context_unref(c);
         return r;
@@ -311,6 +345,7 @@ struct tls_context *tls_context_unref(struct tls_context *c)
 {
     if (c && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
         SSL_CTX_free(c->ctx);
+        SSL_CTX_free(c->loopback);
         X509_STORE_free(c->proxies);
         BIO_meth_free(c->socket);
         free(c);

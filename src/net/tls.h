@@ -14,6 +14,8 @@ struct tls_config {
     struct str ca_pem;            /* whom to believe; empty: ask for no client certificate */
     struct str crl_pem;           /* optional revocation list of that CA */
     struct str proxy_ca_pem;      /* of front proxies, which speak for others; empty: none */
+    /* What a server shows to those who ask for TLS_LOOPBACK_NAME; empty: the above. Copied. */
+    struct str loopback_cert_pem, loopback_key_pem;
     bool server;
     bool http1;        /* a client offers HTTP/1.1 instead of HTTP/2 */
     bool require_peer; /* refuse a handshake without a certificate; else it is optional */
@@ -22,6 +24,11 @@ struct tls_config {
     bool lets_strangers_in;
 };
 
+/* The name by which programs that came with the server ask for it, whatever its certificate says;
+ * upstream's. */
+#define TLS_LOOPBACK_NAME "apiserver-loopback-client"
+
+/* As in Go, each certificate of `ca_pem` is believed for what it is, be it an authority or not. */
 int tls_context_new(const struct tls_config *config, struct tls_context **ret, struct err *err);
 struct tls_context *tls_context_ref(struct tls_context *c);
 struct tls_context *tls_context_unref(struct tls_context *c);
