@@ -75,6 +75,14 @@ good() {
     check "reading asks nobody" '' "$(calls)"
     drop mutating a
     drop validating b
+    forget
+    whole=$url url="$url/./up/../"
+    configure validating b "$(webhook warn "$(rule '' configmaps)")"
+    url=$whole
+    check "a path with empty parts" 201 "$(status POST "$core/configmaps?dryRun=All" "$(map slashes)")"
+    has "is asked for without them" 'warn CREATE ConfigMap slashes' "$(calls)"
+    drop validating b
+    forget
     check "without configuration again" 201 "$(status POST $core/configmaps "$(map later)")"
     check "nobody is asked" '' "$(calls)"
 }

@@ -264,21 +264,26 @@ static int context_fill(SSL_CTX *ctx, const struct tls_config *config, struct er
     return config->crl_pem.n ? load_crls(ctx, config->crl_pem, err) : 0;
 }
 
-/* Only the certificate and the key change; all rules stay those of the connection's own context. */
+/* Only the certificate and the key change; all rules stay those of the connection's own context.
+ * (SSL_set_SSL_CTX() would also verify clients by the other one.) */
 static int choose_certificate(SSL *ssl, int *alert, void *arg)
 {
     const struct tls_context *c = arg;
     const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
     (void)alert;
-    if (name && strcmp(name, TLS_LOOPBACK_NAME) == 0)
-        (void)SSL_set_SSL_CTX(ssl, c->loopback);
-    return SSL_TLSEXT_ERR_OK;
+    if (!name || strcmp(name, TLS_LOOPBACK_NAME) != 0)
+        return SSL_TLSEXT_ERR_OK;
+    SSL_certs_clear(ssl);
+    return SSL_use_certificate(ssl, SSL_CTX_get0_certificate(c->loopback)) == 1 &&
+                   SSL_use_PrivateKey(ssl, SSL_CTX_get0_privatekey(c->loopback)) == 1
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
 static int load_loopback(struct tls_context *c, const struct tls_config *config, struct err *err)
 {
     c->loopback = SSL_CTX_new(TLS_server_method());
-    if (!c->loopback || set_rules(c->loopback, true, false) < 0)
+    if (!c->loopback)
         return tls__error(err, ERR_INTERNAL, "set up TLS");
     int r = load_chain(c->loopback, config->loopback_cert_pem, err);
     if (r < 0)

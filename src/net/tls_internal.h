@@ -11,7 +11,7 @@ struct tls_context {
     SSL_CTX *ctx;
     BIO_METHOD *socket; /* of its connections */
     bool server, lets_strangers_in;
-    SSL_CTX *loopback;   /* has the certificate for TLS_LOOPBACK_NAME; NULL: there is none */
+    SSL_CTX *loopback;   /* only holds the certificate for TLS_LOOPBACK_NAME; NULL: none */
     X509_STORE *proxies; /* whose certificates are those of front proxies; NULL: none */
 };
 

@@ -70,6 +70,31 @@ struct str hook_fault(const struct hook *h)
     return h->fault;
 }
 
+/* With a path that has no empty parts, no "." and no "..", and no slash at its end, as upstream
+ * asks for it: envtest's URLs have two slashes, which Go's servers do not take. */
+static struct str clean_url(struct arena *a, struct str url)
+{
+    autobuf out = { 0 };
+    struct str rest = str_skip(url, STR("https://").n);
+    size_t host_n = STR("https://").n + str_cut(&rest, '/').n;
+    buf_str_add(&out, str_take(url, host_n));
+    while (rest.n) {
+        struct str part = str_cut(&rest, '/');
+        if (!part.n || str_eq(part, STR(".")))
+            continue;
+        if (!str_eq(part, STR(".."))) {
+            buf_byte(&out, '/');
+            buf_str_add(&out, part);
+        } else {
+            while (out.n > host_n && out.p[--out.n] != '/')
+                continue;
+        }
+    }
+    if (out.n == host_n)
+        buf_byte(&out, '/');
+    return arena_str(a, buf_str(&out));
+}
+
 static void read_service(struct hook *h, const struct value *service)
 {
     struct arena *a = &h->arena;
@@ -78,16 +103,10 @@ static void read_service(struct hook *h, const struct value *service)
     h->service_name = arena_str(a, value_text(service, "name"));
     if (!value_to_int(value_get(service, STR("port")), &h->service_port))
         h->service_port = 443;
-    h->url =
-        arena_printf(a, "https://" STR_FMT "." STR_FMT ".svc:%lld%s" STR_FMT,
-                     STR_ARG(h->service_name), STR_ARG(h->service_ns), (long long)h->service_port,
-                     str_starts(path, STR("/")) ? "" : "/", STR_ARG(path));
-}
-
-static struct str with_path(struct arena *a, struct str url)
-{
-    struct str rest = str_skip(url, STR("https://").n);
-    return str_find(rest, '/') < 0 ? arena_printf(a, STR_FMT "/", STR_ARG(url)) : arena_str(a, url);
+    struct str url = arena_printf(a, "https://" STR_FMT "." STR_FMT ".svc:%lld/" STR_FMT,
+                                  STR_ARG(h->service_name), STR_ARG(h->service_ns),
+                                  (long long)h->service_port, STR_ARG(path));
+    h->url = clean_url(a, url);
 }
 
 static struct hook *make(const struct value *client_config, struct str config,
@@ -101,7 +120,7 @@ static struct hook *make(const struct value *client_config, struct str config,
     if (value_is(service, VALUE_OBJECT))
         read_service(h, service);
     else
-        h->url = with_path(&h->arena, value_text(client_config, "url"));
+        h->url = clean_url(&h->arena, value_text(client_config, "url"));
     struct str ca = read_ca(&h->arena, value_get(client_config, STR("caBundle")));
     h->fault = check_ca(&h->arena, ca);
     h->fetcher = fetcher_new(&(struct fetcher_options){
