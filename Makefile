@@ -35,7 +35,7 @@ test:
 test-clients:
 	tools/need build test clients
 	$(MAKE) build
-	SAMPAN_CLIENTS=all tests/clients/run.sh $(BUILD)/sampan go js python java rust
+	SAMPAN_CLIENTS=all tests/clients/run.sh $(BUILD)/sampan go envtest js python java rust
 
 lint:
 	tools/need build lint
@@ -99,6 +99,17 @@ install: $(BUILD)/build.ninja
 	meson install -C $(BUILD) --no-rebuild
 	test -n "$(DESTDIR)" || PATH=$$PATH:/sbin ldconfig 2>/dev/null || true # programs find libsampan.so from now on
 
+# Debian packages, in build-deb/packages.
+deb:
+	tools/need build
+	test -f build-deb/build.ninja || meson setup build-deb --prefix=/usr --buildtype=release
+	ninja -C build-deb installed
+	tools/deb build-deb build-deb/packages
+
+# A container image in OCI's layout, without a container engine.
+image: binary
+	tools/image $(BUILD)/sampan $(BUILD)/sampan-image.tar
+
 # What the last `make install` put there.
 uninstall:
 	ninja -C $(BUILD) uninstall
@@ -110,4 +121,4 @@ abi:
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-bench
 
-.PHONY: all build binary up down test test-clients lint analyze asan tsan fuzz crash abuse golden reconcile bench docs install uninstall abi clean
+.PHONY: all build binary up down test test-clients lint analyze asan tsan fuzz crash abuse golden reconcile bench docs install deb image uninstall abi clean
