@@ -24,6 +24,26 @@ c() { timeout 60 etcdctl --endpoints="$address" "$@" 2>&1; }
 # A port that nobody has, for an etcd that cannot be asked for one.
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
+# many_reads N [OPERATION] - a transaction of N ranges over 9,600 keys
+many_reads() { { printf '\n'; seq "$1" | sed 's|.*|get /many/ --prefix|'; printf '%s\n\n\n' "${2-}"; } | c txn; }
+highest() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status"; }
+large_answers() {
+    value=$(head -c 200 /dev/zero | tr '\0' v)
+    for i in $(seq 0 95); do
+        { printf '\n'; seq 1 100 | sed "s|.*|put /many/$i/& $value|"; printf '\n\n'; } | c txn >/dev/null
+    done
+    check "9,600 keys" 9600 "$(c get /many/ --prefix --keys-only | grep -c /many/)"
+    check "ten times all of them" 96000 "$(many_reads 10 | grep -c '^/many/')"
+    has "a hundred times is too much" "the answer is too large" "$(many_reads 100)"
+    has "a transaction that wrote says so" "the transaction is done" "$(many_reads 100 'put /much/key done')"
+    check "and it is" "/much/key done" "$(c get /much/key | xargs)"
+    if [ -z "${SAMPAN_SANITIZED:-}" ]; then
+        check "little memory was taken for it" yes "$([ "$(highest)" -lt 393216 ] && echo yes || highest)"
+    fi
+    c del /much/key >/dev/null
+    while [ "$(c del /many/ --prefix)" != 0 ]; do :; done
+}
+
 by_hand() {
     check "put" OK "$(c put /a/1 one)"
     check "what was before" "OK /a/1 one" "$(c put /a/1 two --prev-kv | xargs)"
@@ -155,6 +175,7 @@ leases
 killed
 snapshot
 locks
+large_answers
 ends
 like_etcd
 by_name

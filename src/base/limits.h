@@ -55,6 +55,10 @@
 #define LIMIT_WS_CLOSE_MS        5000u /* for the peer's close frame after ours */
 #define LIMIT_GRPC_MESSAGE_BYTES (16u << 20)
 
+/* etcd's API: what one call is answered, by a range and by a transaction */
+#define LIMIT_ETCD_RANGE_BYTES (256u << 20)
+#define LIMIT_ETCD_TXN_BYTES   (64u << 20)
+
 /* TLS */
 #define LIMIT_TLS_CHAIN 10u /* certificates of a chain, sent or built */
 

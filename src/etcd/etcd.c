@@ -55,6 +55,9 @@ void etcd__fail(struct grpc_call *call, const struct err *err)
     case ERR_TOO_LARGE:
         etcd__refuse(call, GRPC_INVALID_ARGUMENT, "etcdserver: request is too large");
         break;
+    case ERR_TOO_MANY_REQUESTS:
+        etcd__refuse(call, GRPC_RESOURCE_EXHAUSTED, ETCD_LARGE);
+        break;
     case ERR_NO_SPACE:
         etcd__refuse(call, GRPC_RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded");
         break;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/wire.h"
+#include "base/idiom.h"
 #include "base/banned.h"
 
 /* ---- One key ---- */
@@ -151,54 +152,50 @@ static int count_from(struct store_snap *snap, const struct etcd_span *s, uint64
 
 /* ---- A range ---- */
 
-bool etcd_range_read(struct str message, struct etcd_range *ret)
+static void take_field(const struct wire_field *f, enum etcd_field_type type, void *to)
+{
+    switch (type) {
+    case ETCD_BYTES:
+        *(struct str *)to = f->bytes;
+        break;
+    case ETCD_NUMBER:
+        *(uint64_t *)to = f->n;
+        break;
+    case ETCD_BOOL:
+        *(bool *)to = f->n;
+        break;
+    }
+}
+
+bool etcd_fields_read(struct str message, const struct etcd_field *fields, size_t n, void *ret)
 {
     struct wire_field f;
     int r;
-    *ret = (struct etcd_range){ 0 };
-    while ((r = wire_next(&message, &f)) == 1) {
-        switch (f.number) {
-        case 1:
-            ret->span.key = f.bytes;
-            break;
-        case 2:
-            ret->span.end = f.bytes;
-            break;
-        case 3:
-            ret->limit = (int64_t)f.n;
-            break;
-        case 4:
-            ret->revision = (int64_t)f.n;
-            break;
-        case 5:
-            ret->order = f.n;
-            break;
-        case 6:
-            ret->target = f.n;
-            break;
-        case 8:
-            ret->keys_only = f.n;
-            break;
-        case 9:
-            ret->count_only = f.n;
-            break;
-        case 10:
-            ret->min_mod = (int64_t)f.n;
-            break;
-        case 11:
-            ret->max_mod = (int64_t)f.n;
-            break;
-        case 12:
-            ret->min_create = (int64_t)f.n;
-            break;
-        case 13:
-            ret->max_create = (int64_t)f.n;
-            break;
-        default:
-            break;
-        }
-    }
+    while ((r = wire_next(&message, &f)) == 1)
+        for (size_t i = 0; i < n; i++)
+            if (fields[i].number == f.number)
+                take_field(&f, fields[i].type, (char *)ret + fields[i].at);
     return r == 0;
+}
+
+bool etcd_range_read(struct str message, struct etcd_range *ret)
+{
+    static const struct etcd_field fields[] = {
+        { 1, ETCD_BYTES, offsetof(struct etcd_range, span.key) },
+        { 2, ETCD_BYTES, offsetof(struct etcd_range, span.end) },
+        { 3, ETCD_NUMBER, offsetof(struct etcd_range, limit) },
+        { 4, ETCD_NUMBER, offsetof(struct etcd_range, revision) },
+        { 5, ETCD_NUMBER, offsetof(struct etcd_range, order) },
+        { 6, ETCD_NUMBER, offsetof(struct etcd_range, target) },
+        { 8, ETCD_BOOL, offsetof(struct etcd_range, keys_only) },
+        { 9, ETCD_BOOL, offsetof(struct etcd_range, count_only) },
+        { 10, ETCD_NUMBER, offsetof(struct etcd_range, min_mod) },
+        { 11, ETCD_NUMBER, offsetof(struct etcd_range, max_mod) },
+        { 12, ETCD_NUMBER, offsetof(struct etcd_range, min_create) },
+        { 13, ETCD_NUMBER, offsetof(struct etcd_range, max_create) },
+    };
+    *ret = (struct etcd_range){ 0 };
+    return etcd_fields_read(message, fields, ARRAY_LEN(fields), ret);
 }
 
 const char *etcd_range_fault(const struct etcd_range *r)
@@ -236,9 +233,15 @@ static void write_end(struct buf *out, bool more, uint64_t count)
 }
 
 /* As the keys lie there, without holding them: nearly all ranges are of this kind. */
+static int refuse_size(struct err *err)
+{
+    return err_set(err, ERR_TOO_MANY_REQUESTS, ETCD_LARGE);
+}
+
 struct plain {
     const struct etcd_range *range;
     struct buf *out;
+    size_t most;
     uint64_t n;
 };
 
@@ -249,15 +252,17 @@ static int write_one(void *arg, const struct etcd_kv *kv)
         return -ERR_EXISTS; /* there is more */
     etcd_kv_write(p->out, 2, kv, p->range->keys_only);
     p->n++;
-    return 0;
+    return p->out->n > p->most ? -ERR_TOO_MANY_REQUESTS : 0;
 }
 
-static int write_plain(struct store_snap *snap, const struct etcd_range *r, struct buf *out,
-                       struct err *err)
+static int write_plain(struct store_snap *snap, const struct etcd_range *r, size_t most,
+                       struct buf *out, struct err *err)
 {
-    struct plain p = { r, out, 0 };
+    struct plain p = { r, out, most, 0 };
     int more = r->count_only ? 0 : etcd_each(snap, &r->span, write_one, &p, err);
     uint64_t count = p.n;
+    if (more == -ERR_TOO_MANY_REQUESTS)
+        return refuse_size(err);
     if (more < 0 && more != -ERR_EXISTS)
         return more;
     int counted = more || r->count_only ? count_from(snap, &r->span, &count, err) : 0;
@@ -342,7 +347,8 @@ static void narrow(struct list *l, const struct etcd_range *r, bool only_there)
 }
 
 static int write_sorted(struct arena *a, struct store_snap *snap, const struct etcd_range *r,
-                        const struct etcd_overlay *over, struct buf *out, struct err *err)
+                        const struct etcd_overlay *over, size_t most, struct buf *out,
+                        struct err *err)
 {
     struct list l = { .arena = a };
     int got = etcd_each(snap, &r->span, keep, &l, err);
@@ -363,14 +369,17 @@ static int write_sorted(struct arena *a, struct store_snap *snap, const struct e
         qsort_r(l.kvs, l.n, sizeof(*l.kvs), by_range, (void *)(uintptr_t)r);
     const bool more = r->limit > 0 && l.n > (size_t)r->limit;
     for (size_t i = 0; !r->count_only && i < (more ? (size_t)r->limit : l.n); i++)
-        etcd_kv_write(out, 2, &l.kvs[i], r->keys_only);
+        if (out->n <= most)
+            etcd_kv_write(out, 2, &l.kvs[i], r->keys_only);
+    if (out->n > most)
+        return refuse_size(err);
     write_end(out, more && !r->count_only, count);
     return 0;
 }
 
 int etcd_range_write(struct arena *a, struct store_snap *snap, const struct etcd_range *r,
-                     const struct etcd_overlay *over, struct buf *out, struct err *err)
+                     const struct etcd_overlay *over, size_t most, struct buf *out, struct err *err)
 {
-    return is_plain(r, over) ? write_plain(snap, r, out, err)
-                             : write_sorted(a, snap, r, over, out, err);
+    return is_plain(r, over) ? write_plain(snap, r, most, out, err)
+                             : write_sorted(a, snap, r, over, most, out, err);
 }

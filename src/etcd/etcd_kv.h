@@ -41,6 +41,16 @@ typedef int etcd_take(void *arg, const struct etcd_kv *kv);
 int etcd_each(struct store_snap *snap, const struct etcd_span *s, etcd_take *take, void *arg,
               struct err *err);
 
+/* A message as rows: where in a struct each field goes. Fields without a row are left out. */
+enum etcd_field_type { ETCD_BYTES, ETCD_NUMBER, ETCD_BOOL }; /* struct str, 64 bits, bool */
+struct etcd_field {
+    unsigned number;
+    enum etcd_field_type type;
+    size_t at;
+};
+/* False: it is no message. Texts point into it. */
+bool etcd_fields_read(struct str message, const struct etcd_field *fields, size_t n, void *ret);
+
 enum etcd_order { ETCD_UNSORTED, ETCD_ASCENDING, ETCD_DESCENDING };
 enum etcd_target { ETCD_KEY, ETCD_VERSION, ETCD_CREATE, ETCD_MOD, ETCD_VALUE };
 
@@ -61,6 +71,9 @@ struct etcd_overlay {
     struct etcd_kv *kvs; /* mod_rev 0: it is deleted */
     size_t n;
 };
-/* The body of a RangeResponse, without its header. */
+/* The body of a RangeResponse, without its header. ERR_TOO_MANY_REQUESTS: `out` would have more
+ * than `most` bytes. */
 int etcd_range_write(struct arena *a, struct store_snap *snap, const struct etcd_range *r,
-                     const struct etcd_overlay *over, struct buf *out, struct err *err);
+                     const struct etcd_overlay *over, size_t most, struct buf *out,
+                     struct err *err);
+#define ETCD_LARGE "etcdserver: the answer is too large, ask for less at once"

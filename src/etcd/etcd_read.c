@@ -9,6 +9,7 @@
 
 #include "base/crc32c.h"
 #include "base/idiom.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/wire.h"
 #include "etcd/etcd_internal.h"
@@ -98,7 +99,7 @@ static int read_range(struct errand *e, struct err *err)
     int r = store_snap_begin(store, wanted, &snap, err);
     if (r < 0)
         return r;
-    r = etcd_range_write(&e->arena, snap, &range, &none, &e->body, err);
+    r = etcd_range_write(&e->arena, snap, &range, &none, LIMIT_ETCD_RANGE_BYTES, &e->body, err);
     e->rev = wanted ? store_rev(store) : store_snap_rev(snap);
     store_snap_end(snap);
     return r;

@@ -1,5 +1,6 @@
 #include "etcd/etcd_request.h"
 
+#include "base/idiom.h"
 #include "base/wire.h"
 #include "base/banned.h"
 
@@ -14,34 +15,16 @@ static const char *check_key(struct str key)
 
 const char *etcd_put_read(struct str message, struct etcd_put *ret)
 {
-    struct wire_field f;
-    int r;
+    static const struct etcd_field fields[] = {
+        { 1, ETCD_BYTES, offsetof(struct etcd_put, key) },
+        { 2, ETCD_BYTES, offsetof(struct etcd_put, value) },
+        { 3, ETCD_NUMBER, offsetof(struct etcd_put, lease) },
+        { 4, ETCD_BOOL, offsetof(struct etcd_put, prev_kv) },
+        { 5, ETCD_BOOL, offsetof(struct etcd_put, ignore_value) },
+        { 6, ETCD_BOOL, offsetof(struct etcd_put, ignore_lease) },
+    };
     *ret = (struct etcd_put){ 0 };
-    while ((r = wire_next(&message, &f)) == 1) {
-        switch (f.number) {
-        case 1:
-            ret->key = f.bytes;
-            break;
-        case 2:
-            ret->value = f.bytes;
-            break;
-        case 3:
-            ret->lease = (int64_t)f.n;
-            break;
-        case 4:
-            ret->prev_kv = f.n;
-            break;
-        case 5:
-            ret->ignore_value = f.n;
-            break;
-        case 6:
-            ret->ignore_lease = f.n;
-            break;
-        default:
-            break;
-        }
-    }
-    if (r < 0)
+    if (!etcd_fields_read(message, fields, ARRAY_LEN(fields), ret))
         return MALFORMED;
     if (ret->ignore_value && ret->value.n)
         return "etcdserver: value is provided";
@@ -52,25 +35,13 @@ const char *etcd_put_read(struct str message, struct etcd_put *ret)
 
 const char *etcd_delete_read(struct str message, struct etcd_delete *ret)
 {
-    struct wire_field f;
-    int r;
+    static const struct etcd_field fields[] = {
+        { 1, ETCD_BYTES, offsetof(struct etcd_delete, span.key) },
+        { 2, ETCD_BYTES, offsetof(struct etcd_delete, span.end) },
+        { 3, ETCD_BOOL, offsetof(struct etcd_delete, prev_kv) },
+    };
     *ret = (struct etcd_delete){ 0 };
-    while ((r = wire_next(&message, &f)) == 1) {
-        switch (f.number) {
-        case 1:
-            ret->span.key = f.bytes;
-            break;
-        case 2:
-            ret->span.end = f.bytes;
-            break;
-        case 3:
-            ret->prev_kv = f.n;
-            break;
-        default:
-            break;
-        }
-    }
-    if (r < 0)
+    if (!etcd_fields_read(message, fields, ARRAY_LEN(fields), ret))
         return MALFORMED;
     return ret->span.key.n ? NULL : NO_KEY;
 }
@@ -79,37 +50,19 @@ const char *etcd_delete_read(struct str message, struct etcd_delete *ret)
 
 static const char *read_compare(struct str message, struct etcd_compare *ret)
 {
-    struct wire_field f;
-    int r;
+    static const struct etcd_field fields[] = {
+        { 1, ETCD_NUMBER, offsetof(struct etcd_compare, result) },
+        { 2, ETCD_NUMBER, offsetof(struct etcd_compare, target) },
+        { 3, ETCD_BYTES, offsetof(struct etcd_compare, span.key) },
+        { 4, ETCD_NUMBER, offsetof(struct etcd_compare, number) },
+        { 5, ETCD_NUMBER, offsetof(struct etcd_compare, number) },
+        { 6, ETCD_NUMBER, offsetof(struct etcd_compare, number) },
+        { 7, ETCD_BYTES, offsetof(struct etcd_compare, value) },
+        { 8, ETCD_NUMBER, offsetof(struct etcd_compare, number) },
+        { 64, ETCD_BYTES, offsetof(struct etcd_compare, span.end) },
+    };
     *ret = (struct etcd_compare){ 0 };
-    while ((r = wire_next(&message, &f)) == 1) {
-        switch (f.number) {
-        case 1:
-            ret->result = f.n;
-            break;
-        case 2:
-            ret->target = f.n;
-            break;
-        case 3:
-            ret->span.key = f.bytes;
-            break;
-        case 4:
-        case 5:
-        case 6:
-        case 8:
-            ret->number = (int64_t)f.n;
-            break;
-        case 7:
-            ret->value = f.bytes;
-            break;
-        case 64:
-            ret->span.end = f.bytes;
-            break;
-        default:
-            break;
-        }
-    }
-    if (r < 0)
+    if (!etcd_fields_read(message, fields, ARRAY_LEN(fields), ret))
         return MALFORMED;
     return ret->span.key.n ? NULL : NO_KEY;
 }

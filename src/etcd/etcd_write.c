@@ -371,6 +371,7 @@ struct telling {
     struct write *write;
     struct store_snap *snap; /* of the revision before it */
     uint64_t before, after;
+    size_t n_told; /* bytes of all operations so far */
     struct etcd_overlay over;
     struct etcd_kv kvs[LIMIT_STORE_TXN_OPS];
 };
@@ -459,13 +460,14 @@ static int tell_range(struct telling *t, const struct etcd_range *range, struct 
                       struct err *err)
 {
     static const struct etcd_overlay none = { 0 };
+    const size_t most = LIMIT_ETCD_TXN_BYTES - t->n_told;
     struct store_snap *snap;
     if (range->revision <= 0)
-        return etcd_range_write(&t->write->scratch, t->snap, range, &t->over, out, err);
+        return etcd_range_write(&t->write->scratch, t->snap, range, &t->over, most, out, err);
     int r = store_snap_begin(t->write->home->etcd->store, (uint64_t)range->revision, &snap, err);
     if (r < 0)
         return r;
-    r = etcd_range_write(&t->write->scratch, snap, range, &none, out, err);
+    r = etcd_range_write(&t->write->scratch, snap, range, &none, most, out, err);
     store_snap_end(snap);
     return r;
 }
@@ -475,7 +477,7 @@ static int tell_txn(struct telling *t, const struct etcd_txn *txn, struct buf *o
 
 static int tell_op(struct telling *t, const struct etcd_op *op, struct buf *out, struct err *err)
 {
-    autobuf body = { 0 }, response = { 0 };
+    autobuf body = { 0 }, heads = { 0 };
     int r = 0;
     switch (op->type) {
     case ETCD_OP_PUT:
@@ -495,12 +497,23 @@ static int tell_op(struct telling *t, const struct etcd_op *op, struct buf *out,
     }
     if (r < 0)
         return r;
-    add_revision(&response, op->type == ETCD_OP_TXN ? 0 : seen_by(t));
-    buf_str_add(&response, buf_str(&body));
-    body.n = 0;
-    if (op->type)
-        add_message(&body, op->type, &response);
-    add_message(out, 3, &body);
+    if (op->type != ETCD_OP_TXN)
+        t->n_told += body.n;
+    if (t->n_told > LIMIT_ETCD_TXN_BYTES)
+        return err_set(err, ERR_TOO_MANY_REQUESTS, ETCD_LARGE);
+    /* ResponseOp { RangeResponse or another { header, body } }, without a copy in between. */
+    autobuf header = { 0 };
+    add_revision(&header, op->type == ETCD_OP_TXN ? 0 : seen_by(t));
+    const size_t n = header.n + body.n;
+    if (op->type) {
+        wire_head(&heads, op->type, n);
+        wire_head(out, 3, heads.n + n);
+        buf_str_add(out, buf_str(&heads));
+        buf_str_add(out, buf_str(&header));
+        buf_str_add(out, buf_str(&body));
+    } else {
+        wire_head(out, 3, 0);
+    }
     return 0;
 }
 
@@ -562,6 +575,11 @@ static void tell_all(struct write *w)
 
 static void answer(struct write *w)
 {
+    if (w->told < 0 && w->err.code == ERR_TOO_MANY_REQUESTS && w->n_changes) {
+        refuse(w, GRPC_RESOURCE_EXHAUSTED,
+               "etcdserver: the transaction is done, but its answer is too large");
+        return;
+    }
     if (w->told < 0) {
         fail(w, &w->err);
         return;

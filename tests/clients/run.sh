@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh SAMPAN LANGUAGE... - runs the program of each language (go, js, python, java, rust) against a
-# server of its own. A language whose toolchain or packages are not to be had is named and skipped:
+# server of its own, and the one that docs/testing.md shows, as it is written there. `envtest` is an operator's test suite
+# in Go that starts our programs itself. A language whose toolchain or packages are not to be had is named and skipped:
 # the result is then 77, if nothing failed. Packages are downloaded only with SAMPAN_CLIENTS=all; they
 # are kept in the language's own cache or in SAMPAN_CLIENTS_CACHE, and programs are built beside
 # SAMPAN, never in the source folder.
@@ -16,11 +17,12 @@ offline=yes
 # A program waits 20 s at most for what it expects; this is a guard against hanging.
 seconds=180
 
-# Each language has four steps, run in its copy below $work:
+# Each language has up to five steps, run in its copy below $work:
 #   tools_*  says which tool is missing, or nothing
 #   fetch_*  has the packages, from the network unless $offline; else it fails
 #   build_*  builds without the network
 #   run_*    runs the program
+#   shown_*  runs what docs/testing.md shows, if it shows something in that language
 has_tools() {
     for tool; do
         command -v "$tool" >/dev/null 2>&1 || { echo "no $tool"; return 1; }
@@ -50,6 +52,18 @@ run_go() {
     fi
 }
 
+tools_envtest() { tools_go; }
+fetch_envtest() { fetch_go; }
+build_envtest() { GOPROXY=off go test -c -o suite.test .; }
+run_envtest() {
+    "$sampan" assets bin >/dev/null && KUBEBUILDER_ASSETS=$PWD/bin timeout $seconds ./suite.test -test.v >"$dir/log" 2>&1
+    status=$?
+    grep -E '^(---|PASS|FAIL)' "$dir/log"
+    [ $status -eq 0 ] || tail -n 40 "$dir/log"
+    return $status
+}
+shown_envtest() { extract go && GOPROXY=off KUBEBUILDER_ASSETS=$PWD/bin go test ./documented; }
+
 tools_js() { has_tools node npm && at_least 18 "$(node --version | sed 's/^v//')" node; }
 fetch_js() {
     mkdir -p "$cache/js" && cp package.json "$cache/js" &&
@@ -57,6 +71,7 @@ fetch_js() {
 }
 build_js() { ln -sfn "$cache/js/node_modules" node_modules; }
 run_js() { timeout $seconds node main.js; }
+shown_js() { extract js && tested node --test cups.test.js; }
 
 tools_python() {
     has_tools python3 || return
@@ -75,11 +90,13 @@ run_python() {
         timeout $seconds "$(python_home)/bin/python" $program || return
     done
 }
+shown_python() { extract python && tested "$(python_home)/bin/python" -m unittest cups_test.py; }
 
 tools_java() { has_tools javac mvn && at_least 17 "$(javac -version 2>&1 | sed 's/^javac //')" javac; }
 fetch_java() { mvn -B -q ${offline:+-o} dependency:go-offline dependency:copy-dependencies; }
 build_java() { mvn -B -q -o compile dependency:copy-dependencies; }
 run_java() { timeout $seconds java -cp 'target/classes:target/dependency/*' Main 2>/dev/null; }
+shown_java() { extract java && tested java -ea -cp 'target/dependency/*' CupsTest.java; }
 
 tools_rust() {
     has_tools cargo && at_least "$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)" \
@@ -90,6 +107,19 @@ build_rust() {
     cargo build -q --locked --offline --target-dir "$cache/rust" && cp "$cache/rust/debug/clients" clients
 }
 run_rust() { timeout $seconds ./clients; }
+shown_rust() { extract rust && tested cargo test -q --locked --offline --target-dir "$cache/rust" --test cups; }
+
+# extract LANGUAGE - the file that docs/testing.md shows, into the current folder
+extract() {
+    file=$(sed -n "s/^<!-- $1: \(.*\) -->$/\1/p" "$here/../../docs/testing.md")
+    mkdir -p "$(dirname "$file")"
+    sed -n "/^<!-- $1: /,/^\`\`\`\$/p" "$here/../../docs/testing.md" | sed '1,2d;$d' >"$file"
+    [ -s "$file" ]
+}
+# tested COMMAND... - as that page has it
+tested() {
+    "$sampan" test -- timeout 600 "$@" >"$dir/log" 2>&1 || { echo "docs/testing.md:"; tail -n 40 "$dir/log"; return 1; }
+}
 
 # 0, 77 with the reason in $why, or 1.
 run() {
@@ -106,7 +136,8 @@ run() {
     fi
     build_"$1" >"$dir/log" 2>&1 || { echo "$1: it does not build"; tail -n 40 "$dir/log"; return 1; }
     exec 9>&-
-    KUBECONFIG="$dir/a/admin.kubeconfig" run_"$1"
+    KUBECONFIG="$dir/a/admin.kubeconfig" run_"$1" || return
+    if grep -q "^shown_$1()" "$here/run.sh"; then shown_"$1"; fi
 }
 
 up >/dev/null || { echo "it does not start"; cat "$dir/a/sampan.log"; exit 1; }
