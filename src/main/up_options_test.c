@@ -314,9 +314,22 @@ static void who_is_asked(void **state)
                      MISUSED);
 }
 
+static void a_certificate_comes_with_its_key(void **state)
+{
+    (void)state;
+    struct up_options o;
+    assert_int_equal(PARSE(&o, "--tls-cert-file=/c"), MISUSED);
+    assert_int_equal(PARSE(&o, "--tls-private-key-file=/k"), MISUSED);
+    assert_int_equal(PARSE(&o, "--tls-cert-file=/c", "--tls-private-key-file=/k"), 0);
+    assert_string_equal(o.tls_cert, "/c");
+    assert_string_equal(o.tls_key, "/k");
+    assert_int_equal(PARSE(&o, "--proxy-client-cert-file=/c"), MISUSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_certificate_comes_with_its_key),
         cmocka_unit_test(defaults_are_those_of_the_help),
         cmocka_unit_test(a_reload_needs_a_file),
         cmocka_unit_test(tokens_of_accounts),

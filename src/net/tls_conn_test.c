@@ -13,18 +13,18 @@
 
 struct ends {
     struct arena arena;
+    struct pki_pair ca, leaf;
     struct tls_context *server, *client;
 };
 
-static int setup(void **state)
+/* An authority of the same name each time, and a certificate of it. */
+static void make_pair(struct arena *a, struct str name, struct pki_pair *ret_ca,
+                      struct pki_pair *ret)
 {
-    static struct ends e;
-    arena_init(&e.arena);
-    struct err err = ERR_INIT(&e.arena);
-    struct pki_pair ca, leaf;
-    const struct str names[] = { STR("sampan.test") }, ips[] = { STR("127.0.0.1") };
+    struct err err = ERR_INIT(a);
+    const struct str names[] = { name }, ips[] = { STR("127.0.0.1") };
     int64_t now = time(NULL);
-    assert_int_equal(pki_make_ca(&e.arena, STR("ca"), now, 1, &ca, &err), 0);
+    assert_int_equal(pki_make_ca(a, STR("ca"), now, 1, ret_ca, &err), 0);
     const struct pki_leaf wish = { .common_name = STR("x"),
                                    .dns_names = names,
                                    .n_dns_names = 1,
@@ -33,11 +33,19 @@ static int setup(void **state)
                                    .server = true,
                                    .now_sec = now,
                                    .days = 1 };
-    assert_int_equal(pki_issue(&e.arena, &ca, &wish, &leaf, &err), 0);
+    assert_int_equal(pki_issue(a, ret_ca, &wish, ret, &err), 0);
+}
+
+static int setup(void **state)
+{
+    static struct ends e;
+    arena_init(&e.arena);
+    struct err err = ERR_INIT(&e.arena);
+    make_pair(&e.arena, STR("sampan.test"), &e.ca, &e.leaf);
     const struct tls_config server = { .server = true,
-                                       .cert_pem = leaf.cert_pem,
-                                       .key_pem = leaf.key_pem };
-    const struct tls_config client = { .ca_pem = ca.cert_pem };
+                                       .cert_pem = e.leaf.cert_pem,
+                                       .key_pem = e.leaf.key_pem };
+    const struct tls_config client = { .ca_pem = e.ca.cert_pem };
     assert_int_equal(tls_context_new(&server, &e.server, &err), 0);
     assert_int_equal(tls_context_new(&client, &e.client, &err), 0);
     *state = &e;
@@ -160,11 +168,54 @@ static void one_inside_of_another(void **state)
     close(fds[1]);
 }
 
+static void use_client(struct ends *e, struct str ca_pem)
+{
+    struct err err = ERR_INIT(&e->arena);
+    tls_context_unref(e->client);
+    assert_int_equal(tls_context_new(&(struct tls_config){ .ca_pem = ca_pem }, &e->client, &err),
+                     0);
+}
+
+/* As in Go: a bundle may have the server's certificate in place of its authority's. */
+static void a_certificate_is_believed_for_itself(void **state)
+{
+    struct ends *e = *state;
+    struct pki_pair other_ca, other;
+    make_pair(&e->arena, STR("sampan.test"), &other_ca, &other);
+    use_client(e, e->leaf.cert_pem);
+    assert_int_equal(shake_hands(e, STR("sampan.test"), NULL), 1);
+    assert_int_equal(shake_hands(e, STR("other.test"), NULL), TLS_FAILED);
+    use_client(e, other.cert_pem);
+    assert_int_equal(shake_hands(e, STR("sampan.test"), NULL), TLS_FAILED);
+}
+
+static void its_own_get_another_certificate(void **state)
+{
+    struct ends *e = *state;
+    struct pki_pair own_ca, own;
+    struct err err = ERR_INIT(&e->arena);
+    make_pair(&e->arena, STR(TLS_LOOPBACK_NAME), &own_ca, &own);
+    const struct tls_config server = { .server = true,
+                                       .cert_pem = e->leaf.cert_pem,
+                                       .key_pem = e->leaf.key_pem,
+                                       .loopback_cert_pem = own.cert_pem,
+                                       .loopback_key_pem = own.key_pem };
+    tls_context_unref(e->server);
+    assert_int_equal(tls_context_new(&server, &e->server, &err), 0);
+    assert_int_equal(shake_hands(e, STR("sampan.test"), &err), 1);
+    assert_int_equal(shake_hands(e, STR(TLS_LOOPBACK_NAME), NULL), TLS_FAILED);
+    use_client(e, own_ca.cert_pem);
+    assert_int_equal(shake_hands(e, STR(TLS_LOOPBACK_NAME), &err), 1);
+    assert_int_equal(shake_hands(e, STR("127.0.0.1"), NULL), TLS_FAILED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_name_is_checked, setup, teardown),
         cmocka_unit_test_setup_teardown(one_inside_of_another, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_certificate_is_believed_for_itself, setup, teardown),
+        cmocka_unit_test_setup_teardown(its_own_get_another_certificate, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
