@@ -101,7 +101,7 @@ install: $(BUILD)/build.ninja
 
 # Debian packages, in build-deb/packages.
 deb:
-	tools/need build
+	tools/need build deb
 	test -f build-deb/build.ninja || meson setup build-deb --prefix=/usr --buildtype=release
 	ninja -C build-deb installed
 	tools/deb build-deb build-deb/packages

@@ -66,7 +66,7 @@ waits allowed
 check "a namespace goes with its objects there" 0 "$(k create namespace sea >/dev/null; flunder gone | k create -n sea -f - >/dev/null; k delete namespace sea >/dev/null; echo $?)"
 
 # Down, and up again: nobody else is harmed.
-kill $pid
+kill -9 $pid
 wait $pid 2>/dev/null
 waits available False
 has "what it serves is not there" "unavailable" "$(k get --raw /apis/wardle.example.com/v1alpha1/flunders | tr '[:upper:]' '[:lower:]')"
