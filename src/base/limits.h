@@ -82,6 +82,7 @@
 #define LIMIT_STORE_KEY_BYTES    480u
 #define LIMIT_STORE_VALUE_BYTES  (8u << 20)
 #define LIMIT_STORE_TXN_OPS      128u
+#define LIMIT_STORE_REV_OPS      4096u /* of a revision that somebody else has made, in one piece */
 #define LIMIT_STORE_TXN_BYTES    (16u << 20)
 #define LIMIT_STORE_DAMAGED_KEYS 1000u /* remembered by name; more are not counted */
 #define LIMIT_LIST_DAMAGED       100u  /* named by a list that fails because of them; as upstream */

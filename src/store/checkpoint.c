@@ -17,6 +17,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "store/failpoint.h"
 
 #include "base/banned.h"
@@ -60,29 +61,46 @@ static int by_key(const void *a, const void *b)
                    memnode_key(*(const struct memnode *const *)b));
 }
 
+/* What the changes of one revision replaced, in the order of keys. */
+static int write_undo_of(struct view_write *w, const struct memnode **changes, size_t n,
+                         struct err *err)
+{
+    qsort(changes, n, sizeof(changes[0]), by_key);
+    for (size_t i = 0; i < n; i++) {
+        struct view_entry e;
+        int r = version_before(w, changes[i], &e, err);
+        if (r < 0)
+            return r;
+        e.super_rev = changes[i]->rev;
+        r = view_write_old(w, &e, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 /* Undo records of all changes above the floor, in the order of revision and key. */
 static int write_undo(struct view_write *w, const struct memtable *t, uint64_t floor,
                       struct err *err)
 {
-    const struct memnode *same_rev[LIMIT_STORE_TXN_OPS];
+    autofree const struct memnode **same_rev = NULL;
+    size_t cap = 0;
     const struct memnode *n = memtable_first_change(t);
     while (n) {
         size_t count = 0;
         uint64_t rev = n->rev;
-        for (; n && n->rev == rev; n = memnode_next_change(n))
-            if (n->prev_rev && rev > floor)
-                same_rev[count++] = n;
-        qsort(same_rev, count, sizeof(same_rev[0]), by_key);
-        for (size_t i = 0; i < count; i++) {
-            struct view_entry e;
-            int r = version_before(w, same_rev[i], &e, err);
-            if (r < 0)
-                return r;
-            e.super_rev = rev;
-            r = view_write_old(w, &e, err);
-            if (r < 0)
-                return r;
+        for (; n && n->rev == rev; n = memnode_next_change(n)) {
+            if (!n->prev_rev || rev <= floor)
+                continue;
+            if (count == cap) {
+                cap = cap ? 2 * cap : LIMIT_STORE_TXN_OPS;
+                same_rev = mem_resize(same_rev, cap, sizeof(const struct memnode *));
+            }
+            same_rev[count++] = n;
         }
+        int r = count ? write_undo_of(w, same_rev, count, err) : 0;
+        if (r < 0)
+            return r;
     }
     return 0;
 }
@@ -180,8 +198,11 @@ static uint64_t choose_floor(struct store *s, uint64_t rev, uint64_t asked)
     int64_t oldest_ns = clock_wall_ns(s->clock) - s->history_ns;
     uint64_t floor = wal_surplus(&s->wal, rev, s->history_bytes, oldest_ns),
              undo_floor = undo_surplus(s);
+    uint64_t break_rev = atomic_load(&s->break_rev);
     if (undo_floor > floor)
         floor = undo_floor;
+    if (break_rev > floor && break_rev <= rev)
+        floor = break_rev;
     if (asked > floor && asked <= rev)
         floor = asked;
     return floor > s->view_meta.floor ? floor : s->view_meta.floor;

@@ -12,8 +12,10 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "store/failpoint.h"
@@ -135,7 +137,7 @@ static int check_count(const struct store_txn *t, struct err *err)
     return 0;
 }
 
-static int check_sizes(struct store_txn *t, struct err *err)
+int store_txn_check(const struct store_txn *t, struct err *err)
 {
     size_t total = 0;
     if (t->n_ops == 0)
@@ -254,7 +256,7 @@ static void record_txn(struct store__commit *c, struct store_txn *t, int64_t now
 static int check_txn(struct store__commit *c, struct store_snap *snap, struct store_txn *t,
                      struct err *err)
 {
-    int r = check_sizes(t, err);
+    int r = store_txn_check(t, err);
     if (r < 0)
         return r;
     r = check_space(c, t, err);
@@ -278,6 +280,60 @@ static void decide(struct store__commit *c, struct store_snap *snap, struct stor
         t->rev = c->next_rev - 1;
 }
 
+/* ---- What somebody else has decided ---- */
+
+/* As it is: no condition, and a number of its own. */
+static int record_arrival(struct store__commit *c, struct store_snap *snap,
+                          const struct store_arrival *arrival, int64_t now_ns, struct err *err)
+{
+    const struct store_txn *t = &arrival->txn;
+    size_t at = record_begin(&c->records, t->rev, c->first_rev, now_ns), n = 0;
+    for (size_t i = 0; i < t->n_ops; i++) {
+        const struct store_op *op = &t->ops[i];
+        struct pending *p;
+        int r = look_up(c, snap, op->key, &p, err);
+        if (r < 0)
+            return r;
+        if (op->type == STORE_DELETE && !p->mod_rev)
+            continue;
+        struct record_op rec = { .type = op->type,
+                                 .key = op->key,
+                                 .value = op->type == STORE_PUT ? op->value : STR(""),
+                                 .create_rev =
+                                     op->type == STORE_PUT ? op->expect_rev : p->create_rev,
+                                 .prev_rev = p->mod_rev };
+        record_add(&c->records, at, &rec);
+        p->mod_rev = op->type == STORE_PUT ? t->rev : 0;
+        p->create_rev = rec.create_rev;
+        n++;
+    }
+    if (n)
+        record_end(&c->records, at, c->seed);
+    else
+        c->records.n = at;
+    c->next_rev = t->rev + 1;
+    return 0;
+}
+
+static int decide_all(struct store *s, struct store__commit *c, struct store_snap *snap,
+                      int64_t now_ns, struct err *err)
+{
+    if (!s->source) {
+        for (struct store_txn *t = c->taken; t; t = t->next)
+            decide(c, snap, t, now_ns);
+        return 0;
+    }
+    for (struct store_txn *t = c->taken; t; t = t->next) {
+        const struct store_arrival *arrival = (const struct store_arrival *)t;
+        int r = record_arrival(c, snap, arrival, now_ns, err);
+        if (r < 0)
+            return r;
+        if (arrival->break_rev)
+            atomic_store_explicit(&s->break_rev, arrival->break_rev, memory_order_release);
+    }
+    return 0;
+}
+
 /* ---- One group ---- */
 
 /* Waits for work. False: there is none and the store is closing. */
@@ -290,7 +346,9 @@ static bool take_group(struct store *s, struct store__commit *c, uint64_t *ret_s
     s->seal_ticket = 0;
     size_t n = 0, bytes = 0;
     struct store_txn **end = &s->queue;
-    while (*end && n < STORE__GROUP_TXNS && bytes < STORE__GROUP_BYTES) {
+    bool goes_on = false;
+    while (*end && (goes_on || (n < STORE__GROUP_TXNS && bytes < STORE__GROUP_BYTES))) {
+        goes_on = s->source && ((struct store_arrival *)*end)->goes_on;
         for (size_t i = 0; i < (*end)->n_ops && i < LIMIT_STORE_TXN_OPS; i++)
             bytes += (*end)->ops[i].key.n + (*end)->ops[i].value.n;
         end = &(*end)->next;
@@ -335,6 +393,8 @@ static void publish(struct store *s, uint64_t rev)
         (void)pthread_cond_broadcast(&s->rev_moved);
     (void)pthread_mutex_unlock(&s->waiters_lock);
     store__feeds_wake(s);
+    if (s->source)
+        s->source->published(s->source, rev);
 }
 
 static void answer(struct store_txn *t)
@@ -458,12 +518,13 @@ static int write_group(struct store *s, struct store__commit *c, struct store_sn
 {
     int64_t now_ns = clock_wall_ns(s->clock);
     c->is_tight = s->is_tight;
-    c->first_rev = c->next_rev = store_snap_rev(snap) + 1;
+    c->first_rev = c->next_rev = s->source ? c->taken->rev : store_snap_rev(snap) + 1;
     int r = wal_reserve(&s->wal, c->first_rev, now_ns, &c->seed, err);
     if (r < 0)
         return r;
-    for (struct store_txn *t = c->taken; t; t = t->next)
-        decide(c, snap, t, now_ns);
+    r = decide_all(s, c, snap, now_ns, err);
+    if (r < 0)
+        return r;
     (void)FAILPOINT("commit-encoded");
     if (c->records.n)
         r = wal_append(&s->wal, c->first_rev, buf_str(&c->records), err);
@@ -481,7 +542,7 @@ static int commit_group(struct store *s, struct store__commit *c, struct store_s
                         struct err *err)
 {
     int r = write_group(s, c, snap, err);
-    if (r < 0 || c->records.n == 0)
+    if (r < 0 || (c->records.n == 0 && c->next_rev <= store_snap_rev(snap) + 1))
         return r;
     (void)FAILPOINT("commit-synced");
     s->failing = 0;
@@ -552,6 +613,35 @@ static int commit_on_full_disk(struct store *s, struct store__commit *c, struct 
     return r;
 }
 
+static bool is_closing(struct store *s)
+{
+    (void)pthread_mutex_lock(&s->queue_lock);
+    bool stops = s->commit_stops;
+    (void)pthread_mutex_unlock(&s->queue_lock);
+    return stops;
+}
+
+/* What has arrived has happened: a mirror that has no room for it waits until it has, because it
+ * may not leave anything out. */
+static int commit_until_done(struct store *s, struct store__commit *c, int r, struct err *err)
+{
+    static const struct timespec pause = { .tv_nsec = 100 * NS_PER_MS };
+    while (r < 0 && !is_closing(s)) {
+        if (s->failing != r)
+            log_error("the mirror cannot go on", LOG_ERR(err));
+        s->failing = r;
+        (void)nanosleep(&pause, NULL);
+        buf_reset(&c->records);
+        slots_reset(c);
+        err_clear(err);
+        r = make_room(s, false, err);
+        if (r < 0)
+            continue;
+        r = commit_taken(s, c, err);
+    }
+    return r;
+}
+
 static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ticket)
 {
     struct err err = ERR_INIT(&c->arena);
@@ -564,7 +654,9 @@ static void run_group(struct store *s, struct store__commit *c, uint64_t seal_ti
     if (!c->taken)
         return;
     int r = room < 0 ? room : commit_taken(s, c, &err);
-    if (r == -ERR_NO_SPACE)
+    if (s->source)
+        r = commit_until_done(s, c, r, &err);
+    else if (r == -ERR_NO_SPACE)
         r = commit_on_full_disk(s, c, &err);
     if (r < 0)
         fail_group(s, c, r, err.msg);
@@ -594,17 +686,28 @@ void *store__commit_main(void *arg)
 
 /* ---- Submitting ---- */
 
-static void submit(struct store *s, struct store_txn *t)
+void store__enqueue(struct store *s, struct store_txn *t)
 {
-    t->next = NULL;
+    struct store_txn *last = t;
+    while (last->next)
+        last = last->next;
     (void)pthread_mutex_lock(&s->queue_lock);
     assert(!s->commit_stops);
     bool was_empty = !s->queue;
     *s->queue_last = t;
-    s->queue_last = &t->next;
+    s->queue_last = &last->next;
     (void)pthread_mutex_unlock(&s->queue_lock);
     if (was_empty)
         (void)pthread_cond_signal(&s->queue_moved);
+}
+
+static void submit(struct store *s, struct store_txn *t)
+{
+    t->next = NULL;
+    if (s->source)
+        s->source->submit(s->source, t);
+    else
+        store__enqueue(s, t);
 }
 
 void store_submit(struct store *s, struct store_txn *t)
@@ -621,6 +724,9 @@ static void post_done(struct store_txn *t)
 
 static int submit_and_wait(struct store *s, struct store_txn *t, struct err *err)
 {
+    int r = s->source && s->source->prepare ? s->source->prepare(s->source, t, err) : 0;
+    if (r < 0)
+        return r;
     sem_t done;
     (void)sem_init(&done, 0, 0);
     t->done = post_done;

@@ -33,8 +33,24 @@ static void enter_table(struct history *h, const struct memtable *t)
         n = h->hint->node;
     while (n && n->rev < h->next_rev)
         n = memnode_next_change(n);
-    h->table = t;
     h->node = n;
+}
+
+/* Nothing is left where it looked last: on with the table that follows, if there is one. */
+static int skip_gap(struct history *h)
+{
+    const struct store__layers *l = store__snap_layers(h->snap);
+    uint64_t sealed = l->sealed ? memtable_base(l->sealed) + 1 : 0;
+    uint64_t active = memtable_base(l->active) + 1;
+    h->table = NULL;
+    h->node = NULL;
+    if (h->next_rev < sealed)
+        h->next_rev = sealed;
+    else if (h->next_rev < active)
+        h->next_rev = active;
+    else
+        h->next_rev = store_snap_rev(h->snap) + 1;
+    return 0;
 }
 
 static int next_in_table(struct history *h, struct history_event *ret)
@@ -53,12 +69,13 @@ static int next_in_table(struct history *h, struct history_event *ret)
         *h->hint = (struct history_hint){ memtable_serial(h->table), n };
     h->node = next;
     if (ret->is_last) {
-        h->next_rev++;
+        h->next_rev = n->rev + 1;
         h->table = NULL; /* the next revision may be in the next table */
     }
     return 1;
 }
 
+/* 1: there is one; 0: there is none before the tables begin. */
 static int read_record(struct history *h, struct err *err)
 {
     if (!h->has_reader) {
@@ -70,17 +87,15 @@ static int read_record(struct history *h, struct err *err)
     int r = wal_reader_next(&h->reader, &h->record, err);
     if (r < 0)
         return r;
+    if (r > 0 || h->record.rev > store_snap_rev(h->snap))
+        return skip_gap(h);
+    h->next_rev = h->record.rev;
     h->ops = h->record.ops;
-    return 0;
+    return 1;
 }
 
 static int next_in_log(struct history *h, struct history_event *ret, struct err *err)
 {
-    if (h->ops.n == 0) {
-        int r = read_record(h, err);
-        if (r < 0)
-            return r;
-    }
     struct record_op op;
     if (!record_op_next(&h->ops, &op))
         return err_set(err, ERR_DAMAGED, "a record of the log cannot be taken apart");
@@ -97,22 +112,31 @@ static int next_in_log(struct history *h, struct history_event *ret, struct err 
     return 1;
 }
 
+/* Stands on the next change: 1; or has moved on where there is none: 0. */
+static int find_next(struct history *h, struct err *err)
+{
+    const struct memtable *t = table_for(h);
+    if (!t)
+        return read_record(h, err);
+    /* Going on in the same table: h->node stands on the next revision already. */
+    if (!h->node || h->node->rev != h->next_rev)
+        enter_table(h, t);
+    h->table = t;
+    if (h->node && h->node->rev <= store_snap_rev(h->snap))
+        return 1;
+    if (!h->s->source)
+        return err_set(err, ERR_INTERNAL, "a table lacks a published revision");
+    return skip_gap(h);
+}
+
 int history_next(struct history *h, struct history_event *ret, struct err *err)
 {
-    if (h->next_rev > store_snap_rev(h->snap))
-        return 0;
-    if (h->ops.n)
-        return next_in_log(h, ret, err);
-    if (!h->table) {
-        const struct memtable *t = table_for(h);
-        if (!t)
-            return next_in_log(h, ret, err);
-        /* Going on in the same table: h->node stands on the next revision already. */
-        if (!h->node || h->node->rev != h->next_rev)
-            enter_table(h, t);
-        h->table = t;
+    while (!h->ops.n && !h->table) {
+        if (h->next_rev > store_snap_rev(h->snap))
+            return 0;
+        int r = find_next(h, err);
+        if (r < 0)
+            return r;
     }
-    if (!h->node)
-        return err_set(err, ERR_INTERNAL, "a table lacks a published revision");
-    return next_in_table(h, ret);
+    return h->ops.n ? next_in_log(h, ret, err) : next_in_table(h, ret);
 }

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "store/medium.h"
+#include "store/mirror.h"
 #include "store/memtable.h"
 #include "store/view.h"
 #include "store/wal.h"
@@ -39,7 +40,8 @@ struct store__commit; /* commit.c */
 struct store {
     const struct clock *clock;
     const struct medium *medium;
-    struct store_codec *codec; /* NULL: values are stored as they are */
+    struct store_codec *codec;   /* NULL: values are stored as they are */
+    struct store_source *source; /* of a mirror (mirror.h), else NULL */
     struct view *view;
     struct wal wal;
     char *dir, *log_dir;
@@ -50,6 +52,8 @@ struct store {
 
     _Atomic uint64_t rev;   /* published: durable and in the active table */
     _Atomic uint64_t floor; /* persisted */
+    /* Of a mirror: what happened before is not all known, so nobody may be told of it. */
+    _Atomic uint64_t break_rev;
     _Atomic uint64_t keys, n_commits, n_groups, n_checkpoints;
     _Atomic int failing;
     bool is_low;               /* the keeper's own: there is no room for history */
@@ -135,6 +139,12 @@ int store__write_view(struct view *v, const struct memtable *t, const struct vie
                       struct err *err);
 /* How many keys there are when `t` comes to `keys` of them. */
 uint64_t store__keys_after(const struct memtable *t, uint64_t keys);
+
+/* ---- mirror.c ---- */
+/* All objects that the source has, into the view, which is new. */
+int store__fill(struct store *s, struct err *err);
+/* Gives the commit thread something to do: `t`, and what follows it. */
+void store__enqueue(struct store *s, struct store_txn *t);
 
 /* ---- snap.c ---- */
 const struct store__layers *store__snap_layers(const struct store_snap *snap);

@@ -12,7 +12,7 @@ static const char segment_magic[8] = "SPNLOG\r\n";
 /* A record of the largest transaction, with room for its heads and padding. */
 enum {
     RECORD_MAX_BYTES =
-        LIMIT_STORE_TXN_BYTES + RECORD_HEAD_BYTES + LIMIT_STORE_TXN_OPS * RECORD_OP_BYTES + 8,
+        LIMIT_STORE_TXN_BYTES + RECORD_HEAD_BYTES + LIMIT_STORE_REV_OPS * RECORD_OP_BYTES + 8,
     GOES_ON_AT = 36, /* in the head */
 };
 
@@ -169,7 +169,7 @@ enum record_verdict record_read(struct str bytes, uint64_t seed, struct record *
     uint32_t n_ops = get32(p + 32);
     size_t length = get32(p + 4);
     if (length < RECORD_HEAD_BYTES + RECORD_OP_BYTES || length > RECORD_MAX_BYTES || length % 8 ||
-        n_ops == 0 || n_ops > LIMIT_STORE_TXN_OPS)
+        n_ops == 0 || n_ops > LIMIT_STORE_REV_OPS)
         return RECORD_BAD;
     if (length > bytes.n) {
         *need = length;

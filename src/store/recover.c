@@ -153,11 +153,15 @@ int store__recover(struct store *s, const struct store_options *opt, struct err 
     int r = opt->engine == STORE_LMDB ? open_view_on_disk(s, err) : open_view_in_memory(s, err);
     if (r < 0)
         return r;
+    r = s->source ? store__fill(s, err) : 0;
+    if (r < 0)
+        return r;
     r = read_meta(s, err);
     if (r < 0)
         return r;
-    wal_init(&s->wal, &(struct wal_options){ s->medium, s->log_dir, s->view_meta.store_id,
-                                             s->history_bytes, s->history_ns });
+    wal_init(&s->wal,
+             &(struct wal_options){ s->medium, s->log_dir, s->view_meta.store_id, s->history_bytes,
+                                    s->history_ns, .has_gaps = s->source != NULL });
     s->wal.may_touch = store__look_at_folder;
     s->wal.may_touch_arg = s;
     struct memtable *table = memtable_new(s->view_meta.rev);

@@ -1,6 +1,7 @@
 /* store.c - opening, closing, and the small questions. */
 #include "store/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -82,7 +83,7 @@ int store__lock_dir(const char *dir, struct err *err)
 
 static int open_dirs(struct store *s, const struct store_options *opt, struct err *err)
 {
-    if (opt->engine == STORE_MEMORY) {
+    if (opt->engine != STORE_LMDB) {
         s->dir = mem_dup("memory", sizeof("memory"));
         s->log_dir = mem_dup("memory", sizeof("memory"));
         return 0;
@@ -121,7 +122,10 @@ static struct store *store_new(const struct store_options *opt)
 {
     struct store *s = mem_new(struct store);
     s->clock = opt->clock ? opt->clock : &clock_system;
-    s->medium = opt->engine == STORE_MEMORY ? &medium_memory : &medium_disk;
+    s->medium = opt->engine == STORE_LMDB ? &medium_disk : &medium_memory;
+    s->source = opt->engine == STORE_MIRROR ? opt->source : NULL;
+    assert(s->source || opt->engine != STORE_MIRROR);
+    s->codec = s->source ? opt->source->codec : NULL;
     s->history_bytes = opt->history_bytes ? opt->history_bytes : STORE_HISTORY_BYTES;
     s->history_ns = opt->history_ns ? opt->history_ns : STORE_HISTORY_NS;
     s->table_bytes = STORE__TABLE_BYTES;
@@ -212,7 +216,7 @@ static int try_open(const struct store_options *opt, bool is_tight, struct store
 int store_open(const struct store_options *opt, struct store **ret, struct err *err)
 {
     int r = try_open(opt, false, ret, err);
-    if (r != -ERR_NO_SPACE || opt->engine == STORE_MEMORY || !store__drop_reserve(opt->dir))
+    if (r != -ERR_NO_SPACE || opt->engine != STORE_LMDB || !store__drop_reserve(opt->dir))
         return r;
     if (err)
         err_clear(err);
@@ -223,6 +227,8 @@ struct store *store_close(struct store *s)
 {
     if (!s)
         return NULL;
+    if (s->source)
+        s->source->close(s->source); /* nothing arrives any more */
     /* What cannot be moved into the view now is in the log and will be at the next start. */
     if (s->medium->durable)
         (void)store__checkpoint(s, 0, NULL);
@@ -232,7 +238,10 @@ struct store *store_close(struct store *s)
     (void)pthread_mutex_unlock(&s->keeper_lock);
     (void)pthread_join(s->keeper_thread, NULL);
     stop_commit(s);
+    struct store_source *source = s->source;
     store_free(s);
+    if (source)
+        source->free(source);
     return NULL;
 }
 
@@ -250,7 +259,9 @@ uint64_t store_rev(struct store *s)
 
 uint64_t store_floor(struct store *s)
 {
-    return atomic_load_explicit(&s->floor, memory_order_acquire);
+    uint64_t floor = atomic_load_explicit(&s->floor, memory_order_acquire);
+    uint64_t break_rev = atomic_load_explicit(&s->break_rev, memory_order_acquire);
+    return floor > break_rev ? floor : break_rev;
 }
 
 int store_wait(struct store *s, uint64_t rev, int64_t timeout_ns, struct err *err)
@@ -282,6 +293,11 @@ int store_compact(struct store *s, uint64_t rev, struct err *err)
         return err_set(err, ERR_INVALID,
                        "cannot compact to revision %" PRIu64 ", the newest is %" PRIu64, rev,
                        store_rev(s));
+    if (s->source && rev > store_floor(s)) {
+        int r = s->source->compact(s->source, rev, err);
+        if (r < 0)
+            return r;
+    }
     return store__checkpoint(s, rev, err);
 }
 
@@ -302,5 +318,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .is_tight = s->is_tight,
         .failing = s->is_lost ? -ERR_IO : s->failing,
     };
+    if (s->source && !ret->failing)
+        ret->failing = s->source->failing(s->source);
     store__layers_unref(l);
 }

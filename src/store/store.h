@@ -10,7 +10,8 @@
  * a queue, so a slow one costs nothing but its own lateness.
  *
  * Engines differ only in how a write becomes durable: STORE_LMDB (a log, then LMDB as the
- * checkpointed view) and STORE_MEMORY (nothing is; for tests and private copies). */
+ * checkpointed view), STORE_MEMORY (nothing is; for tests and private copies) and STORE_MIRROR
+ * (somebody else sees to it and gives the numbers, of which not each is used: mirror.h). */
 #pragma once
 
 #include "base/buf.h"
@@ -19,14 +20,17 @@
 
 struct store;
 
-enum store_engine { STORE_LMDB, STORE_MEMORY };
+struct store_source; /* mirror.h */
+
+enum store_engine { STORE_LMDB, STORE_MEMORY, STORE_MIRROR };
 
 struct store_options {
     enum store_engine engine;
-    const char *dir;           /* STORE_LMDB: made 0700 if absent; refused if others may enter */
-    const struct clock *clock; /* NULL: the system's */
-    uint64_t history_bytes;    /* 0: STORE_HISTORY_BYTES */
-    int64_t history_ns;        /* 0: STORE_HISTORY_NS */
+    const char *dir;             /* STORE_LMDB: made 0700 if absent; refused if others may enter */
+    const struct clock *clock;   /* NULL: the system's */
+    uint64_t history_bytes;      /* 0: STORE_HISTORY_BYTES */
+    int64_t history_ns;          /* 0: STORE_HISTORY_NS */
+    struct store_source *source; /* STORE_MIRROR: what it is a mirror of */
 };
 
 #define STORE_HISTORY_BYTES (UINT64_C(256) << 20)
@@ -44,6 +48,24 @@ uint64_t store_floor(struct store *s); /* oldest revision that can still be read
 /* Waits until `rev` is durable; ERR_TIMEOUT after `timeout_ns`. For workers, not for loops. */
 int store_wait(struct store *s, uint64_t rev, int64_t timeout_ns, struct err *err);
 
+/* Asks for the newest revision there is. Only a mirror can be behind: others answer at once. */
+struct store_sync {
+    /* Everything that anybody was told of before the question can now be read here, or `result`
+     * says why not. Thread: store; must not block. */
+    void (*done)(struct store_sync *y);
+    int result;       /* 0, -ERR_UNAVAILABLE, -ERR_TIMEOUT */
+    char reason[160]; /* in words */
+    void *owner;      /* the caller's own */
+
+    struct store_sync *next; /* these are private to the store */
+    uint64_t rev;
+    int64_t until_ns;
+};
+/* True: there is nothing to wait for, and done() is not called. Any thread; returns at once. */
+bool store_sync(struct store *s, struct store_sync *y);
+/* The same in linear code. */
+int store_sync_wait(struct store *s, struct err *err);
+
 /* ---- Writing ---- */
 
 enum store_op_type { STORE_PUT, STORE_DELETE, STORE_CHECK };
@@ -59,7 +81,10 @@ struct store_op {
     /* STORE_PUT: it is on its way to being deleted. When the disk is nearly full, other puts get
      * ERR_NO_SPACE; what deletes has a reserve. */
     bool is_ending;
-    bool goes_first; /* at a revision of its own, just before that of the rest */
+    /* At a revision of its own, just before that of the rest. In a mirror it is the same revision,
+     * but its events come first. */
+    bool goes_first;
+    uint32_t ttl_s; /* STORE_PUT into a mirror: it is deleted after that time. Others keep it. */
 };
 
 /* All of its operations happen, at one revision (those that go first: at the one before), or none.
@@ -78,6 +103,7 @@ struct store_txn {
 
     struct store_txn *next; /* private to the store while it has the transaction */
     void *owner;            /* the caller's own */
+    void *sent;             /* private to the source of a mirror */
 };
 
 /* Any thread; returns at once. With a codec it takes no puts. */

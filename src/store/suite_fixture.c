@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 enum store_engine suite_engine;
+const struct suite_peer *suite_peer;
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
 {
@@ -21,9 +22,15 @@ void remove_tree(const char *dir)
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+int fixture_open(struct fixture *f)
+{
+    return suite_peer ? suite_peer->open(&f->opt, &f->s, &f->err)
+                      : store_open(&f->opt, &f->s, &f->err);
+}
+
 static void open_store(struct fixture *f)
 {
-    int r = store_open(&f->opt, &f->s, &f->err);
+    int r = fixture_open(f);
     if (r < 0)
         fail_msg("open: " STR_FMT, STR_ARG(f->err.msg));
 }
@@ -34,6 +41,8 @@ int fixture_setup(void **state)
     const char *tmp = getenv("TMPDIR");
     (void)snprintf(f->dir, sizeof(f->dir), "%s/store-XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(f->dir))
+        return -1;
+    if (suite_peer && suite_peer->begin(f->dir) < 0)
         return -1;
     arena_init(&f->arena);
     f->err = ERR_INIT(&f->arena);
@@ -49,6 +58,8 @@ int fixture_teardown(void **state)
 {
     struct fixture *f = *state;
     f->s = store_close(f->s);
+    if (suite_peer)
+        suite_peer->end();
     remove_tree(f->dir);
     arena_done(&f->arena);
     free(f);

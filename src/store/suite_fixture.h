@@ -11,6 +11,14 @@
 
 extern enum store_engine suite_engine; /* that is being tested */
 
+/* Of an engine that needs somebody else; each test gets it new. NULL: it needs nobody. */
+struct suite_peer {
+    int (*begin)(const char *dir); /* 0, or -1 */
+    int (*open)(const struct store_options *opt, struct store **ret, struct err *err);
+    void (*end)(void);
+};
+extern const struct suite_peer *suite_peer;
+
 struct fixture {
     char dir[64];
     struct store *s;
@@ -22,6 +30,7 @@ struct fixture {
 
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
+int fixture_open(struct fixture *f); /* what is closed */
 void fixture_reopen(struct fixture *f); /* a store in memory stays open */
 void fixture_checkpoint(struct fixture *f);
 

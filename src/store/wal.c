@@ -30,6 +30,7 @@ void wal_init(struct wal *w, const struct wal_options *opt)
         .store_id = opt->store_id,
         .segment_bytes = opt->history_bytes / SEGMENTS_PER_HISTORY,
         .segment_ns = opt->history_ns / SEGMENTS_PER_HISTORY,
+        .has_gaps = opt->has_gaps,
         .prepared_fd = -1,
     };
     if (w->segment_bytes > SEGMENT_MAX_BYTES)

@@ -39,6 +39,7 @@ struct wal {
     uint64_t store_id;
     uint64_t segment_bytes; /* when to begin the next one */
     int64_t segment_ns;
+    bool has_gaps;
     /* Asked before a file is made, named or removed; NULL: not asked. */
     int (*may_touch)(void *arg, struct err *err);
     void *may_touch_arg;
@@ -72,6 +73,7 @@ struct wal_options {
     uint64_t store_id;
     uint64_t history_bytes;
     int64_t history_ns;
+    bool has_gaps; /* revisions are somebody else's: not each has a record */
 };
 
 void wal_init(struct wal *w, const struct wal_options *opt);
@@ -135,7 +137,8 @@ struct wal_reader {
 /* From `rev` on. ERR_EXPIRED if that was dropped, ERR_DAMAGED if it cannot be read. */
 int wal_reader_init(struct wal_reader *r, struct wal *w, uint64_t rev, struct err *err);
 void wal_reader_done(struct wal_reader *r);
-/* The next record, good until the next call. Must be published: there is no end to run into. */
+/* The next record, good until the next call: 0. It must be published: there is no end to run into.
+ * In a log with gaps it may be of a later revision, and 1 means that there is none. */
 int wal_reader_next(struct wal_reader *r, struct record *ret, struct err *err);
 
 struct wal_segment *wal_segment_unref(struct wal_segment *seg);

@@ -132,12 +132,16 @@ int wal_reader_next(struct wal_reader *r, struct record *ret, struct err *err)
         int res = r->next_rev < r->end_rev ? scan_next(&r->scan, ret, err) : 0;
         if (res < 0)
             return res;
-        if (res > 0 && ret->rev == r->next_rev) {
-            r->next_rev++;
+        if (res > 0 && (ret->rev == r->next_rev || (r->w->has_gaps && ret->rev > r->next_rev))) {
+            r->next_rev = ret->rev + 1;
             return 0;
         }
         if (res > 0 && ret->rev < r->next_rev)
             continue; /* between the mark and what was asked for */
+        if (r->w->has_gaps && r->end_rev == UINT64_MAX)
+            return 1;
+        if (r->w->has_gaps)
+            r->next_rev = r->end_rev;
         res = change_segment(r, err);
         if (res < 0)
             return res;

@@ -427,7 +427,12 @@ static void run_live(struct poll *p)
     struct history_event e;
     history_init(&h, f->s, p->snap, f->pos, &f->hint);
     int r;
-    while ((r = history_next(&h, &e, &err)) > 0) {
+    bool is_all = false;
+    for (;;) {
+        r = history_next(&h, &e, &err);
+        is_all = r == 0;
+        if (r <= 0)
+            break;
         look_at(p, &e);
         r = dispatch(p, &e, &err);
         if (r < 0)
@@ -438,6 +443,8 @@ static void run_live(struct poll *p)
             break;
     }
     history_done(&h);
+    if (is_all)
+        f->pos = newest; /* the last revisions may be none of ours */
     if (r < 0) {
         /* Each will meet the same trouble by itself, and be expired. */
         demote_live(f);
@@ -483,7 +490,12 @@ static int catch_up(struct poll *p, struct store_watch *w, struct err *err)
     int r = 1;
     while (w->seen < f->pos && p->events > least && p->bytes > 0) {
         r = history_next(&h, &e, err);
-        if (r <= 0)
+        if (r == 0) {
+            w->seen = f->pos; /* what is left has no events */
+            w->seen_ops = 0;
+            r = 1;
+        }
+        if (r < 0 || w->seen >= f->pos)
             break;
         look_at(p, &e);
         r = catch_up_event(p, w, &e, &n_matched, err);

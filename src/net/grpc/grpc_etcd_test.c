@@ -2,113 +2,31 @@
  * is written by hand: all that is needed are bytes fields and nested messages. */
 #include "net/grpc/grpc.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "net/grpc/suite_etcd.h"
 
-enum { CALL_MS = 20000, STARTS = 3 };
+enum { CALL_MS = 20000 };
 
 static struct arena arena;
 static const char *folder;
-static pid_t etcd = -1;
+static struct suite_etcd etcd = { .pid = -1 };
 static struct grpc_client *client;
-
-/* ---- etcd ---- */
-
-static unsigned free_port(void)
-{
-    struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof(in);
-    autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(fd, (struct sockaddr *)&in, len) < 0 ||
-        getsockname(fd, (struct sockaddr *)&in, &len) < 0)
-        return 0;
-    return ntohs(in.sin_port);
-}
-
-static void etcd_exec(struct str client_url, struct str peer_url)
-{
-    const char *client_text = str_cstr(&arena, client_url), *peer = str_cstr(&arena, peer_url);
-    const char *data = str_cstr(&arena, arena_printf(&arena, "%s/data", folder));
-    const char *cluster =
-        str_cstr(&arena, arena_printf(&arena, "default=" STR_FMT, STR_ARG(peer_url)));
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    (void)dup2(null, 1);
-    (void)dup2(null, 2);
-    execlp("etcd", "etcd", "--data-dir", data, "--listen-client-urls", client_text,
-           "--advertise-client-urls", client_text, "--listen-peer-urls", peer,
-           "--initial-advertise-peer-urls", peer, "--initial-cluster", cluster, "--unsafe-no-fsync",
-           (char *)NULL);
-    _exit(127);
-}
-
-static void etcd_end(void)
-{
-    if (etcd > 0) {
-        (void)kill(etcd, SIGKILL);
-        (void)waitpid(etcd, NULL, 0);
-    }
-    etcd = -1;
-}
 
 static int call(const char *path, struct str request, struct str *ret, struct grpc_result *result)
 {
     return grpc_call_unary(client, str_of(path), request, NULL, 0, CALL_MS, &arena, ret, result,
                            NULL);
-}
-
-/* 1 when it answers, 0 if it ended by itself (a port was taken), -1 if it is not installed. */
-static int etcd_await(void)
-{
-    for (int i = 0; i < 200; i++) {
-        struct str reply;
-        int status = 0;
-        if (call("/etcdserverpb.Maintenance/Status", STR(""), &reply, NULL) == 0)
-            return 1;
-        if (waitpid(etcd, &status, WNOHANG) == etcd) {
-            etcd = -1;
-            return WIFEXITED(status) && WEXITSTATUS(status) == 127 ? -1 : 0;
-        }
-        (void)usleep(100000);
-    }
-    return 0;
-}
-
-static int etcd_start(void)
-{
-    for (int i = 0; i < STARTS; i++) {
-        unsigned port = free_port(), peer_port = free_port();
-        struct str client_url = arena_printf(&arena, "http://127.0.0.1:%u", port);
-        struct str peer_url = arena_printf(&arena, "http://127.0.0.1:%u", peer_port);
-        etcd = fork();
-        if (etcd == 0)
-            etcd_exec(client_url, peer_url);
-        struct grpc_client_options opt = { .address = str_skip(client_url, 7) };
-        client = grpc_client_new(&opt);
-        int r = etcd_await();
-        if (r != 0)
-            return r;
-        client = grpc_client_free(client);
-        etcd_end();
-    }
-    return 0;
 }
 
 /* ---- Protobuf ---- */
@@ -197,10 +115,10 @@ static void errors_have_status_and_text(void **state)
     assert_true(str_eq(result.message, STR("etcdserver: key is not provided")));
     assert_false(result.surely_not_run);
     assert_int_equal(call("/no.Such/Method", STR(""), &reply, &result), -ERR_UNIMPLEMENTED);
-    autofree char *big = mem_zalloc(3 << 20);
+    autofree char *big = mem_zalloc((16 << 20) - 4096);
     autobuf b = { 0 };
     put_bytes(&b, 1, STR("/big"));
-    put_bytes(&b, 2, (struct str){ big, 3 << 20 });
+    put_bytes(&b, 2, (struct str){ big, (16 << 20) - 4096 });
     assert_true(call("/etcdserverpb.KV/Put", buf_str(&b), &reply, &result) < 0);
     assert_true(result.status == GRPC_INVALID_ARGUMENT || result.status == GRPC_RESOURCE_EXHAUSTED);
 }
@@ -295,7 +213,7 @@ static void a_dead_server_is_noticed(void **state)
     assert_int_equal(
         grpc_stream_open(client, STR("/etcdserverpb.Watch/Watch"), NULL, 0, &watch, NULL), 0);
     assert_true(str_eq(get_key("/a"), STR("value of a")));
-    etcd_end();
+    suite_etcd_kill(&etcd);
     assert_int_equal(grpc_stream_receive(watch, CALL_MS, &got, &result, &arena, NULL), 0);
     assert_int_equal(result.status, GRPC_UNAVAILABLE);
     assert_false(result.surely_not_run);
@@ -327,7 +245,7 @@ static int teardown(void **state)
 {
     (void)state;
     client = grpc_client_free(client);
-    etcd_end();
+    suite_etcd_kill(&etcd);
     int r = nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     arena_done(&arena);
     return r;
@@ -345,12 +263,14 @@ int main(void)
     };
     if (setup(NULL) < 0)
         return 1;
-    int started = etcd_start();
+    int started = suite_etcd_start(&etcd, folder);
     if (started <= 0) {
         (void)teardown(NULL);
         (void)fprintf(stderr, "%s\n", started ? "etcd is not installed" : "etcd did not start");
         return started ? 77 : 1; /* 77: skipped */
     }
+    client = grpc_client_new(
+        &(struct grpc_client_options){ .address = str_skip(str_of(etcd.url), STR("http://").n) });
     int r = cmocka_run_group_tests(tests, NULL, NULL);
     return teardown(NULL) < 0 ? 1 : r;
 }
