@@ -354,17 +354,20 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
         return r;
     s->renew_sec = ret_credentials->renew_sec;
     *ret_account_key = identity.signing_key;
+    struct remote_options etcd;
     struct kubelet_options kubelet;
     struct apiservices_options proxy;
+    int read_etcd = up_etcd_load(a, &up->etcd, &etcd, err);
     r = up_kubelet_load(a, &up->kubelet, &ret_credentials->kubelet, &kubelet, err);
     int read = load_proxy(a, up, ret_credentials, &proxy, err);
-    if (r < 0 || read < 0) {
+    if (r < 0 || read < 0 || read_etcd < 0) {
         tls_context_unref(tls);
-        return r < 0 ? r : read;
+        return r < 0 ? r : read < 0 ? read : read_etcd;
     }
     r = server_start(
         &(struct server_options){
             .store = { .engine = up->engine, .dir = arena_printf(a, "%s/store", up->dir).p },
+            .etcd = etcd,
             .listen = str_of(up->listen),
             .tls = tls,
             .advertise = str_of(up->advertise ? up->advertise : ""),

@@ -24,6 +24,7 @@ static const char usage[] =
     "                      where others reach it (default the address of --listen, or that of the\n"
     "                      default route); written to Endpoints and EndpointSlice `kubernetes`\n"
     "  --store ENGINE      lmdb (durable, the default) or memory (lost at the end)\n"
+    "%s"
     "  --new-ca            make a new certificate authority if the old one is lost\n"
     "  --certificate-ttl TIME\n"
     "                      how long its certificates last, e.g. 24h (default a year); they are\n"
@@ -359,7 +360,7 @@ static int take_flag(int flag, struct up_options *ret)
         ret->log_level = LOG_DEBUG;
         break;
     case 'h':
-        printf(usage, up_webhooks_usage, up_openid_usage, up_accounts_usage,
+        printf(usage, up_etcd_usage, up_webhooks_usage, up_openid_usage, up_accounts_usage,
                controllers_flags_usage, up_kubelet_usage, up_audit_usage);
         return 1;
     default:
@@ -371,6 +372,8 @@ static int take_flag(int flag, struct up_options *ret)
             good = up_accounts_take((enum up_accounts_flag)flag, optarg, &ret->accounts);
         else if (flag >= UP_KUBELET_CERT && flag < UP_KUBELET_END)
             up_kubelet_take((enum up_kubelet_flag)flag, optarg, &ret->kubelet);
+        else if (flag >= UP_ETCD_SERVERS && flag < UP_ETCD_END)
+            up_etcd_take((enum up_etcd_flag)flag, optarg, &ret->etcd);
         else if (flag >= UP_AUDIT_POLICY && flag < UP_AUDIT_END)
             good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
         else if (flag >= CONTROLLERS_ALLOCATE_CIDRS && flag < CONTROLLERS_FLAGS_END)
@@ -389,6 +392,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "listen", required_argument, NULL, 'l' },
         { "advertise-address", required_argument, NULL, 'i' },
         { "store", required_argument, NULL, 's' },
+        UP_ETCD_OPTIONS,
         { "kubeconfig", required_argument, NULL, 'k' },
         { "service-cidr", required_argument, NULL, 'c' },
         { "service-node-port-range", required_argument, NULL, 'p' },
@@ -460,7 +464,7 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         return EXIT_MISUSED + 1;
     }
     if (!up_webhooks_check(ret) || !up_openid_check(&ret->openid) ||
-        !up_kubelet_check(&ret->kubelet) || !check_pairs(ret))
+        !up_kubelet_check(&ret->kubelet) || !up_etcd_check(&ret->etcd) || !check_pairs(ret))
         return EXIT_MISUSED + 1;
     choose_accounts(ret);
     ret->controllers.service_cidr = ret->service_cidr;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "controllers/controllers.h"
 #include "main/up_accounts.h"
+#include "main/up_etcd.h"
 #include "main/up_kubelet.h"
 #include "main/up_openid.h"
 #include "server/audit/audit.h"
@@ -50,6 +51,7 @@ struct up_options {
     struct audit_options audit;
     struct flow_options flow;
     struct up_kubelet kubelet;
+    struct up_etcd etcd;
     struct up_guest guest; /* run == NULL: there is none */
 };
 

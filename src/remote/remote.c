@@ -21,6 +21,7 @@ static void init_locks(struct remote *r)
     (void)pthread_cond_init(&r->sent_moved, &mono);
     (void)pthread_mutex_init(&r->wait_lock, NULL);
     (void)pthread_cond_init(&r->wait_moved, &mono);
+    (void)pthread_cond_init(&r->sync_idle, &mono);
     (void)pthread_mutex_init(&r->stream_lock, NULL);
     (void)pthread_cond_init(&r->watch_moved, &mono);
     (void)pthread_mutex_init(&r->queue_lock, NULL);
@@ -36,6 +37,7 @@ static void remote_free(struct store_source *src)
     (void)pthread_mutex_destroy(&r->queue_lock);
     (void)pthread_cond_destroy(&r->watch_moved);
     (void)pthread_mutex_destroy(&r->stream_lock);
+    (void)pthread_cond_destroy(&r->sync_idle);
     (void)pthread_cond_destroy(&r->wait_moved);
     (void)pthread_mutex_destroy(&r->wait_lock);
     (void)pthread_cond_destroy(&r->sent_moved);
@@ -86,6 +88,7 @@ static struct remote *remote_new(const struct remote_options *opt)
         .submit = remote__submit,
         .prepare = remote__prepare,
         .sync = remote__sync,
+        .quit = remote__quit,
         .compact = remote__compact,
         .published = remote__published,
         .failing = remote_failing,

@@ -78,6 +78,9 @@ struct remote {
     struct remote_waiter *waiters;
     struct store_sync *syncs; /* new questions */
     bool sync_stops;
+    bool sync_quits;          /* no more questions are taken */
+    bool is_asking;           /* `sync` has some questions in hand */
+    pthread_cond_t sync_idle; /* it has not */
 
     pthread_mutex_t stream_lock; /* guards what follows */
     bool watch_stops;
@@ -120,6 +123,7 @@ void remote__fail_txn(struct store_txn *t, int code, struct str reason);
 
 /* ---- remote_sync.c ---- */
 void remote__sync(struct store_source *src, struct store_sync *y);
+void remote__quit(struct store_source *src);
 void remote__published(struct store_source *src, uint64_t rev);
 /* Calls done() when the mirror has `rev`, perhaps at once. */
 void remote__await(struct remote *r, uint64_t rev, bool may_be_foreign, struct store_txn *t,

@@ -17,6 +17,7 @@
 
 #include "base/banned.h"
 
+#define CLOSING    STR("the store is being closed")
 #define COMPACT_NS (5 * 60 * NS_PER_SEC)
 
 /* What the thread remembers from turn to turn. */
@@ -29,17 +30,21 @@ struct turn {
 
 /* ---- Waiting ---- */
 
+static void fail_sync(struct store_sync *y, int code, struct str reason)
+{
+    y->result = code;
+    (void)snprintf(y->reason, sizeof(y->reason), STR_FMT, STR_ARG(reason));
+    y->done(y);
+}
+
 static void finish(struct remote_waiter *w, int code, struct str reason)
 {
-    if (w->sync) {
-        w->sync->result = code;
-        (void)snprintf(w->sync->reason, sizeof(w->sync->reason), STR_FMT, STR_ARG(reason));
-        w->sync->done(w->sync);
-    } else if (code < 0) {
+    if (w->sync)
+        fail_sync(w->sync, code, reason);
+    else if (code < 0)
         remote__fail_txn(w->txn, code, reason);
-    } else {
+    else
         w->txn->done(w->txn);
-    }
     free(w);
 }
 
@@ -112,10 +117,15 @@ void remote__sync(struct store_source *src, struct store_sync *y)
 {
     struct remote *r = (struct remote *)src;
     (void)pthread_mutex_lock(&r->wait_lock);
-    y->next = r->syncs;
-    r->syncs = y;
-    (void)pthread_cond_signal(&r->wait_moved);
+    bool is_late = r->sync_quits;
+    if (!is_late) {
+        y->next = r->syncs;
+        r->syncs = y;
+        (void)pthread_cond_signal(&r->wait_moved);
+    }
     (void)pthread_mutex_unlock(&r->wait_lock);
+    if (is_late)
+        fail_sync(y, -ERR_UNAVAILABLE, CLOSING);
 }
 
 /* ---- The newest revision ---- */
@@ -162,9 +172,7 @@ static void answer_syncs(struct remote *r, struct turn *turn, struct store_sync 
             remote__await(r, rev, true, NULL, y);
             continue;
         }
-        y->result = res == -ERR_TIMEOUT ? res : -ERR_UNAVAILABLE;
-        (void)snprintf(y->reason, sizeof(y->reason), STR_FMT, STR_ARG(err.msg));
-        y->done(y);
+        fail_sync(y, res == -ERR_TIMEOUT ? res : -ERR_UNAVAILABLE, err.msg);
     }
 }
 
@@ -269,6 +277,7 @@ static struct store_sync *sleep_until_due(struct remote *r, const struct turn *t
         now = remote__now();
     }
     struct store_sync *syncs = r->sync_stops ? NULL : take(&r->syncs);
+    r->is_asking = syncs;
     (void)pthread_mutex_unlock(&r->wait_lock);
     return syncs;
 }
@@ -280,6 +289,14 @@ static bool wants_tick(struct remote *r, const struct turn *turn)
     int64_t oldest = oldest_foreign(r);
     (void)pthread_mutex_unlock(&r->wait_lock);
     return oldest && oldest + r->tick_ns <= now && turn->tick_ns + r->tick_ns <= now;
+}
+
+static void note_idle(struct remote *r)
+{
+    (void)pthread_mutex_lock(&r->wait_lock);
+    r->is_asking = false;
+    (void)pthread_cond_broadcast(&r->sync_idle);
+    (void)pthread_mutex_unlock(&r->wait_lock);
 }
 
 static bool is_stopping(struct remote *r)
@@ -300,6 +317,7 @@ void *remote__sync_main(void *arg)
         int64_t now = remote__now();
         if (syncs || now - r->heard_ns >= REMOTE_PROBE_MS * NS_PER_MS)
             answer_syncs(r, &turn, syncs);
+        note_idle(r);
         if (wants_tick(r, &turn))
             tick(r, &turn);
         end_late(r, now, STR("etcd has done it, but this server has not heard of it in time"));
@@ -318,9 +336,18 @@ void remote__end_waiters(struct remote *r)
     (void)pthread_mutex_unlock(&r->wait_lock);
     for (struct store_sync *y = syncs, *next; y; y = next) {
         next = y->next;
-        y->result = -ERR_UNAVAILABLE;
-        (void)snprintf(y->reason, sizeof(y->reason), "the store is being closed");
-        y->done(y);
+        fail_sync(y, -ERR_UNAVAILABLE, CLOSING);
     }
-    end_late(r, INT64_MAX, STR("the store is being closed"));
+    end_late(r, INT64_MAX, CLOSING);
+}
+
+void remote__quit(struct store_source *src)
+{
+    struct remote *r = (struct remote *)src;
+    (void)pthread_mutex_lock(&r->wait_lock);
+    r->sync_quits = true;
+    while (r->is_asking)
+        (void)pthread_cond_wait(&r->sync_idle, &r->wait_lock);
+    (void)pthread_mutex_unlock(&r->wait_lock);
+    remote__end_waiters(r);
 }

@@ -30,6 +30,7 @@
 #include "server/expire.h"
 #include "server/flow/flow.h"
 #include "server/flow_keeper.h"
+#include "server/follow.h"
 #include "server/port_repair.h"
 #include "server/quota_keeper.h"
 #include "server/guard/authorization.h"
@@ -46,6 +47,7 @@
 #include "server/custom/custom.h"
 #include "server/custom/custom_definition.h"
 #include "server/http/tally.h"
+#include "server/object/etcd_form.h"
 #include "server/object/token.h"
 #include "server/core/turns.h"
 #include "server/core/uninitialized.h"
@@ -67,7 +69,9 @@ enum { WORKERS_MAX = 64, WORKERS_QUEUE = 4096, READERS_MAX = 32, FORMER_MAX = 10
 struct server {
     struct api api;
     struct http_server *http;
+    struct etcd_form form; /* of a store that is a mirror of etcd */
     struct expire *expire;
+    struct follow *follow; /* the same */
     struct port_repair *port_repair;
     struct advertise *advertise;
     struct census *census;
@@ -297,11 +301,15 @@ static int start_serving(struct server *s, const struct server_options *opt, str
     }
     guard_serve(api->guard, api->loops, api->n_loops);
     flow_serve(api->flow, api->loops, api->n_loops);
-    s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
+    if (!store_is_mirror(api->store))
+        s->expire = expire_new(api, api->loops[0], opt->event_ttl_ns);
+    int r = follow_new(api, &s->follow, err);
+    if (r < 0)
+        return r;
     s->port_repair = port_repair_new(api, api->loops[0]);
     s->census = census_new(api, api->loops[0]);
     keep_apiservices(api);
-    int r = opt->leaves_quotas ? 0 : keep_quotas(api, err);
+    r = opt->leaves_quotas ? 0 : keep_quotas(api, err);
     if (r < 0)
         return r;
     s->http = http_server_new(&(struct http_server_options){
@@ -423,6 +431,7 @@ struct server *server_stop(struct server *s)
         pthread_join(s->threads[i], NULL);
     if (!stop_workers(&s->api))
         return s;
+    follow_free(s->follow);
     http_server_free(s->http);
     free_workers(&s->api);
     expire_free(s->expire);
@@ -431,6 +440,8 @@ struct server *server_stop(struct server *s)
     apiservice_keeper_free(s->api.apiservice_keeper);
     advertise_free(s->advertise);
     census_free(s->census);
+    if (s->api.store)
+        store_sync_quit(s->api.store); /* answers go to loops */
     for (size_t i = 0; i < s->api.n_loops; i++) {
         watch_hub_free(s->api.hubs[i]);
         loop_free(s->api.loops[i]); /* what was over in its last turn is still counted */
@@ -481,6 +492,22 @@ static int load_apiservices(struct api *api, const struct apiservices_options *o
     return apiservices_load(api->apiservices, err);
 }
 
+/* For objects on their way to etcd, which say there of what kind they are. */
+static struct str custom_kind_of(void *arg, struct arena *a, struct str group, struct str plural)
+{
+    const struct api *api = arg;
+    size_t n = 0;
+    struct str kind = STR("");
+    struct custom **all = api->custom ? custom_list_all(api->custom, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(all[i]->group, group) && str_eq(all[i]->plural, plural))
+            kind = arena_str(a, all[i]->kind);
+        custom_unref(all[i]);
+    }
+    free(all);
+    return kind;
+}
+
 static int load_guard(struct server *s, struct err *err)
 {
     struct api *api = &s->api;
@@ -506,16 +533,41 @@ static int make_identity(struct server *s, const struct identity_options *opt,
     return identity_new(&own, s->api.store, s->api.clock, ret, err);
 }
 
-/* Before anything is read. */
-static int load_secrecy(struct api *api, const struct secrecy_options *opt, struct err *err)
+/* Its own, or that of an etcd, where objects have the form of kube-apiserver. */
+static int open_store(struct server *s, const struct server_options *opt, struct err *err)
 {
-    if (!opt->file)
+    struct api *api = &s->api;
+    struct store_codec *secrecy = api->secrecy ? secrecy_codec(api->secrecy) : NULL;
+    if (!opt->etcd.n_servers) {
+        int r = store_open(&opt->store, &api->store, err);
+        if (r < 0)
+            return r;
+        store_set_codec(api->store, secrecy);
         return 0;
-    int r = secrecy_new(opt, &api->secrecy, err);
+    }
+    int64_t ttl_ns = opt->event_ttl_ns ? opt->event_ttl_ns : EXPIRE_EVENT_NS;
+    struct remote_options etcd = opt->etcd;
+    etcd_form_init(&s->form);
+    s->form.inner = secrecy;
+    s->form.kind_of = custom_kind_of;
+    s->form.arg = api;
+    api->event_ttl_s = (uint32_t)(ttl_ns / NS_PER_SEC);
+    etcd.codec = &s->form.codec;
+    etcd.keep = etcd_form_keep;
+    return remote_open(&etcd, &api->store, err);
+}
+
+/* With what is encrypted at rest, before anything is read. */
+static int load_store(struct server *s, const struct server_options *opt, struct err *err)
+{
+    struct api *api = &s->api;
+    int r = opt->secrecy.file ? secrecy_new(&opt->secrecy, &api->secrecy, err) : 0;
     if (r < 0)
         return r;
-    store_set_codec(api->store, secrecy_codec(api->secrecy));
-    return secrecy_start(api->secrecy, api->store, err);
+    r = open_store(s, opt, err);
+    if (r < 0)
+        return r;
+    return api->secrecy ? secrecy_start(api->secrecy, api->store, err) : 0;
 }
 
 static int load_openid(struct api *api, const struct server_options *opt, struct err *err)
@@ -596,7 +648,7 @@ static int start(struct server *s, const struct server_options *opt, struct err 
                               err);
     if (r < 0)
         return r;
-    r = store_open(&opt->store, &s->api.store, err);
+    r = load_store(s, opt, err);
     if (r < 0)
         return r;
     store_defer(s->api.store); /* until everything is there that a server begins with */
@@ -607,9 +659,6 @@ static int start(struct server *s, const struct server_options *opt, struct err 
     if (r < 0)
         return r;
     r = load_initializers(s, err);
-    if (r < 0)
-        return r;
-    r = load_secrecy(&s->api, &opt->secrecy, err);
     if (r < 0)
         return r;
     r = load_openid(&s->api, opt, err);

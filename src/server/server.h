@@ -8,6 +8,7 @@
 #include "api/kind.h"
 #include "base/err.h"
 #include "net/tls.h"
+#include "remote/remote.h"
 #include "server/apiservice/apiservice.h"
 #include "server/audit/audit.h"
 #include "server/core/kubelet.h"
@@ -23,6 +24,7 @@ struct server;
 
 struct server_options {
     struct store_options store;
+    struct remote_options etcd;     /* with servers: instead of a store of its own */
     struct str listen;              /* "127.0.0.1:6443"; port 0 picks a free one */
     struct tls_context *tls;        /* its client CA says who is known */
     size_t n_loops;                 /* 0: one per CPU, at most API_LOOPS_MAX */

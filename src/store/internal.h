@@ -150,6 +150,7 @@ void store__enqueue(struct store *s, struct store_txn *t);
 const struct store__layers *store__snap_layers(const struct store_snap *snap);
 struct view_reader *store__snap_reader(const struct store_snap *snap);
 uint64_t store__snap_floor(const struct store_snap *snap);
+uint64_t store__snap_kept(const struct store_snap *snap); /* without regard to breaks */
 /* Like store_snap_get(), but the value is not looked at: it may be damaged. Revisions that cannot
  * be are made such that can, so that what is damaged can be replaced and deleted. */
 int store__snap_peek(struct store_snap *snap, struct str key, struct store_entry *ret,

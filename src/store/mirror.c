@@ -90,6 +90,17 @@ bool store_sync(struct store *s, struct store_sync *y)
     return false;
 }
 
+bool store_is_mirror(const struct store *s)
+{
+    return s->source;
+}
+
+void store_sync_quit(struct store *s)
+{
+    if (s->source)
+        s->source->quit(s->source);
+}
+
 static void post_synced(struct store_sync *y)
 {
     (void)sem_post(y->owner);

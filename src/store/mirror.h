@@ -23,6 +23,7 @@ struct store_source {
      */
     int (*prepare)(struct store_source *src, struct store_txn *t, struct err *err);
     void (*sync)(struct store_source *src, struct store_sync *y);
+    void (*quit)(struct store_source *src);                                  /* store_sync_quit() */
     int (*compact)(struct store_source *src, uint64_t rev, struct err *err); /* blocks */
     /* Everything up to `rev` can be read. Thread: the store's; must not block. */
     void (*published)(struct store_source *src, uint64_t rev);

@@ -177,9 +177,14 @@ struct view_reader *store__snap_reader(const struct store_snap *snap)
     return snap->reader;
 }
 
+uint64_t store__snap_kept(const struct store_snap *snap)
+{
+    return view_reader_meta(snap->reader)->floor;
+}
+
 uint64_t store__snap_floor(const struct store_snap *snap)
 {
-    uint64_t floor = view_reader_meta(snap->reader)->floor;
+    uint64_t floor = store__snap_kept(snap);
     uint64_t break_rev = atomic_load_explicit(&snap->s->break_rev, memory_order_acquire);
     return floor > break_rev ? floor : break_rev;
 }

@@ -65,6 +65,11 @@ struct store_sync {
 bool store_sync(struct store *s, struct store_sync *y);
 /* The same in linear code. */
 int store_sync_wait(struct store *s, struct err *err);
+/* Whether there is anything to ask: others write there, too. */
+bool store_is_mirror(const struct store *s);
+/* Nobody is to wait any more: questions that are open fail now, and so do new ones. When it
+ * returns, done() was called for all. Blocks. */
+void store_sync_quit(struct store *s);
 
 /* ---- Writing ---- */
 
@@ -179,6 +184,10 @@ struct store_watch {
      * `why` is ERR_DAMAGED. The watch is stopped already. NULL: it expires instead. */
     void (*on_unreadable)(struct store_watch *w, const struct store_event *ev,
                           const struct err *why);
+
+    /* Of a mirror that has lost sight of its source for long: goes on with what is different then,
+     * instead of expiring. For who follows the state, not what happened. */
+    bool takes_breaks;
 
     /* Private to watch.c. */
     struct store_feed *feed;

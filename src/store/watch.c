@@ -513,7 +513,8 @@ static int catch_up(struct poll *p, struct store_watch *w, struct err *err)
 static void run_one_behind(struct poll *p, struct store_watch *w)
 {
     struct err err = ERR_INIT(&p->f->arena);
-    if (w->seen < store__snap_floor(p->snap)) {
+    uint64_t floor = w->takes_breaks ? store__snap_kept(p->snap) : store__snap_floor(p->snap);
+    if (w->seen < floor) {
         expire(w);
         return;
     }

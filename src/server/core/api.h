@@ -60,6 +60,7 @@ struct api {
     struct secrecy *secrecy;             /* NULL: nothing is encrypted at rest */
     struct audit *audit;                 /* NULL: nothing is audited */
     struct uninitialized *uninitialized; /* NULL: there are no initializers */
+    uint32_t event_ttl_s;                /* 0: the store does not end events by itself */
     atomic_bool has_quotas;              /* some namespace has, or had, one (quota_charge.h) */
     struct turns *turns;                 /* of writers of one object; NULL: they take none */
     struct service_ranges services;

@@ -98,6 +98,12 @@ void uninitialized_kept(struct uninitialized *u, const struct kind_resource *sto
     add(u, &u->kept, stored->etcd_prefix);
 }
 
+void uninitialized_saw(struct uninitialized *u, struct str key)
+{
+    if (u && str_starts(key, MARKS))
+        add(u, &u->kept, str_skip(key, MARKS.n));
+}
+
 size_t uninitialized_list(struct uninitialized *u, struct arena *a, struct str **ret)
 {
     size_t pos = 0, n = 0;

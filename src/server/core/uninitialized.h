@@ -21,6 +21,8 @@ bool uninitialized_has(struct uninitialized *u, const struct kind_resource *stor
  * else `*ret` is written with the object, and uninitialized_kept() follows. */
 bool uninitialized_add(struct uninitialized *u, struct arena *a, const struct kind_resource *stored,
                        struct store_op *ret);
+/* The same of any key that somebody else has written. Any thread; `u` may be NULL. */
+void uninitialized_saw(struct uninitialized *u, struct str key);
 void uninitialized_kept(struct uninitialized *u, const struct kind_resource *stored);
 
 /* The prefixes of keys of all of them; in the arena. */

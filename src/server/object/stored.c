@@ -38,6 +38,29 @@ void stored_key_parts(const struct kind_resource *r, struct str key, struct str 
     *ret_name = rest;
 }
 
+static const struct kind_resource *resource_at(struct str prefix)
+{
+    for (size_t v = 0; v < n_kind_versions; v++)
+        for (size_t i = 0; i < kind_versions[v].n_resources; i++) {
+            const struct kind_resource *r = &kind_versions[v].resources[i];
+            if (kind_stored(r) == r && str_eq(r->etcd_prefix, prefix))
+                return r;
+        }
+    return NULL;
+}
+
+const struct kind_resource *stored_resource(struct str key)
+{
+    struct str root = STR("/registry/"), rest = str_skip(key, root.n), word = str_cut(&rest, '/');
+    if (!str_starts(key, root) || !rest.n)
+        return NULL;
+    const struct kind_resource *r = resource_at(str_take(key, root.n + word.n));
+    if (r)
+        return r;
+    struct str next = str_cut(&rest, '/');
+    return rest.n ? resource_at(str_take(key, root.n + word.n + 1 + next.n)) : NULL;
+}
+
 /* ---- Writing ---- */
 
 static void put_u32(char *p, size_t n)
@@ -133,6 +156,11 @@ void stored_write(struct buf *out, const struct kind_resource *r, const struct v
     write_object(out, at, obj);
 }
 
+void stored_write_foreign(struct buf *out, struct str version, const struct value *obj)
+{
+    write_custom(out, 0, version, obj);
+}
+
 void stored_write_like(struct buf *out, const struct store_entry *e, const struct value *obj)
 {
     struct stored s;
@@ -178,6 +206,17 @@ int stored_open(const struct store_entry *e, struct stored *ret, struct err *err
         ret->mark = (uint32_t)get_u32(e->value.p + HEAD_BYTES);
     }
     return 0;
+}
+
+bool stored_is_same(struct str was, struct str now)
+{
+    enum { MARK_BYTES = CUSTOM_BYTES - 1 - HEAD_BYTES };
+    bool is_foreign = was.n > CUSTOM_BYTES && was.p[0] == FORMAT_CUSTOM_V1 &&
+                      !get_u32(was.p + HEAD_BYTES) && now.n == was.n;
+    if (!is_foreign)
+        return str_eq(was, now);
+    return str_eq(str_take(was, HEAD_BYTES), str_take(now, HEAD_BYTES)) &&
+           str_eq(str_skip(was, HEAD_BYTES + MARK_BYTES), str_skip(now, HEAD_BYTES + MARK_BYTES));
 }
 
 static bool fits_type(const struct store_entry *e, const struct kind_type *t)

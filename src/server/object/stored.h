@@ -30,9 +30,16 @@ struct str stored_key(struct arena *a, const struct kind_resource *r, struct str
 void stored_key_parts(const struct kind_resource *r, struct str key, struct str *ret_ns,
                       struct str *ret_name);
 
+/* The built-in resource that the object of this key is of; NULL if there is none. Prefixes are one
+ * word behind /registry/, or two. */
+const struct kind_resource *stored_resource(struct str key);
+
 /* The bytes of `obj`, which is of `r`; NULL will do for what is built in. kind, apiVersion and
  * metadata.resourceVersion are left out. */
 void stored_write(struct buf *out, const struct kind_resource *r, const struct value *obj);
+/* An object of a custom kind that somebody else has written in `version`, by a schema that nobody
+ * knows: it is held against today's whenever it is read. */
+void stored_write_foreign(struct buf *out, struct str version, const struct value *obj);
 /* The same by what `e`, an older state of it, was written by. */
 void stored_write_like(struct buf *out, const struct store_entry *e, const struct value *obj);
 
@@ -49,6 +56,10 @@ struct stored {
 int stored_open(const struct store_entry *e, struct stored *ret, struct err *err);
 /* Leaves out metadata.managedFields, which is the last of the metadata. */
 void stored_hide_managers(struct stored *s);
+
+/* Whether `now` says what `was` says: the same bytes, but for the mark of a schema, where `was` has
+ * none (stored_write_foreign()). */
+bool stored_is_same(struct str was, struct str now);
 
 /* Whether the bytes are what an object of `r` looks like today: else only stored_read() can tell.
  */

@@ -88,6 +88,11 @@ int registry__commit(struct call *c, struct store_txn *txn, struct err *err)
     return r;
 }
 
+uint32_t registry__ttl(const struct call *c)
+{
+    return registry__is(c, STR(""), STR("events")) ? c->api->event_ttl_s : 0;
+}
+
 void registry__extra_add(struct call *c, struct registry_extra *extra, struct store_op op)
 {
     enum { KEYS_AT_ONCE = 8 };
@@ -453,6 +458,7 @@ static int put_new(struct creation *n, struct value *obj, const struct store_op 
         .key = stored_key(c->arena, c->stored, c->req.ns, name),
         .value = buf_str(&bytes),
         .expect_rev = STORE_ABSENT,
+        .ttl_s = registry__ttl(c),
     };
     if (ns_check->key.n)
         ops[n_ops++] = *ns_check;

@@ -10,6 +10,8 @@
 /* registry_find() of an object of another resource, which a rule looks at; `ns` may be empty. */
 int registry__read_other(struct call *c, struct str group, struct str plural, struct str ns,
                          struct str name, struct registry_entry *ret, struct err *err);
+/* How long the object lives where the store ends it by itself; 0: for ever, or as expire.h says. */
+uint32_t registry__ttl(const struct call *c);
 /* store_commit(); the audit log hears how long it took. */
 int registry__commit(struct call *c, struct store_txn *txn, struct err *err);
 /* 0 removes it. */

@@ -47,13 +47,14 @@ int registry__replace(struct call *c, struct str name, const struct registry_ent
     int r = registry__bytes(c, obj, &bytes, err);
     if (r < 0)
         return r;
-    if (was->is_stale || !str_eq(buf_str(&bytes), was->bytes)) {
+    if (was->is_stale || !stored_is_same(was->bytes, buf_str(&bytes))) {
         struct store_op op = {
             .type = STORE_PUT,
             .key = stored_key(c->arena, c->stored, c->req.ns, name),
             .value = buf_str(&bytes),
             .expect_rev = was->rev,
             .is_ending = value_dig(obj, "metadata", "deletionTimestamp"),
+            .ttl_s = registry__ttl(c),
         };
         quota_charge_mark(c, name, false, extra);
         r = commit(c, op, extra, &rev, err);

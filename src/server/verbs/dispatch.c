@@ -9,6 +9,7 @@
 #include "server/audit/audit_event.h"
 #include "server/filter/filter.h"
 #include "server/guard/guard.h"
+#include "server/http/fresh.h"
 #include "server/http/reply.h"
 #include "server/verbs/verbs.h"
 #include "server/watch/watch.h"
@@ -144,6 +145,7 @@ static int set_time(struct call *c, struct err *err)
 }
 
 struct job {
+    bool waits; /* for the store, or somebody else: a worker runs it */
     struct call *call;
     verb_fn *run;
 };
@@ -225,6 +227,29 @@ static void note_deprecated(struct call *c)
     audit_event_annotate(c->audit, STR("k8s.io/removed-release"), str_cut(&release, '+'));
 }
 
+/* Reads may ask for what is there (0), for a revision, or to go on with a list. All else goes by
+ * what anybody was told before, also a write: what it is held against must be the newest. */
+static bool must_be_fresh(const struct call *c)
+{
+    if (!c->req.resource->etcd_prefix.n)
+        return false;
+    if (!(c->verb & (KIND_GET | KIND_LIST_VERB | KIND_WATCH)))
+        return true;
+    return !request_param(&c->req, STR("resourceVersion")).n &&
+           !request_param(&c->req, STR("continue")).n;
+}
+
+static void run_job(struct http_exchange *x, void *arg)
+{
+    struct job *job = arg;
+    if (!job->waits) {
+        job->run(job->call);
+        return;
+    }
+    look_at(job->call);
+    (void)http_to_worker(x, workers_for(job->call, job->run), run_on_worker, job);
+}
+
 static void serve(struct call *c)
 {
     struct err err = ERR_INIT(c->arena);
@@ -264,11 +289,12 @@ static void serve(struct call *c)
     if (!reads_stored && c->format.as == FORMAT_TABLE &&
         encode_include_parse(include, &c->include, &err) < 0)
         call_fail(c, &err);
-    else if (waits) {
-        look_at(c);
-        (void)http_to_worker(c->x, workers_for(c, job->run), run_on_worker, job);
-    } else {
-        job->run(c);
+    else {
+        job->waits = waits;
+        if (must_be_fresh(c))
+            fresh_then(c->x, c->api->store, run_job, job);
+        else
+            run_job(c->x, job);
     }
 }
 
