@@ -130,6 +130,8 @@ void remote__await(struct remote *r, uint64_t rev, bool may_be_foreign, struct s
                    struct store_sync *y);
 int remote__compact(struct store_source *src, uint64_t rev, struct err *err);
 void *remote__sync_main(void *arg);
+/* Until an answer comes, writers and fresh readers get an error soon. */
+void remote__note_lost(struct remote *r, const struct err *err);
 /* Ends those that wait. */
 void remote__end_waiters(struct remote *r);
 

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/wire.h"
+#include "net/grpc/grpc_wire.h"
 #include "net/tls.h"
 
 #include "base/banned.h"
@@ -130,6 +130,21 @@ static int ask_one(struct remote *r, size_t member, struct str path, struct str 
     return res;
 }
 
+/* The error in the words that clients of etcd know. */
+static int say(const struct grpc_result *result, struct err *err)
+{
+    enum err_code code = grpc_status_err(result->status);
+    struct str name = grpc_status_name(result->status);
+    if (err)
+        err_clear(err);
+    if (result->status == GRPC_DEADLINE_EXCEEDED)
+        return err_set(err, code, "etcdserver: request timed out");
+    if (str_starts(result->message, STR("etcdserver: ")))
+        return err_set(err, code, STR_FMT, STR_ARG(result->message));
+    return err_set(err, code, "rpc error: code = " STR_FMT " desc = " STR_FMT, STR_ARG(name),
+                   STR_ARG(result->message));
+}
+
 static bool is_worth_another_try(enum grpc_status status)
 {
     return status == GRPC_UNAVAILABLE || status == GRPC_DEADLINE_EXCEEDED ||
@@ -160,7 +175,10 @@ int remote__ask(struct remote *r, struct str path, struct str request, int64_t t
                           a, ret, &result, err);
         if (result.status == GRPC_OUT_OF_RANGE && str_eq(result.message, STR(COMPACTED)))
             return err_set(err, ERR_EXPIRED, COMPACTED);
-        if (res == 0 || !is_worth_another_try(result.status))
+        if (res == 0)
+            return 0;
+        res = say(&result, err);
+        if (!is_worth_another_try(result.status))
             return res;
         if (result.status == GRPC_UNAUTHENTICATED && r->user.n)
             (void)remote__authenticate(r, NULL);

@@ -133,12 +133,14 @@ void remote__sync(struct store_source *src, struct store_sync *y)
 /* A linearizable read that finds nothing. */
 static int ask_newest(struct remote *r, struct arena *a, uint64_t *ret, struct err *err)
 {
+    /* Who knows that nobody answers does not make others wait for it. */
+    int64_t timeout_ms = r->failing ? REMOTE_PROBE_MS : REMOTE_CALL_MS;
     autobuf request = { 0 };
     struct str reply;
     uint64_t seen = store_rev(r->store);
     remote_range_write(&request,
                        &(struct remote_range){ .key = r->tick_key, .limit = 1, .keys_only = true });
-    int res = remote__ask(r, STR("/etcdserverpb.KV/Range"), buf_str(&request), REMOTE_CALL_MS, a,
+    int res = remote__ask(r, STR("/etcdserverpb.KV/Range"), buf_str(&request), timeout_ms, a,
                           &reply, err);
     if (res < 0)
         return res;
@@ -153,11 +155,16 @@ static int ask_newest(struct remote *r, struct arena *a, uint64_t *ret, struct e
 
 static void note(struct remote *r, int res, const struct err *err)
 {
-    int code = res < 0 ? -ERR_UNAVAILABLE : 0, was = atomic_exchange(&r->failing, code);
-    if (code && !was)
-        log_error("etcd cannot be used", LOG_ERR(err));
-    else if (!code && was)
+    if (res < 0)
+        remote__note_lost(r, err);
+    else if (atomic_exchange(&r->failing, 0))
         log_info("etcd can be used again");
+}
+
+void remote__note_lost(struct remote *r, const struct err *err)
+{
+    if (!atomic_exchange(&r->failing, -ERR_UNAVAILABLE))
+        log_error("etcd cannot be used", LOG_ERR(err));
 }
 
 static void answer_syncs(struct remote *r, struct turn *turn, struct store_sync *syncs)

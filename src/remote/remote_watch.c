@@ -521,7 +521,9 @@ void *remote__watch_main(void *arg)
         }
         if (is_stopping(r))
             break;
-        if (res < 0)
+        if (res == -ERR_UNAVAILABLE && r->n_members == 1)
+            remote__note_lost(r, &err);
+        else if (res < 0)
             log_warn("the mirror of etcd does not follow", LOG_ERR(&err));
         pause_ms = r->last_rev != before     ? PAUSE_MIN_MS
                    : pause_ms < PAUSE_MAX_MS ? 2 * pause_ms
