@@ -14,10 +14,10 @@ second() {
     mkdir -p "$dir/b"
     chmod 700 "$dir/b"
     cp -r "$dir/a/pki" "$dir/b/"
-    "$sampan" up --data-dir "$dir/b" --listen 127.0.0.1:0 --detach --api-only --etcd-servers "$endpoints" >/dev/null ||
+    "$sampan" up --data-dir "$dir/b" --listen "127.0.0.2:${server##*:}" --detach --api-only --etcd-servers "$endpoints" >/dev/null ||
         { cat "$dir/b/sampan.log"; exit 1; }
 }
-has_pods() { [ "$(k get pods -l app=web --no-headers | wc -l)" = "$1" ]; }
+addresses() { k get endpointslice kubernetes -o jsonpath='{.endpoints[*].addresses[0]}'; }
 
 objects() {
     check "create" "configmap/a created" "$(k create cm a --from-literal=x=1)"
@@ -115,6 +115,7 @@ two_servers() {
     check "a kind of the other" "mug.example.com/big created" \
         "$(printf 'apiVersion: example.com/v1\nkind: Mug\nmetadata: {name: big}\n' | k apply -f -)"
     check "has its defaults here, too" 2 "$(k2 get mug big -o jsonpath='{.cups}')"
+    waits eval '[ "$(addresses)" = "127.0.0.1 127.0.0.2" ]'
     k2 delete crd mugs.example.com --wait=false >/dev/null
     waits eval '! k get mugs >/dev/null'
     waits eval '[ -z "$(c get --prefix --keys-only /registry/example.com/mugs/)" ]'
@@ -151,6 +152,9 @@ crash() {
     serve --etcd-servers "$endpoints"
     check "after kill -9" configmap/before-crash "$(k get cm before-crash -o name)"
     admin --max-time 60 -N "$server/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$rv&timeoutSeconds=2" >"$dir/resumed"
+    "$sampan" down --data-dir "$dir/b" >/dev/null
+    check "who goes is not named any more" 127.0.0.1 "$(addresses)"
+    has "backups are etcd's" "etcdctl snapshot save" "$("$sampan" backup --data-dir "$dir/a" "$dir/backup" 2>&1)"
     has "watches resume" '"name":"before-crash"' "$(cat "$dir/resumed")"
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/codec/proto.h"
 #include "api/defaults/defaults.h"
 #include "api/ip.h"
 #include "api/typed.h"
@@ -100,7 +101,8 @@ static bool split(struct str address, struct str *ret_host, uint16_t *ret_port)
 /* ---- One object ---- */
 
 struct place {
-    struct str ip;
+    const struct str *ips; /* of all servers, in order */
+    size_t n_ips;
     uint16_t port;
     bool is_v4;
 };
@@ -131,18 +133,24 @@ static void apply_service(struct arena *a, const struct place *p, struct value *
 
 static void apply_endpoints(struct arena *a, const struct place *p, struct value *obj)
 {
-    struct str subsets = arena_printf(a,
-                                      "[{\"addresses\":[{\"ip\":\"" STR_FMT
-                                      "\"}],\"ports\":[{\"name\":\"https\",\"port\":%u,"
-                                      "\"protocol\":\"TCP\"}]}]",
-                                      STR_ARG(p->ip), p->port);
+    autobuf addresses = { 0 };
+    for (size_t i = 0; i < p->n_ips; i++)
+        buf_printf(&addresses, "%s{\"ip\":\"" STR_FMT "\"}", i ? "," : "", STR_ARG(p->ips[i]));
+    struct str subsets =
+        arena_printf(a,
+                     "[{\"addresses\":[" STR_FMT "],\"ports\":[{\"name\":\"https\",\"port\":%u,"
+                     "\"protocol\":\"TCP\"}]}]",
+                     STR_ARG(buf_str(&addresses)), p->port);
     value_put(a, obj, STR("subsets"), parse(a, subsets));
 }
 
 static void apply_slice(struct arena *a, const struct place *p, struct value *obj)
 {
-    struct str endpoints = arena_printf(
-        a, "[{\"addresses\":[\"" STR_FMT "\"],\"conditions\":{\"ready\":true}}]", STR_ARG(p->ip));
+    autobuf all = { 0 };
+    for (size_t i = 0; i < p->n_ips; i++)
+        buf_printf(&all, "%s{\"addresses\":[\"" STR_FMT "\"],\"conditions\":{\"ready\":true}}",
+                   i ? "," : "", STR_ARG(p->ips[i]));
+    struct str endpoints = arena_printf(a, "[" STR_FMT "]", STR_ARG(buf_str(&all)));
     struct str ports =
         arena_printf(a, "[{\"name\":\"https\",\"protocol\":\"TCP\",\"port\":%u}]", p->port);
     value_put(a, obj, STR("endpoints"), parse(a, endpoints));
@@ -248,14 +256,90 @@ static int keep_all(struct api *api, struct arena *a, const struct place *place,
     return keep(&c, place->is_v4 ? &slice_v4 : &slice_v6, place, err);
 }
 
-int advertise_now(struct api *api, struct str ip, uint16_t port, struct err *err)
+/* ---- Several servers on one etcd ---- */
+
+/* As upstream: each keeps a key alive, and all that are there are told to clients. */
+#define LEASES STR("/registry/masterleases/")
+enum { LEASE_S = 15 };
+
+static bool is_v4(struct str ip)
+{
+    struct ip parsed;
+    return ip_parse(ip, &parsed) && parsed.is_v4;
+}
+
+static int write_lease(struct api *api, struct arena *a, struct str ip, bool is_there,
+                       struct err *err)
+{
+    const struct kind_type *type = kind_find(STR("v1"), STR("Endpoints"));
+    autobuf bytes = { 0 };
+    struct value typed,
+        obj = parse(a, arena_printf(a,
+                                    "{\"kind\":\"Endpoints\",\"apiVersion\":\"v1\",\"subsets\":[{"
+                                    "\"addresses\":[{\"ip\":\"" STR_FMT "\"}]}]}",
+                                    STR_ARG(ip)));
+    int r = typed_read(a, type, &obj, NULL, &typed, err);
+    if (r < 0)
+        return r;
+    proto_envelope_write(&bytes, type, &typed);
+    struct store_op op = { .type = is_there ? STORE_PUT : STORE_DELETE,
+                           .key = arena_printf(a, STR_FMT STR_FMT, STR_ARG(LEASES), STR_ARG(ip)),
+                           .value = is_there ? buf_str(&bytes) : STR(""),
+                           .expect_rev = STORE_ANY,
+                           .ttl_s = LEASE_S };
+    return store_commit(api->store, &(struct store_txn){ .ops = &op, .n_ops = 1 }, err);
+}
+
+/* Those of one family. */
+static int read_leases(struct api *api, struct arena *a, struct place *place, struct err *err)
+{
+    enum { SERVERS_MAX = 64 };
+    struct str *ips = arena_array(a, struct str, SERVERS_MAX);
+    struct store_snap *snap;
+    struct store_entry e;
+    int r = store_snap_begin(api->store, 0, &snap, err);
+    if (r < 0)
+        return r;
+    place->n_ips = 0;
+    store_range_begin(snap, LEASES, STR(""));
+    while ((r = store_range_next(snap, &e, err)) == 1 && place->n_ips < SERVERS_MAX) {
+        struct str ip = arena_str(a, str_skip(e.key, LEASES.n));
+        if (is_v4(ip) == place->is_v4)
+            ips[place->n_ips++] = ip;
+    }
+    store_snap_end(snap);
+    place->ips = ips;
+    return r < 0 ? r : 0;
+}
+
+/* Writes or removes our own key, and says who is there. */
+static int find_servers(struct api *api, struct arena *a, struct str ip, bool is_there,
+                        struct place *place, struct err *err)
+{
+    if (!store_is_mirror(api->store))
+        return 0;
+    int r = write_lease(api, a, ip, is_there, err);
+    if (r < 0)
+        return r;
+    return read_leases(api, a, place, err);
+}
+
+static int keep_found(struct api *api, struct arena *a, struct str ip, uint16_t port, bool is_there,
+                      struct err *err)
+{
+    struct place place = { &ip, 1, port, is_v4(ip) };
+    int r = find_servers(api, a, ip, is_there, &place, err);
+    if (r < 0 || !place.n_ips) /* the last one that goes leaves what it has said */
+        return r;
+    return keep_all(api, a, &place, err);
+}
+
+int advertise_now(struct api *api, struct str ip, uint16_t port, bool is_there, struct err *err)
 {
     struct arena a;
     arena_init(&a);
-    struct ip parsed;
-    struct place place = { ip, port, ip_parse(ip, &parsed) && parsed.is_v4 };
     struct err why = ERR_INIT(&a);
-    int r = keep_all(api, &a, &place, &why);
+    int r = keep_found(api, &a, ip, port, is_there, &why);
     if (r < 0)
         r = err_set(err, why.code, STR_FMT, STR_ARG(why.msg));
     arena_done(&a);
@@ -269,15 +353,18 @@ struct advertise {
     struct buf ip;
     uint16_t port;
     struct chore *chore;
+    atomic_bool leaves; /* nothing is said any more */
 };
 
 static void look(void *arg) /* thread: worker */
 {
     struct advertise *x = arg;
+    if (atomic_load(&x->leaves))
+        return;
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    if (advertise_now(x->api, buf_str(&x->ip), x->port, &err) < 0)
+    if (advertise_now(x->api, buf_str(&x->ip), x->port, true, &err) < 0)
         log_warn("the address of the API could not be written", LOG_ERR(&err));
     arena_done(&a);
 }
@@ -297,6 +384,17 @@ struct advertise *advertise_new(struct api *api, struct loop *loop, struct str l
     look(x);
     x->chore = chore_new(loop, api->workers, LOOK_NS, look, x);
     return x;
+}
+
+void advertise_leave(struct advertise *x)
+{
+    struct store_stats stats;
+    if (!x || !x->ip.n || !store_is_mirror(x->api->store))
+        return;
+    atomic_store(&x->leaves, true);
+    store_stats(x->api->store, &stats);
+    if (!stats.failing)
+        (void)advertise_now(x->api, buf_str(&x->ip), x->port, false, NULL);
 }
 
 struct advertise *advertise_free(struct advertise *x)

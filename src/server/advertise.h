@@ -19,8 +19,11 @@ struct str advertise_ip(struct arena *a, struct str host);
  * advertise_ip(). Blocks; what fails is logged and tried again. */
 struct advertise *advertise_new(struct api *api, struct loop *loop, struct str listened,
                                 struct str given);
+/* The server is about to stop: others on the same etcd are told at once. Blocks; NULL will do. */
+void advertise_leave(struct advertise *x);
 /* The loop does not run any more. */
 struct advertise *advertise_free(struct advertise *x);
 
-/* The same once. */
-int advertise_now(struct api *api, struct str ip, uint16_t port, struct err *err);
+/* The same once. On an etcd with several servers the addresses of all are told: each keeps a key
+ * there, which ends with it; `is_there` false: this one goes. */
+int advertise_now(struct api *api, struct str ip, uint16_t port, bool is_there, struct err *err);

@@ -94,6 +94,9 @@ static int write_file(struct job *j, const char *file, bool skips, struct err *e
 
 static int make_file(struct job *j, bool skips, struct err *err)
 {
+    if (store_is_mirror(j->api->store))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the data is in etcd: use etcdctl snapshot save for a backup");
     struct arena *a = j->arena;
     struct str folder = arena_printf(a, "%s/backup.XXXXXX", j->api->scratch_dir);
     char *dir = arena_dup(a, str_cstr(a, folder), folder.n + 1);

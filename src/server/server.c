@@ -382,6 +382,7 @@ static bool await_drained(struct server *s, int64_t ms)
 
 static void drain_and_join(struct server *s)
 {
+    advertise_leave(s->advertise);
     __atomic_store_n(&s->ready, false, __ATOMIC_RELEASE);
     s->drain.run = drain;
     loop_post(s->api.loops[0], &s->drain);
@@ -596,7 +597,7 @@ static struct server *server_new(const struct server_options *opt)
     pthread_mutex_init(&s->drained_lock, NULL);
     pthread_cond_init(&s->drained_cond, NULL);
     s->api.clock = opt->store.clock ? opt->store.clock : &clock_system;
-    s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB
+    s->api.scratch_dir = opt->store.dir && opt->store.engine == STORE_LMDB && !opt->etcd.n_servers
                              ? str_cstr(&s->arena, str_of(opt->store.dir))
                              : "/tmp";
     for (size_t i = 0; i < API_LOOPS_MAX; i++) {
