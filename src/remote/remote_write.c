@@ -105,7 +105,7 @@ void remote__submit(struct store_source *src, struct store_txn *t)
     } else {
         struct remote_sent *s = mem_new(struct remote_sent);
         s->txn = t;
-        s->until_ns = remote__now() + REMOTE_CALL_MS * NS_PER_MS;
+        s->until_ns = remote__now() + (r->failing ? REMOTE_PROBE_MS : REMOTE_CALL_MS) * NS_PER_MS;
         send_txn(r, s);
         enqueue(r, s);
     }

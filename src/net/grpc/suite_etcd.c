@@ -15,7 +15,7 @@
 
 enum { CALL_MS = 20000, STARTS = 3 };
 
-static unsigned free_port(void)
+unsigned suite_etcd_free_port(void)
 {
     struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof(in);
@@ -97,8 +97,9 @@ int suite_etcd_start(struct suite_etcd *e, const char *folder)
     (void)snprintf(e->folder, sizeof(e->folder), "%s", folder);
     int r = 0;
     for (int i = 0; i < STARTS && r == 0; i++) {
-        (void)snprintf(e->url, sizeof(e->url), "http://127.0.0.1:%u", free_port());
-        (void)snprintf(e->peer_url, sizeof(e->peer_url), "http://127.0.0.1:%u", free_port());
+        (void)snprintf(e->url, sizeof(e->url), "http://127.0.0.1:%u", suite_etcd_free_port());
+        (void)snprintf(e->peer_url, sizeof(e->peer_url), "http://127.0.0.1:%u",
+                       suite_etcd_free_port());
         r = suite_etcd_restart(e);
     }
     return r;

@@ -14,6 +14,7 @@ struct suite_etcd {
 
 /* 1 when it answers, 0 if it does not start, -1 if it is not installed. `folder` must exist. */
 int suite_etcd_start(struct suite_etcd *e, const char *folder);
+unsigned suite_etcd_free_port(void);
 /* With kill -9. */
 void suite_etcd_kill(struct suite_etcd *e);
 /* The same one again, where it was. */
