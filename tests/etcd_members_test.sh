@@ -48,6 +48,11 @@ main() {
         waits member_answers $n
         more_acks 10
     done
+    # One that does not answer and does not end, either.
+    eval "kill -STOP \$member_1"
+    more_acks 20
+    eval "kill -CONT \$member_1"
+    more_acks 20
     stop_writers
     waits eval 'k get --raw /readyz >/dev/null'
     cat "$dir"/acks.* | sort >"$dir/acked"

@@ -99,6 +99,7 @@ static struct remote *remote_new(const struct remote_options *opt)
     r->keep = opt->keep;
     r->sent_last = &r->sent;
     r->tick_ns = (opt->tick_ms ? opt->tick_ms : 20) * NS_PER_MS;
+    r->compact_ns = opt->compact_ms ? opt->compact_ms * NS_PER_MS : INT64_C(5) * 60 * NS_PER_SEC;
     r->user = arena_str(&r->arena, opt->user);
     r->password = arena_str(&r->arena, opt->password);
     r->prefix = arena_str(&r->arena, opt->prefix);

@@ -23,6 +23,7 @@ struct remote_options {
      * engine. NULL: all as they are. */
     int (*keep)(struct store_codec *c, struct str key, struct str value, struct buf *out);
     int64_t tick_ms;           /* how long the mirror waits for a revision before it asks; 0: 20 */
+    int64_t compact_ms;        /* how often etcd is compacted; 0: every five minutes */
     const struct clock *clock; /* as in store_options, and the two that follow */
     uint64_t history_bytes;
     int64_t history_ns;

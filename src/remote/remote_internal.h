@@ -52,7 +52,7 @@ struct remote {
     struct str user, password;
     struct store_codec *codec;
     int (*keep)(struct store_codec *c, struct str key, struct str value, struct buf *out);
-    int64_t tick_ns;
+    int64_t tick_ns, compact_ns;
 
     struct grpc_client **members;
     struct str *addresses;
@@ -111,6 +111,8 @@ void remote__rotate(struct remote *r, size_t member);
  * and the like as etcd says. Blocks for `timeout_ms`. */
 int remote__ask(struct remote *r, struct str path, struct str request, int64_t timeout_ms,
                 struct arena *a, struct str *ret, struct err *err);
+/* The error in the words that clients of etcd know. */
+int remote__say(const struct grpc_result *result, struct err *err);
 int64_t remote__now(void);
 /* Sleeps on `c` until the time; the lock is held. */
 void remote__sleep(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);

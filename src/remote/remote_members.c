@@ -130,8 +130,7 @@ static int ask_one(struct remote *r, size_t member, struct str path, struct str 
     return res;
 }
 
-/* The error in the words that clients of etcd know. */
-static int say(const struct grpc_result *result, struct err *err)
+int remote__say(const struct grpc_result *result, struct err *err)
 {
     enum err_code code = grpc_status_err(result->status);
     struct str name = grpc_status_name(result->status);
@@ -177,7 +176,7 @@ int remote__ask(struct remote *r, struct str path, struct str request, int64_t t
             return err_set(err, ERR_EXPIRED, COMPACTED);
         if (res == 0)
             return 0;
-        res = say(&result, err);
+        res = remote__say(&result, err);
         if (!is_worth_another_try(result.status))
             return res;
         if (result.status == GRPC_UNAUTHENTICATED && r->user.n)

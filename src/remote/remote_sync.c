@@ -17,8 +17,7 @@
 
 #include "base/banned.h"
 
-#define CLOSING    STR("the store is being closed")
-#define COMPACT_NS (5 * 60 * NS_PER_SEC)
+#define CLOSING STR("the store is being closed")
 
 /* What the thread remembers from turn to turn. */
 struct turn {
@@ -259,7 +258,7 @@ static int compact_in_turn(struct remote *r, struct turn *turn, struct err *err)
 static void keep_house(struct remote *r, struct turn *turn)
 {
     struct err err = ERR_INIT(&turn->arena);
-    turn->compact_ns = remote__now() + COMPACT_NS;
+    turn->compact_ns = remote__now() + r->compact_ns;
     if (compact_in_turn(r, turn, &err) < 0)
         log_warn("etcd was not compacted", LOG_ERR(&err));
 }
@@ -317,7 +316,7 @@ static bool is_stopping(struct remote *r)
 void *remote__sync_main(void *arg)
 {
     struct remote *r = arg;
-    struct turn turn = { .compact_ns = remote__now() + COMPACT_NS };
+    struct turn turn = { .compact_ns = remote__now() + r->compact_ns };
     arena_init(&turn.arena);
     while (!is_stopping(r)) {
         struct store_sync *syncs = sleep_until_due(r, &turn);

@@ -24,17 +24,24 @@ static struct suite_etcd etcd = { .pid = -1 };
 static struct arena arena;
 static char dir[64];
 
-static struct store *open_mirror(void)
+static struct store *open_compacting(int64_t compact_ms)
 {
     struct err err = ERR_INIT(&arena);
     const struct str server = str_of(etcd.url);
     struct store *s = NULL;
-    int r = remote_open(
-        &(struct remote_options){ .servers = &server, .n_servers = 1, .prefix = STR("/registry") },
-        &s, &err);
+    int r = remote_open(&(struct remote_options){ .servers = &server,
+                                                  .n_servers = 1,
+                                                  .prefix = STR("/registry"),
+                                                  .compact_ms = compact_ms },
+                        &s, &err);
     if (r < 0)
         fail_msg("open: " STR_FMT, STR_ARG(err.msg));
     return s;
+}
+
+static struct store *open_mirror(void)
+{
+    return open_compacting(0);
 }
 
 static int setup(void **state)
@@ -303,6 +310,33 @@ static void what_is_acknowledged_stays(void **state)
     store_close(s);
 }
 
+/* The first revisions go, once for all servers; each of them works on. */
+static void one_of_several_compacts(void **state)
+{
+    (void)state;
+    struct store *a = open_compacting(50), *b = open_compacting(50);
+    uint64_t rev;
+    assert_int_equal(put_in(a, "/registry/x", "first", &rev), 0);
+    autobuf request = { 0 };
+    remote_range_write(&request,
+                       &(struct remote_range){ .key = STR("/registry/x"), .revision = rev });
+    struct grpc_client *c =
+        grpc_client_new(&(struct grpc_client_options){ .address = str_skip(str_of(etcd.url), 7) });
+    struct grpc_result result = { 0 };
+    for (int i = 0; i < 1200 && result.status == GRPC_OK; i++) {
+        struct str reply;
+        assert_int_equal(put_in(b, "/registry/x", "more", NULL), 0);
+        (void)grpc_call_unary(c, STR("/etcdserverpb.KV/Range"), buf_str(&request), NULL, 0, 20000,
+                              &arena, &reply, &result, NULL);
+        (void)usleep(50000);
+    }
+    assert_int_equal(result.status, GRPC_OUT_OF_RANGE);
+    grpc_client_free(c);
+    assert_int_equal(put_in(a, "/registry/x", "last", NULL), 0);
+    store_close(a);
+    store_close(b);
+}
+
 static void what_has_a_lease_ends(void **state)
 {
     (void)state;
@@ -334,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_dropped_is_listed_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(a_revision_may_be_large, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_acknowledged_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_of_several_compacts, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_a_lease_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
     };

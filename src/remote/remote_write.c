@@ -187,6 +187,14 @@ static void find_failed(struct store_txn *t, const struct remote_outcome *o)
     }
 }
 
+static bool has_put(const struct store_txn *t)
+{
+    for (size_t i = 0; i < t->n_ops; i++)
+        if (t->ops[i].type == STORE_PUT)
+            return true;
+    return false;
+}
+
 static void take_outcome(struct remote *r, struct store_txn *t, struct str reply)
 {
     struct arena a;
@@ -198,25 +206,29 @@ static void take_outcome(struct remote *r, struct store_txn *t, struct str reply
         if (!o.succeeded)
             find_failed(t, &o);
         t->rev = o.rev;
-        /* Nothing may have changed, and then the newest revision need not be one of ours. */
-        remote__await(r, o.rev, true, t, NULL);
+        /* If nothing has changed, the newest revision need not be one of ours. */
+        remote__await(r, o.rev, !o.succeeded || !has_put(t), t, NULL);
     }
     arena_done(&a);
 }
 
-/* In upstream's words, as clients know them, and with the code that upstream answers. */
+/* With the code that upstream answers: it does not tell these errors from others. */
 static void fail_by(struct store_txn *t, const struct grpc_result *result)
 {
-    int code = result->status == GRPC_DEADLINE_EXCEEDED ? -ERR_TIMEOUT : -ERR_UNKNOWN;
-    struct str text = result->message;
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    int code = remote__say(result, &err);
     if (result->status == GRPC_INVALID_ARGUMENT &&
-        str_eq(text, STR("etcdserver: request is too large")))
+        str_eq(result->message, STR("etcdserver: request is too large")))
         code = -ERR_TOO_LARGE;
-    if (result->status == GRPC_RESOURCE_EXHAUSTED && str_starts(text, STR("etcdserver: mvcc: ")))
+    else if (result->status == GRPC_RESOURCE_EXHAUSTED &&
+             str_starts(result->message, STR("etcdserver: mvcc: ")))
         code = -ERR_NO_SPACE;
-    if (result->status == GRPC_DEADLINE_EXCEEDED)
-        text = STR("etcdserver: request timed out; it may have been done nevertheless");
-    remote__fail_txn(t, code, text);
+    else if (code != -ERR_TIMEOUT)
+        code = -ERR_UNKNOWN;
+    remote__fail_txn(t, code, err.msg);
+    arena_done(&a);
 }
 
 /* Sends it again where that is safe. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -84,14 +85,23 @@ static int open_volatile(struct store *s, const char *path, struct err *err)
     return view_open(&(struct view_options){ .path = path, .is_volatile = true }, &s->view, err);
 }
 
+/* Containers often have a small /dev/shm. */
+static bool has_room(const char *place)
+{
+    enum { ROOM = 256 << 20 };
+    struct statvfs st;
+    return statvfs(place, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize >= ROOM;
+}
+
 /* A file of no name: LMDB wants a path to open, and its lock file beside it. */
 static int open_view_in_memory(struct store *s, struct err *err)
 {
     static const char *const places[] = { "/dev/shm", "/tmp" };
     char dir[64], path[96];
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        (void)snprintf(dir, sizeof(dir), "%s/sampan-XXXXXX", places[i]);
-        if (!mkdtemp(dir))
+    for (size_t i = 0; i < 2 * ARRAY_LEN(places); i++) {
+        const char *place = places[i % ARRAY_LEN(places)];
+        (void)snprintf(dir, sizeof(dir), "%s/sampan-XXXXXX", place);
+        if ((i < ARRAY_LEN(places) && !has_room(place)) || !mkdtemp(dir))
             continue;
         (void)snprintf(path, sizeof(path), "%s/view.mdb", dir);
         int r = open_volatile(s, path, err);

@@ -185,10 +185,6 @@ struct store_watch {
     void (*on_unreadable)(struct store_watch *w, const struct store_event *ev,
                           const struct err *why);
 
-    /* Of a mirror that has lost sight of its source for long: goes on with what is different then,
-     * instead of expiring. For who follows the state, not what happened. */
-    bool takes_breaks;
-
     /* Private to watch.c. */
     struct store_feed *feed;
     struct store_watch *next, **link;
@@ -196,6 +192,10 @@ struct store_watch {
     uint64_t seen;     /* everything up to this revision was delivered */
     uint32_t seen_ops; /* and so many events of the next one */
     uint8_t state;
+
+    /* The caller's. Of a mirror that has lost sight of its source for long: goes on with what is
+     * different then, instead of expiring. For who follows the state, not what happened. */
+    bool takes_breaks;
 };
 
 /* Events after `after_rev`, for keys that start with `prefix` (copied). ERR_EXPIRED below the

@@ -30,7 +30,7 @@ struct fixture {
 
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
-int fixture_open(struct fixture *f); /* what is closed */
+int fixture_open(struct fixture *f);    /* what is closed */
 void fixture_reopen(struct fixture *f); /* a store in memory stays open */
 void fixture_checkpoint(struct fixture *f);
 
