@@ -358,13 +358,21 @@ struct advertise {
 
 static void look(void *arg) /* thread: worker */
 {
+    enum { TRIES = 10 };
     struct advertise *x = arg;
     if (atomic_load(&x->leaves))
         return;
     struct arena a;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    if (advertise_now(x->api, buf_str(&x->ip), x->port, true, &err) < 0)
+    int r = 0;
+    for (int i = 0; i < TRIES; i++) { /* other servers say it at the same time */
+        err_clear(&err);
+        r = advertise_now(x->api, buf_str(&x->ip), x->port, true, &err);
+        if (r != -ERR_CONFLICT && r != -ERR_EXISTS)
+            break;
+    }
+    if (r < 0)
         log_warn("the address of the API could not be written", LOG_ERR(&err));
     arena_done(&a);
 }

@@ -477,7 +477,8 @@ struct server *server_stop(struct server *s)
 
 static int load_definitions(struct api *api, struct err *err)
 {
-    api->custom = custom_kinds_new(api->store);
+    if (!api->custom)
+        api->custom = custom_kinds_new(api->store);
     api->on_kinds_changed = watch_hubs_look;
     api->on_legacy_token = legacy_token_used;
     int r = custom_kinds_load(api->custom, err);
@@ -568,6 +569,7 @@ static int load_store(struct server *s, const struct server_options *opt, struct
     r = open_store(s, opt, err);
     if (r < 0)
         return r;
+    store_defer(api->store); /* until everything is there that a server begins with */
     return api->secrecy ? secrecy_start(api->secrecy, api->store, err) : 0;
 }
 
@@ -637,67 +639,117 @@ static int load_initializers(struct server *s, struct err *err)
     return uninitialized_new(s->api.store, &s->api.uninitialized, err);
 }
 
-static int start(struct server *s, const struct server_options *opt, struct err *err)
+typedef int start_step(struct server *s, const struct server_options *opt, struct err *err);
+
+static int load_services(struct server *s, const struct server_options *opt, struct err *err)
 {
-    int r = 0;
-    if (!opt->services.n_ips)
-        r = service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
-                                 &s->api.services, err);
-    if (r < 0)
-        return r;
-    r = admission_config_load(&opt->admission_options, &s->api.admission, &s->api.admission_config,
-                              err);
-    if (r < 0)
-        return r;
-    r = load_store(s, opt, err);
-    if (r < 0)
-        return r;
-    store_defer(s->api.store); /* until everything is there that a server begins with */
-    r = kubelet_new(&opt->kubelet, &s->api.kubelet, err);
-    if (r < 0)
-        return r;
-    r = quota_charge_load(&s->api, err);
-    if (r < 0)
-        return r;
-    r = load_initializers(s, err);
-    if (r < 0)
-        return r;
-    r = load_openid(&s->api, opt, err);
+    if (opt->services.n_ips)
+        return 0;
+    return service_ranges_parse(STR(SERVICE_CIDRS_DEFAULT), STR(SERVICE_PORTS_DEFAULT),
+                                &s->api.services, err);
+}
+
+static int load_admission(struct server *s, const struct server_options *opt, struct err *err)
+{
+    return admission_config_load(&opt->admission_options, &s->api.admission,
+                                 &s->api.admission_config, err);
+}
+
+static int load_kubelet(struct server *s, const struct server_options *opt, struct err *err)
+{
+    return kubelet_new(&opt->kubelet, &s->api.kubelet, err);
+}
+
+static int load_quotas(struct server *s, const struct server_options *opt, struct err *err)
+{
+    (void)opt;
+    int r = quota_charge_load(&s->api, err);
+    return r < 0 ? r : load_initializers(s, err);
+}
+
+static int load_users(struct server *s, const struct server_options *opt, struct err *err)
+{
+    int r = load_openid(&s->api, opt, err);
     if (r < 0)
         return r;
     r = make_identity(s, &opt->identity, &s->api.identity, err);
     if (r < 0)
         return r;
-    r = audit_new(&opt->audit, s->api.clock, &s->api.audit, err);
-    if (r < 0)
-        return r;
-    r = bootstrap(&s->api, err);
+    return audit_new(&opt->audit, s->api.clock, &s->api.audit, err);
+}
+
+static int make_first_objects(struct server *s, const struct server_options *opt, struct err *err)
+{
+    int r = bootstrap(&s->api, err);
     if (r < 0)
         return r;
     s->api.checks_policies = !opt->leaves_policies;
     r = bootstrap_policy(&s->api, !opt->leaves_roles, err);
     if (r < 0)
         return r;
-    r = bootstrap_authentication(&s->api, &opt->identity, err);
-    if (r < 0)
-        return r;
-    r = load_guard(s, err);
-    if (r < 0)
-        return r;
-    r = bootstrap_flow(&s->api, err);
-    if (r < 0)
-        return r;
-    r = load_flow(&s->api, &opt->flow, err);
-    if (r < 0)
-        return r;
-    r = load_apiservices(&s->api, &opt->apiservices, err);
-    if (r < 0)
-        return r;
-    r = load_definitions(&s->api, err);
-    if (r < 0)
-        return r;
-    flow_keeper_look(&s->api);
-    return start_serving(s, opt, err);
+    return bootstrap_authentication(&s->api, &opt->identity, err);
+}
+
+static int load_access(struct server *s, const struct server_options *opt, struct err *err)
+{
+    (void)opt;
+    return load_guard(s, err);
+}
+
+static int make_flow_objects(struct server *s, const struct server_options *opt, struct err *err)
+{
+    (void)opt;
+    return bootstrap_flow(&s->api, err);
+}
+
+static int load_fairness(struct server *s, const struct server_options *opt, struct err *err)
+{
+    return load_flow(&s->api, &opt->flow, err);
+}
+
+static int load_extensions(struct server *s, const struct server_options *opt, struct err *err)
+{
+    return load_apiservices(&s->api, &opt->apiservices, err);
+}
+
+static int load_kinds(struct server *s, const struct server_options *opt, struct err *err)
+{
+    (void)opt;
+    int r = load_definitions(&s->api, err);
+    if (r == 0)
+        flow_keeper_look(&s->api);
+    return r;
+}
+
+/* Another server on the same etcd may be doing the same at this moment: then what it was faster
+ * with is there when it is looked for again. */
+static int run_step(struct server *s, start_step *step, const struct server_options *opt,
+                    struct err *err)
+{
+    enum { TRIES = 100 };
+    int r = step(s, opt, err);
+    for (int i = 0; i < TRIES && (r == -ERR_EXISTS || r == -ERR_CONFLICT); i++) {
+        if (!s->api.store || !store_is_mirror(s->api.store))
+            return r;
+        err_clear(err);
+        r = step(s, opt, err);
+    }
+    return r;
+}
+
+static int start(struct server *s, const struct server_options *opt, struct err *err)
+{
+    static start_step *const steps[] = {
+        load_services,   load_admission,     load_store,    load_kubelet,      load_quotas,
+        load_users,      make_first_objects, load_access,   make_flow_objects, load_fairness,
+        load_extensions, load_kinds,         start_serving,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        int r = run_step(s, steps[i], opt, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 int server_start(const struct server_options *opt, struct server **ret, struct err *err)
