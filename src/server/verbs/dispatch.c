@@ -227,16 +227,16 @@ static void note_deprecated(struct call *c)
     audit_event_annotate(c->audit, STR("k8s.io/removed-release"), str_cut(&release, '+'));
 }
 
-/* Reads may ask for what is there (0), for a revision, or to go on with a list. All else goes by
- * what anybody was told before, also a write: what it is held against must be the newest. */
+/* Reads may ask for what is there (0) or for a revision. All else goes by what anybody was told
+ * before: a list that goes on where another server has begun it, and also a write, because what it
+ * is held against must be the newest. */
 static bool must_be_fresh(const struct call *c)
 {
     if (!c->req.resource->etcd_prefix.n)
         return false;
     if (!(c->verb & (KIND_GET | KIND_LIST_VERB | KIND_WATCH)))
         return true;
-    return !request_param(&c->req, STR("resourceVersion")).n &&
-           !request_param(&c->req, STR("continue")).n;
+    return !request_param(&c->req, STR("resourceVersion")).n;
 }
 
 static void run_job(struct http_exchange *x, void *arg)
