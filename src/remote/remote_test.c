@@ -349,6 +349,29 @@ static void what_has_a_lease_ends(void **state)
     store_close(s);
 }
 
+/* Who has a lease that others use, too, cannot know that it was ended. */
+static void a_lease_that_was_ended_is_replaced(void **state)
+{
+    (void)state;
+    enum { LEASE_OF_KV = 6 };
+    struct store *s = open_mirror();
+    struct store_op op = { STORE_PUT, STR("/registry/a"), STR("v"), STORE_ANY, .ttl_s = 3600 };
+    assert_int_equal(store_commit(s, &(struct store_txn){ .ops = &op, .n_ops = 1 }, NULL), 0);
+    autobuf request = { 0 };
+    remote_range_write(&request, &(struct remote_range){ .key = STR("/registry/a") });
+    uint64_t lease = remote_number(
+        remote_text(call("/etcdserverpb.KV/Range", buf_str(&request)), 2), LEASE_OF_KV);
+    assert_true(lease);
+    buf_reset(&request);
+    wire_int(&request, 1, lease);
+    (void)call("/etcdserverpb.Lease/LeaseRevoke", buf_str(&request));
+    op.key = STR("/registry/b");
+    assert_int_equal(store_commit(s, &(struct store_txn){ .ops = &op, .n_ops = 1 }, NULL), 0);
+    assert_string_equal(get_in(s, "/registry/a"), "-");
+    assert_string_not_equal(get_in(s, "/registry/b"), "-");
+    store_close(s);
+}
+
 static void a_server_that_is_not_there(void **state)
 {
     (void)state;
@@ -370,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_acknowledged_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(one_of_several_compacts, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_a_lease_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lease_that_was_ended_is_replaced, setup, teardown),
         cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
     };
     char probe[] = "/tmp/remote_test.XXXXXX";

@@ -151,12 +151,18 @@ static int find_lease(struct remote *r, uint32_t ttl_s, uint64_t *ret, struct er
     return res;
 }
 
-int remote__prepare(struct store_source *src, struct store_txn *t, struct err *err)
+static uint32_t ttl_of(const struct store_txn *t)
 {
     uint32_t ttl_s = 0;
     for (size_t i = 0; i < t->n_ops; i++)
         if (t->ops[i].type == STORE_PUT && t->ops[i].ttl_s > ttl_s)
             ttl_s = t->ops[i].ttl_s;
+    return ttl_s;
+}
+
+int remote__prepare(struct store_source *src, struct store_txn *t, struct err *err)
+{
+    uint32_t ttl_s = ttl_of(t);
     t->sent = NULL;
     if (!ttl_s)
         return 0;
@@ -166,6 +172,16 @@ int remote__prepare(struct store_source *src, struct store_txn *t, struct err *e
         return r;
     t->sent = (void *)(uintptr_t)lease;
     return 0;
+}
+
+/* The lease of a transaction has ended before its time. Then etcd has done nothing. */
+static bool renew_lease(struct remote *r, struct store_txn *t)
+{
+    (void)pthread_mutex_lock(&r->lease_lock);
+    if (r->lease == lease_of(t))
+        r->lease = 0;
+    (void)pthread_mutex_unlock(&r->lease_lock);
+    return remote__prepare(&r->source, t, NULL) == 0;
 }
 
 /* ---- Answers ---- */
@@ -231,16 +247,19 @@ static void fail_by(struct store_txn *t, const struct grpc_result *result)
     arena_done(&a);
 }
 
-/* Sends it again where that is safe. */
+/* Sends it again where that is safe: etcd has surely not done it. */
 static bool send_again(struct remote *r, struct remote_sent *s, const struct grpc_result *result)
 {
     bool is_stranger = result->status == GRPC_UNAUTHENTICATED && r->user.n;
-    if ((!result->surely_not_run && !is_stranger) || remote__now() >= s->until_ns || r->is_closed)
+    bool has_lost_lease = result->status == GRPC_NOT_FOUND && lease_of(s->txn);
+    if (remote__now() >= s->until_ns || r->is_closed)
         return false;
     if (is_stranger)
         (void)remote__authenticate(r, NULL);
-    else
+    else if (result->surely_not_run)
         remote__rotate(r, s->member);
+    else if (!has_lost_lease || !renew_lease(r, s->txn))
+        return false;
     s->stream = grpc_stream_free(s->stream);
     send_txn(r, s);
     return true;
