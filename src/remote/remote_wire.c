@@ -27,7 +27,10 @@ bool remote_key_read(struct arena *a, struct str prefix, struct str key, struct 
     }
     if (!str_starts(rest, STR("/")) || str_eq(rest, REMOTE_TICK))
         return false;
-    *ret = arena_printf(a, STR_FMT STR_FMT, STR_ARG(REMOTE_LOCAL), STR_ARG(rest));
+    char *p = arena_alloc(a, REMOTE_LOCAL.n + rest.n, 1); /* of any bytes, also of zeros */
+    memcpy(p, REMOTE_LOCAL.p, REMOTE_LOCAL.n);
+    memcpy(p + REMOTE_LOCAL.n, rest.p, rest.n);
+    *ret = (struct str){ p, REMOTE_LOCAL.n + rest.n };
     return true;
 }
 
