@@ -158,6 +158,29 @@ crash() {
     has "watches resume" '"name":"before-crash"' "$(cat "$dir/resumed")"
 }
 
+# What is encrypted is so in etcd, and in the mirror until it is read.
+encryption() {
+    cat >"$dir/encryption" <<EOF
+apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources:
+- resources: [secrets]
+  providers:
+  - aescbc: {keys: [{name: key1, secret: $(head -c 32 /dev/urandom | base64)}]}
+  - identity: {}
+EOF
+    k create secret generic plain --from-literal=a=before >/dev/null
+    "$sampan" down --data-dir "$dir/a" >/dev/null
+    serve --etcd-servers "$endpoints" --encryption-provider-config "$dir/encryption"
+    k create secret generic sealed --from-literal=a=green >/dev/null
+    has "sealed in etcd" k8s:enc:aescbc:v1:key1: "$(c get /registry/secrets/default/sealed --print-value-only | tr -d '\0')"
+    check "read" "$(printf green | base64)" "$(k get secret sealed -o jsonpath='{.data.a}')"
+    check "what is older is read, too" "$(printf before | base64)" "$(k get secret plain -o jsonpath='{.data.a}')"
+    k get secret plain -o json | k replace -f - >/dev/null
+    has "and sealed when it is written" k8s:enc:aescbc:v1:key1: "$(c get /registry/secrets/default/plain --print-value-only | tr -d '\0')"
+    check "lists" 2 "$(k get secrets --no-headers | wc -l)"
+}
+
 main() {
     cluster 1
     member_start 1
@@ -170,6 +193,7 @@ main() {
     two_servers
     watches
     crash
+    encryption
     check "no sanitizer complains" "" "$(cat "$dir"/?/sampan.log | grep -A 20 Sanitizer:)"
     finish
 }

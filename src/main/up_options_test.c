@@ -41,6 +41,29 @@ static void defaults_are_those_of_the_help(void **state)
     assert_int_equal(o.event_ttl_ns + o.continue_ttl_ns + o.certificate_ttl_ns, 0);
 }
 
+static void an_etcd_and_how_it_is_reached(void **state)
+{
+    (void)state;
+    struct up_options o;
+    struct remote_options etcd;
+    struct arena a;
+    arena_init(&a);
+    assert_int_equal(PARSE(&o, "--store=memory"), 0);
+    assert_int_equal(up_etcd_load(&a, &o.etcd, &etcd, NULL), 0);
+    assert_int_equal(etcd.n_servers, 0);
+    assert_int_equal(PARSE(&o, "--etcd-servers=http://a:1, http://b:2,", "--etcd-prefix=/tea"), 0);
+    assert_int_equal(up_etcd_load(&a, &o.etcd, &etcd, NULL), 0);
+    assert_int_equal(etcd.n_servers, 2);
+    assert_true(str_eq(etcd.servers[1], STR("http://b:2")));
+    assert_true(str_eq(etcd.prefix, STR("/tea")));
+    assert_int_equal(PARSE(&o, "--etcd-prefix=/tea"), MISUSED);
+    assert_int_equal(PARSE(&o, "--etcd-servers=http://a:1", "--etcd-prefix=tea"), MISUSED);
+    assert_int_equal(PARSE(&o, "--etcd-servers=http://a:1", "--etcd-certfile=/c"), MISUSED);
+    assert_int_equal(PARSE(&o, "--etcd-servers=,"), 0);
+    assert_int_equal(up_etcd_load(&a, &o.etcd, &etcd, NULL), -ERR_INVALID);
+    arena_done(&a);
+}
+
 static void a_reload_needs_a_file(void **state)
 {
     (void)state;
@@ -332,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_certificate_comes_with_its_key),
         cmocka_unit_test(defaults_are_those_of_the_help),
         cmocka_unit_test(a_reload_needs_a_file),
+        cmocka_unit_test(an_etcd_and_how_it_is_reached),
         cmocka_unit_test(tokens_of_accounts),
         cmocka_unit_test(issuers_by_flags_or_by_a_file),
         cmocka_unit_test(values_are_taken),

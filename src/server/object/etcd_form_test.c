@@ -143,6 +143,40 @@ static void custom_objects_are_json(void **state)
                                 &out, NULL) < 0);
 }
 
+/* Else each update that changes nothing would be written, and seen, and answered by another. */
+static void a_mark_alone_is_no_change(void **state)
+{
+    (void)state;
+    struct str foreign =
+        kept("/registry/example.com/teas/ns/green",
+             STR("{\"apiVersion\":\"example.com/v1\",\"kind\":\"Tea\",\"metadata\":{"
+                 "\"name\":\"green\",\"creationTimestamp\":"
+                 "\"2026-01-01T00:00:00Z\"},\"cups\":3}"));
+    char *own = arena_dup(&arena, foreign.p, foreign.n);
+    struct str now = { own, foreign.n };
+    enum { MARK_AT = 9 };
+    assert_true(stored_is_same(foreign, now));
+    own[MARK_AT] = 7;
+    assert_true(stored_is_same(foreign, now));
+    assert_false(stored_is_same(now, foreign)); /* a schema that has changed is a change */
+    own[foreign.n - 2] = '4';
+    assert_false(stored_is_same(foreign, now));
+}
+
+static void keys_name_their_resource(void **state)
+{
+    (void)state;
+    assert_true(str_eq(stored_resource(STR("/registry/pods/ns/a"))->plural, STR("pods")));
+    assert_true(
+        str_eq(stored_resource(STR("/registry/services/specs/ns/a"))->plural, STR("services")));
+    assert_true(str_eq(stored_resource(STR("/registry/minions/a"))->plural, STR("nodes")));
+    assert_null(stored_resource(STR("/registry/example.com/teas/ns/a")));
+    assert_null(stored_resource(STR("/registry/ranges/serviceips")));
+    assert_null(stored_resource(STR("/registry/masterleases/10.0.0.1")));
+    assert_null(stored_resource(STR("/registry/pods")));
+    assert_null(stored_resource(STR("/sampan/pods/a")));
+}
+
 static void what_is_no_object_stays(void **state)
 {
     (void)state;
@@ -174,8 +208,9 @@ static void damage_is_of_one_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_stored_kind),       cmocka_unit_test(definitions_are_json),
-        cmocka_unit_test(custom_objects_are_json), cmocka_unit_test(what_is_no_object_stays),
+        cmocka_unit_test(every_stored_kind),        cmocka_unit_test(definitions_are_json),
+        cmocka_unit_test(custom_objects_are_json),  cmocka_unit_test(a_mark_alone_is_no_change),
+        cmocka_unit_test(keys_name_their_resource), cmocka_unit_test(what_is_no_object_stays),
         cmocka_unit_test(damage_is_of_one_object),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
