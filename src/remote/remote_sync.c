@@ -47,7 +47,7 @@ static void finish(struct remote_waiter *w, int code, struct str reason)
     free(w);
 }
 
-/* Those that `is_due` says are taken off the list. */
+/* Takes off the list whose revision is there, and whose time is over. */
 static struct remote_waiter *take_waiters(struct remote *r, uint64_t rev, int64_t now_ns)
 {
     struct remote_waiter *due = NULL, **at = &r->waiters;

@@ -18,7 +18,7 @@
 
 /* ---- Lists ---- */
 
-/* All keys at a revision, page by page; 0: at the newest, which `*ret_rev` then is. */
+/* All keys at a revision, page by page; 0: at the newest, which `rev` is after the first page. */
 struct list {
     struct remote *r;
     uint64_t rev;
