@@ -322,9 +322,6 @@ static int start_serving(struct server *s, const struct server_options *opt, str
         return r;
     s->advertise = advertise_new(api, api->loops[0], s->address, opt->advertise);
 
-    r = store_settle(api->store, err); /* from now on somebody may see it */
-    if (r < 0)
-        return r;
     for (; s->n_threads < api->n_loops; s->n_threads++) {
         int e = pthread_create(&s->threads[s->n_threads], NULL, run_loop, api->loops[s->n_threads]);
         if (e)
@@ -569,7 +566,6 @@ static int load_store(struct server *s, const struct server_options *opt, struct
     r = open_store(s, opt, err);
     if (r < 0)
         return r;
-    store_defer(api->store); /* until everything is there that a server begins with */
     return api->secrecy ? secrecy_start(api->secrecy, api->store, err) : 0;
 }
 

@@ -414,12 +414,8 @@ static void fail_group(struct store *s, struct store__commit *c, int code, struc
             (void)fail_txn(t, code, reason);
 }
 
-/* What is sealed gets into the view, so the log must have it first; else it stays open. */
 static void seal_active(struct store *s)
 {
-    struct err ignored = ERR_INIT(&s->commit->arena);
-    if (wal_catch_up(&s->wal, &ignored) < 0)
-        return;
     struct store__layers *l = store__layers_get(s);
     struct memtable *old = l->active;
     uint64_t rev = atomic_load_explicit(&s->rev, memory_order_relaxed);
@@ -528,8 +524,6 @@ static int write_group(struct store *s, struct store__commit *c, struct store_sn
     (void)FAILPOINT("commit-encoded");
     if (c->records.n)
         r = wal_append(&s->wal, c->first_rev, buf_str(&c->records), err);
-    else if (!s->wal.defers)
-        r = wal_catch_up(&s->wal, err);
     if (r < 0 && s->wal.tail_is_broken) {
         /* Void what may have reached the disk as soon as possible: the next segment says so. */
         struct err ignored = ERR_INIT(&c->arena);
@@ -786,21 +780,4 @@ static int commit_sealed(struct store *s, struct store_txn *t, struct err *err)
 int store_commit(struct store *s, struct store_txn *t, struct err *err)
 {
     return s->codec && t->n_ops ? commit_sealed(s, t, err) : submit_and_wait(s, t, err);
-}
-
-void store_defer(struct store *s)
-{
-    atomic_store(&s->wal.defers, true);
-}
-
-/* A group without changes syncs what the log is behind with. What a mirror's source has taken is
- * durable already. */
-int store_settle(struct store *s, struct err *err)
-{
-    struct store_op look = { .type = STORE_CHECK, .key = STR("/"), .expect_rev = STORE_ANY };
-    struct store_txn nothing = { .ops = &look, .n_ops = 1 };
-    atomic_store(&s->wal.defers, false);
-    if (store_is_mirror(s))
-        return 0;
-    return submit_and_wait(s, &nothing, err);
 }

@@ -79,65 +79,6 @@ static void a_failed_sync_is_survived(void **state)
     remove_tree(dir);
 }
 
-/* A server that starts writes much and is synced once. */
-static void what_is_deferred_is_synced_once(void **state)
-{
-    struct fixture *f = *state;
-    char dir[128];
-    store_defer(f->s);
-    failpoint_arm("wal-sync", EIO, 1, UINT32_MAX); /* nobody syncs meanwhile */
-    for (int i = 0; i < 10; i++)
-        assert_true(put(f, "a", "first") > 0);
-    assert_int_equal(failpoint_hits("wal-sync"), 0);
-    failpoint_disarm("wal-sync");
-    assert_int_equal(store_settle(f->s, &f->err), 0);
-    crash_copy(f, dir);
-    struct store *first = f->s;
-    assert_int_equal(open_dir(f, dir, &f->s), 0);
-    assert_string_equal(list(f, "", 0), "a=first");
-    store_close(f->s);
-    f->s = first;
-    remove_tree(dir);
-    failpoint_arm("wal-sync", EIO, 1, 1);
-    assert_int_equal(put(f, "a", "failed"), -ERR_IO); /* as ever */
-    failpoint_disarm("wal-sync");
-    assert_true(put(f, "a", "last") > 0);
-    fixture_reopen(f);
-    assert_string_equal(list(f, "", 0), "a=last");
-}
-
-/* What was deferred must be in the log before it is in the view; and a segment that ends has all of
- * its groups. */
-static void what_is_deferred_may_be_much(void **state)
-{
-    struct fixture *f = *state;
-    char value[16384];
-    memset(value, 'x', sizeof(value));
-    value[sizeof(value) - 1] = '\0';
-    store_defer(f->s);
-    for (int i = 0; i < 300; i++)
-        assert_true(put(f, "a", value) > 0);
-    fixture_checkpoint(f);
-    assert_true(put(f, "b", "last") > 0);
-    assert_int_equal(store_settle(f->s, &f->err), 0);
-    fixture_reopen(f);
-    assert_int_equal(store_rev(f->s), 302);
-}
-
-/* Everybody has seen what the log may lack: nothing more is taken. */
-static void a_failed_settling_ends_it(void **state)
-{
-    struct fixture *f = *state;
-    store_defer(f->s);
-    assert_true(put(f, "a", "1") > 0);
-    failpoint_arm("wal-sync", EIO, 1, 1);
-    assert_int_equal(store_settle(f->s, &f->err), -ERR_IO);
-    failpoint_disarm("wal-sync");
-    assert_int_equal(put(f, "a", "2"), -ERR_IO);
-    f->s = store_close(f->s);
-    assert_int_equal(store_open(&f->opt, &f->s, &f->err), 0);
-}
-
 /* Preparing the next segment is a favour: when it fails, it leaves nothing behind, and the log goes
  * on without. */
 static void a_failed_preparation_is_survived(void **state)
@@ -563,14 +504,19 @@ int main(void)
 {
     suite_engine = STORE_LMDB;
     const struct CMUnitTest tests[] = {
-        TEST(a_full_disk_is_survived),           TEST(a_failed_sync_is_survived),
-        TEST(what_is_deferred_is_synced_once),   TEST(what_is_deferred_may_be_much),
-        TEST(a_failed_settling_ends_it),         TEST(a_failed_preparation_is_survived),
-        TEST(a_failed_checkpoint_is_survived),   TEST(a_file_size_limit_is_survived),
-        TEST(a_full_file_system_is_survived),    TEST(a_full_disk_can_be_emptied),
-        TEST(a_delete_waits_for_room),           TEST(a_delete_does_not_wait_for_a_retry),
-        TEST(room_is_made_while_others_compact), TEST(the_reserve_is_for_deletes),
-        TEST(a_store_opens_on_a_full_disk),      TEST(what_deletes_goes_through),
+        TEST(a_full_disk_is_survived),
+        TEST(a_failed_sync_is_survived),
+        TEST(a_failed_preparation_is_survived),
+        TEST(a_failed_checkpoint_is_survived),
+        TEST(a_file_size_limit_is_survived),
+        TEST(a_full_file_system_is_survived),
+        TEST(a_full_disk_can_be_emptied),
+        TEST(a_delete_waits_for_room),
+        TEST(a_delete_does_not_wait_for_a_retry),
+        TEST(room_is_made_while_others_compact),
+        TEST(the_reserve_is_for_deletes),
+        TEST(a_store_opens_on_a_full_disk),
+        TEST(what_deletes_goes_through),
         TEST(an_emptied_store_becomes_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

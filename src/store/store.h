@@ -5,9 +5,9 @@
  * and by size: above the floor a snapshot of any revision can be read and a watch can start from
  * any revision; below it both get ERR_EXPIRED and must list again.
  *
- * Nothing is acknowledged, read or watched before it is durable (but see store_defer()). One thread
- * commits, in groups; readers never wait for it. A watcher is a cursor into the shared history, not
- * a queue, so a slow one costs nothing but its own lateness.
+ * Nothing is acknowledged, read or watched before it is durable. One thread commits, in groups;
+ * readers never wait for it. A watcher is a cursor into the shared history, not a queue, so a slow
+ * one costs nothing but its own lateness.
  *
  * Engines differ only in how a write becomes durable: STORE_LMDB (a log, then LMDB as the
  * checkpointed view), STORE_MEMORY (nothing is; for tests and private copies) and STORE_MIRROR
@@ -115,12 +115,6 @@ struct store_txn {
 void store_submit(struct store *s, struct store_txn *t);
 /* The same in linear code: waits, and fills `err`. Uses t->done and t->owner itself. */
 int store_commit(struct store *s, struct store_txn *t, struct err *err);
-
-/* For a server that starts: from store_defer() on writes are not made durable one by one, but all
- * of them by store_settle(). Until then nobody else may read or write, or be told of anything. If
- * it fails, the store takes no more writes. */
-void store_defer(struct store *s);
-int store_settle(struct store *s, struct err *err);
 
 /* ---- Reading ---- */
 

@@ -265,37 +265,13 @@ int wal_create(struct wal *w, uint64_t first_rev, int64_t now_ns, struct err *er
 
 /* ---- Appending ---- */
 
-static int sync_tail(struct wal *w, struct err *err)
-{
-    int errnum = w->medium->sync(w->tail->fd);
-    if (errnum == 0)
-        return 0;
-    w->tail_is_broken = true;
-    return err_errno(err, errnum, "sync the log in %s", w->dir);
-}
-
-int wal_catch_up(struct wal *w, struct err *err)
-{
-    if (!w->is_behind)
-        return 0;
-    if (w->tail_is_broken)
-        return err_set(err, ERR_IO, "the log in %s lacks what was written before", w->dir);
-    int r = sync_tail(w, err);
-    if (r == 0)
-        w->is_behind = false;
-    return r;
-}
-
 int wal_reserve(struct wal *w, uint64_t rev, int64_t now_ns, uint64_t *ret_seed, struct err *err)
 {
     struct wal_segment *tail = w->tail;
     bool has_records = tail->bytes > RECORD_SEGMENT_BYTES;
     bool is_old = now_ns - tail->head.made_ns > w->segment_ns;
     if (w->tail_is_broken || (has_records && (tail->bytes >= w->tail_limit || is_old))) {
-        int r = wal_catch_up(w, err);
-        if (r < 0)
-            return r;
-        r = begin_segment(w, rev, now_ns, err);
+        int r = begin_segment(w, rev, now_ns, err);
         /* A whole tail that is only full or old can go on growing. */
         if (r < 0 && w->tail_is_broken)
             return r;
@@ -329,13 +305,10 @@ int wal_append(struct wal *w, uint64_t rev, struct str group, struct err *err)
         return err_errno(err, errnum, "write the log in %s", w->dir);
     }
     (void)FAILPOINT("commit-written");
-    if (atomic_load_explicit(&w->defers, memory_order_relaxed)) {
-        w->is_behind = true;
-    } else {
-        int r = sync_tail(w, err);
-        if (r < 0)
-            return r;
-        w->is_behind = false;
+    errnum = w->medium->sync(tail->fd);
+    if (errnum) {
+        w->tail_is_broken = true;
+        return err_errno(err, errnum, "sync the log in %s", w->dir);
     }
     (void)pthread_mutex_lock(&w->lock);
     wal__add_mark(tail, rev, tail->bytes);

@@ -51,11 +51,8 @@ struct wal {
     int prepared_fd;     /* the next segment, filled with zeros; -1: none */
     bool cannot_prepare; /* it failed; not tried again before the next segment begins */
 
-    _Atomic bool defers; /* groups are not synced one by one */
-
     /* The committing thread's own. */
     struct wal_segment *tail; /* the last of `segments` */
-    bool is_behind;           /* it has groups that are not synced */
     uint64_t tail_limit;
     _Atomic bool tail_is_broken; /* nothing more is written there */
 };
@@ -105,11 +102,7 @@ int wal_salvage(struct wal *w, struct wal_replay *replay, struct err *err);
 /* Chooses the segment for a group that starts at `rev` and says what its records are seeded with.
  * Thread: commit. */
 int wal_reserve(struct wal *w, uint64_t rev, int64_t now_ns, uint64_t *ret_seed, struct err *err);
-/* Syncs what was deferred, if anything was. After an error the log takes nothing more: what it
- * lacks was published already. Thread: commit. */
-int wal_catch_up(struct wal *w, struct err *err);
-/* Writes and syncs, unless that is deferred. Nothing of the group is in the log after an error.
- * Thread: commit. */
+/* Writes and syncs. Nothing of the group is in the log after an error. Thread: commit. */
 int wal_append(struct wal *w, uint64_t rev, struct str group, struct err *err);
 
 /* Is it time to prepare the next segment? And do it: slow, on a background thread. */

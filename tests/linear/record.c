@@ -305,7 +305,7 @@ void *record_follow(void *watch)
         (void)snprintf(from, sizeof(from), "%llu", (unsigned long long)w->from);
         const struct spn_watch_options opt = { .from = spn_text_of(from), .bookmarks = true };
         struct spn_watch *now = NULL;
-        int r = spn_client_watch(server_of(w->run, w->number), &at, &opt, NULL, &now, NULL);
+        int r = spn_client_watch(server_of(w->run, w->number), &at, &opt, NULL, a, &now, NULL);
         if (r == 0)
             goes_on = follow_once(w, now, a);
         else
