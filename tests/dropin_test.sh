@@ -4,7 +4,7 @@
 set -u
 sampan=$1
 . "$(dirname "$0")/common.sh"
-needs kubectl openssl curl python3
+needs etcdctl kubectl openssl curl python3
 pids=
 at_end='for p in $pids; do kill -9 $p 2>/dev/null; done; wait 2>/dev/null'
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -94,7 +94,8 @@ check "without controllers a namespace stays" "Terminating" \
 check "its own admin gets in, too" "ok" "$(kubectl --kubeconfig "$certs/sampan/admin.kubeconfig" get --raw /readyz 2>&1)"
 has "and makes kubeconfigs that work" "kube-system" \
     "$("$sampan" kubeconfig --data-dir "$certs/sampan" --user mate --group system:masters --output "$dir/mate" && kubectl --kubeconfig "$dir/mate" get namespaces 2>&1)"
-check "and is asked by this program" 0 "$("$sampan" backup --data-dir "$certs/sampan" "$dir/backup" >/dev/null 2>&1; echo $?)"
+has "objects are in the etcd" "/registry/serviceaccounts/default/robot" \
+    "$(ETCDCTL_API=3 etcdctl --endpoints "127.0.0.1:$etcd_port" get --prefix --keys-only /registry/serviceaccounts 2>&1)"
 # A watch that is open does not hold up the end.
 as boss get namespaces --watch >"$dir/watched" &
 watch=$!
@@ -105,8 +106,8 @@ check "it ends when it is told to" 0 $?
 
 # The same port again, with controllers.
 SAMPAN_CONTROLLERS=1 start
-as boss create namespace gone >/dev/null
-check "with controllers a namespace goes" 0 "$(as boss delete namespace gone >/dev/null; echo $?)"
+check "objects are still there" "serviceaccount/robot" "$(as boss get serviceaccount robot -o name)"
+check "with controllers a namespace goes" 0 "$(as boss wait --for=delete namespace/gone --timeout=60s >/dev/null; echo $?)"
 as boss create deployment d --image=i >/dev/null
 pods() { [ "$(as boss get pods -l app=d -o name | wc -l)" = "$1" ]; }
 waits pods 1

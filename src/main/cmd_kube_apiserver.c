@@ -10,16 +10,14 @@
 #include "base/banned.h"
 
 /* What a user should know before it serves, a line each. */
-static void say_notes(const struct kube_apiserver_line *line, const struct up_options *opt)
+static void say_notes(const struct kube_apiserver_line *line)
 {
     if (line->unknown.n)
         fprintf(stderr, "sampan kube-apiserver: flags that mean nothing here: " STR_FMT "\n",
                 STR_ARG(line->unknown));
-    if (line->etcd_servers && opt->engine == STORE_MEMORY)
-        fprintf(stderr,
-                "sampan kube-apiserver: %s is not used: objects are in memory and end with this "
-                "process (SAMPAN_STORE=lmdb keeps them below --cert-dir)\n",
-                line->etcd_servers);
+    if (line->unused_etcd)
+        fprintf(stderr, "sampan kube-apiserver: %s is not used, because of SAMPAN_STORE\n",
+                line->unused_etcd);
 }
 
 static int run(struct arena *a, int argc, char **argv)
@@ -35,7 +33,7 @@ static int run(struct arena *a, int argc, char **argv)
     end = up_options_parse(line.argc, line.argv, &opt);
     if (end)
         return end - 1;
-    say_notes(&line, &opt);
+    say_notes(&line);
     return up_run("kube-apiserver", &opt);
 }
 

@@ -24,7 +24,23 @@ enum fate {
 };
 enum form { VALUE, BOOL };
 /* The values of KEEP. */
-enum kept { NONE, BIND, PORT, CERT_DIR, CERT, KEY, ETCD, PLUGINS_OFF, LEVEL, RANGE, N_KEPT };
+enum kept {
+    NONE,
+    BIND,
+    PORT,
+    CERT_DIR,
+    CERT,
+    KEY,
+    ETCD,
+    ETCD_CA,
+    ETCD_CERT,
+    ETCD_KEY,
+    ETCD_PREFIX,
+    PLUGINS_OFF,
+    LEVEL,
+    RANGE,
+    N_KEPT
+};
 
 struct flag {
     const char *name;
@@ -54,6 +70,10 @@ static const struct flag flags[] = {
     { "tls-cert-file", KEEP, VALUE, NULL, CERT },
     { "tls-private-key-file", KEEP, VALUE, NULL, KEY },
     { "etcd-servers", KEEP, VALUE, NULL, ETCD },
+    { "etcd-cafile", KEEP, VALUE, NULL, ETCD_CA },
+    { "etcd-certfile", KEEP, VALUE, NULL, ETCD_CERT },
+    { "etcd-keyfile", KEEP, VALUE, NULL, ETCD_KEY },
+    { "etcd-prefix", KEEP, VALUE, NULL, ETCD_PREFIX },
     { "disable-admission-plugins", KEEP, VALUE, NULL, PLUGINS_OFF },
     { "v", KEEP, VALUE, NULL, LEVEL },
     { "service-cluster-ip-range", KEEP, VALUE, NULL, RANGE },
@@ -167,14 +187,10 @@ static const struct flag flags[] = {
     IS_IDLE("disabled-metrics"),
     IS_IDLE("emulated-version"),
     IS_IDLE("endpoint-reconciler-type"),
-    IS_IDLE("etcd-cafile"),
-    IS_IDLE("etcd-certfile"),
     IS_IDLE("etcd-compaction-interval"),
     IS_IDLE("etcd-count-metric-poll-period"),
     IS_IDLE("etcd-db-metric-poll-interval"),
     IS_IDLE("etcd-healthcheck-timeout"),
-    IS_IDLE("etcd-keyfile"),
-    IS_IDLE("etcd-prefix"),
     IS_IDLE("etcd-readycheck-timeout"),
     IS_IDLE("etcd-servers-overrides"),
     IS_IDLE("external-hostname"),
@@ -325,7 +341,7 @@ static int print_help(void)
                    flags[i].fate == IDLE ? "  (means nothing here)" : "");
     puts(
         "\nSAMPAN_CONTROLLERS=1 in the environment runs the controllers, too; a list of names some "
-        "of them.\nSAMPAN_STORE=lmdb keeps objects below --cert-dir.");
+        "of them.\nSAMPAN_STORE=memory or =lmdb keeps objects here, in place of --etcd-servers.");
     return 1;
 }
 
@@ -352,11 +368,23 @@ static int take_argument(struct reader *r)
 /* Where objects are: the only place that decides it. */
 static void choose_store(struct reader *r, const struct kube_apiserver_wishes *wishes)
 {
-    const char *store = wishes->store;
-    r->line->etcd_servers = r->kept[ETCD];
-    if (!store)
-        store = r->kept[ETCD] ? "memory" : "lmdb";
-    add_value(r, "store", store);
+    static const struct {
+        const char *name;
+        enum kept kept;
+    } etcd[] = { { "etcd-servers", ETCD },
+                 { "etcd-cafile", ETCD_CA },
+                 { "etcd-certfile", ETCD_CERT },
+                 { "etcd-keyfile", ETCD_KEY },
+                 { "etcd-prefix", ETCD_PREFIX } };
+    if (wishes->store && r->kept[ETCD])
+        r->line->unused_etcd = r->kept[ETCD];
+    if (wishes->store || !r->kept[ETCD]) {
+        add_value(r, "store", wishes->store ? wishes->store : "lmdb");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(etcd); i++)
+        if (r->kept[etcd[i].kept])
+            add_value(r, etcd[i].name, r->kept[etcd[i].kept]);
 }
 
 static void choose_controllers(struct reader *r, const char *wanted)

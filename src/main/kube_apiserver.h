@@ -9,9 +9,9 @@
 
 struct kube_apiserver_line {
     int argc;
-    char **argv;              /* of `up`; argv[0] is the name that was given; ends with NULL */
-    struct str unknown;       /* flags that nobody knows: "--a, --b"; empty: none */
-    const char *etcd_servers; /* NULL: not given */
+    char **argv;             /* of `up`; argv[0] is the name that was given; ends with NULL */
+    struct str unknown;      /* flags that nobody knows: "--a, --b"; empty: none */
+    const char *unused_etcd; /* --etcd-servers, if $SAMPAN_STORE stands in its place; else NULL */
 };
 
 /* What the environment adds. */

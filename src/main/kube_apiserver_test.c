@@ -53,14 +53,14 @@ static void what_envtest_says(void **state)
                                    "--service-account-key-file=/c/sa.crt",
                                    "--service-account-signing-key-file=/c/sa.key",
                                    "--service-cidr=10.0.0.0/24",
-                                   "--store=memory",
+                                   "--etcd-servers=http://127.0.0.1:1",
                                    "--api-only",
                                    "--scheduler=false" };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         assert_true(has(wanted[i]));
     assert_int_equal(line.argc, ARRAY_LEN(wanted) + 1);
     assert_int_equal(line.unknown.n, 0);
-    assert_string_equal(line.etcd_servers, "http://127.0.0.1:1");
+    assert_null(line.unused_etcd);
     assert_null(line.argv[line.argc]);
 }
 
@@ -144,6 +144,21 @@ static void the_environment_adds(void **state)
     assert_int_equal(parse(&all, words), 0);
     assert_false(has("--api-only"));
     assert_true(has("--store=lmdb"));
+    assert_false(has("--etcd-servers=http://a"));
+    assert_string_equal(line.unused_etcd, "http://a");
+}
+
+static void an_etcd_has_the_objects_if_there_is_one(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("--etcd-servers=https://a,https://b", "--etcd-cafile=/c/ca",
+                           "--etcd-certfile=/c/crt", "--etcd-keyfile=/c/key", "--etcd-prefix=/tea"),
+                     0);
+    assert_true(has("--etcd-servers=https://a,https://b") && has("--etcd-cafile=/c/ca") &&
+                has("--etcd-certfile=/c/crt") && has("--etcd-keyfile=/c/key") &&
+                has("--etcd-prefix=/tea"));
+    assert_int_equal(PARSE("--secure-port=1"), 0);
+    assert_true(has("--store=lmdb"));
 }
 
 int main(void)
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(certificates_lie_in_their_folder),
         cmocka_unit_test(the_environment_adds),
+        cmocka_unit_test(an_etcd_has_the_objects_if_there_is_one),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
