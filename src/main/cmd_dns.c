@@ -127,26 +127,33 @@ static int serve(struct dns_program *p, struct arena *a, struct spn_informers *a
     return 0;
 }
 
+/* Follows what names are made of, and serves. */
+static int work(struct dns_program *p, struct arena *a, struct spn_informers *all,
+                struct spn_stop *stop, struct spn_err *ret)
+{
+    const struct spn_target services = SPN_AT("", "v1", "services", "", "");
+    const struct spn_target slices = SPN_AT("discovery.k8s.io", "v1", "endpointslices", "", "");
+    const struct spn_target namespaces = SPN_AT("", "v1", "namespaces", "", "");
+    struct err err = ERR_INIT(a);
+    p->opt.zone.services = follow(all, services);
+    p->opt.zone.slices = follow(all, slices);
+    p->opt.zone.namespaces = follow(all, namespaces);
+    int r = spn_informers_start(all, ret);
+    if (r < 0)
+        return r;
+    return serve(p, a, all, stop, &err) < 0 ? err_out(ret, &err, SPN_UNAVAILABLE) : 0;
+}
+
 static int run(void *self, const struct spn_config *cfg, struct spn_stop *stop, struct spn_err *ret)
 {
-    struct dns_program *p = self;
     struct spn_client *client;
     struct arena a;
     int r = spn_client_new(cfg, &client, ret);
     if (r < 0)
         return r;
     arena_init(&a);
-    struct err err = ERR_INIT(&a);
     struct spn_informers *all = spn_informers_new(client);
-    const struct spn_target services = SPN_AT("", "v1", "services", "", "");
-    const struct spn_target slices = SPN_AT("discovery.k8s.io", "v1", "endpointslices", "", "");
-    const struct spn_target namespaces = SPN_AT("", "v1", "namespaces", "", "");
-    p->opt.zone.services = follow(all, services);
-    p->opt.zone.slices = follow(all, slices);
-    p->opt.zone.namespaces = follow(all, namespaces);
-    r = spn_informers_start(all, ret);
-    if (r == 0 && serve(p, &a, all, stop, &err) < 0)
-        r = err_out(ret, &err, SPN_UNAVAILABLE);
+    r = work(self, &a, all, stop, ret);
     spn_informers_free(all);
     spn_client_free(client);
     arena_done(&a);
