@@ -68,6 +68,14 @@ static struct str small_letters(struct arena *a, struct str s)
     return (struct str){ p, s.n };
 }
 
+static struct dns_name name_new(struct arena *a, const struct str *labels, size_t n)
+{
+    struct str *copy = arena_array(a, struct str, n + 1);
+    if (n)
+        memcpy(copy, labels, n * sizeof(*labels));
+    return (struct dns_name){ copy, n };
+}
+
 /* Follows pointers, which lead only back, and a bounded number of times. */
 static bool take_name(struct reader *r, struct arena *a, struct dns_name *ret)
 {
@@ -98,9 +106,7 @@ static bool take_name(struct reader *r, struct arena *a, struct dns_name *ret)
         return false;
     if (!has_jumped)
         r->at = at.at;
-    struct str *copy = arena_array(a, struct str, n + 1);
-    memcpy(copy, labels, n * sizeof(*labels));
-    *ret = (struct dns_name){ copy, n };
+    *ret = name_new(a, labels, n);
     return true;
 }
 
@@ -172,9 +178,7 @@ bool dns_name_parse(struct arena *a, struct str text, struct dns_name *ret)
             return false;
         labels[n++] = small_letters(a, label);
     }
-    struct str *copy = arena_array(a, struct str, n + 1);
-    memcpy(copy, labels, n * sizeof(*labels));
-    *ret = (struct dns_name){ copy, n };
+    *ret = name_new(a, labels, n);
     return true;
 }
 

@@ -53,7 +53,7 @@ struct dns_server {
     struct str address;
     struct listener listeners[DNS_LISTEN_MAX];
     size_t n_listeners;
-    TAILQ_HEAD(, conn) conns;
+    TAILQ_HEAD(conns, conn) conns;
     size_t n_conns;
     struct loop_msg end;
 };
