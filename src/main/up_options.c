@@ -273,6 +273,34 @@ static bool take_admission(int flag, struct up_options *ret)
     }
 }
 
+static int exit_of(bool is_good)
+{
+    return is_good ? 0 : EXIT_MISUSED + 1;
+}
+
+/* The flags that files of their own know. */
+static int take_of_others(int flag, struct up_options *ret)
+{
+    if (flag >= UP_OPENID_CONFIG && flag < UP_OPENID_END)
+        return exit_of(up_openid_take((enum up_openid_flag)flag, optarg, &ret->openid));
+    if (flag >= UP_TOKEN_WEBHOOK_CONFIG && flag < UP_WEBHOOK_END)
+        return exit_of(up_webhooks_take((enum up_webhook_flag)flag, optarg, ret));
+    if (flag >= UP_ACCOUNTS_SIGNING_KEY && flag < UP_ACCOUNTS_END)
+        return exit_of(up_accounts_take((enum up_accounts_flag)flag, optarg, &ret->accounts));
+    if (flag >= UP_AUDIT_POLICY && flag < UP_AUDIT_END)
+        return exit_of(up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit));
+    if (flag >= CONTROLLERS_ALLOCATE_CIDRS && flag < CONTROLLERS_FLAGS_END)
+        return exit_of(
+            controllers_flags_take("up", (enum controllers_flag)flag, optarg, &ret->controllers));
+    if (flag >= UP_KUBELET_CERT && flag < UP_KUBELET_END)
+        up_kubelet_take((enum up_kubelet_flag)flag, optarg, &ret->kubelet);
+    else if (flag >= UP_ETCD_SERVERS && flag < UP_ETCD_END)
+        up_etcd_take((enum up_etcd_flag)flag, optarg, &ret->etcd);
+    else
+        return command_misused("up") + 1;
+    return 0;
+}
+
 /* One flag with its value: 0, or an exit status + 1. */
 static int take_flag(int flag, struct up_options *ret)
 {
@@ -364,25 +392,9 @@ static int take_flag(int flag, struct up_options *ret)
                controllers_flags_usage, up_kubelet_usage, up_audit_usage);
         return 1;
     default:
-        if (flag >= UP_OPENID_CONFIG && flag < UP_OPENID_END)
-            good = up_openid_take((enum up_openid_flag)flag, optarg, &ret->openid);
-        else if (flag >= UP_TOKEN_WEBHOOK_CONFIG && flag < UP_WEBHOOK_END)
-            good = up_webhooks_take((enum up_webhook_flag)flag, optarg, ret);
-        else if (flag >= UP_ACCOUNTS_SIGNING_KEY && flag < UP_ACCOUNTS_END)
-            good = up_accounts_take((enum up_accounts_flag)flag, optarg, &ret->accounts);
-        else if (flag >= UP_KUBELET_CERT && flag < UP_KUBELET_END)
-            up_kubelet_take((enum up_kubelet_flag)flag, optarg, &ret->kubelet);
-        else if (flag >= UP_ETCD_SERVERS && flag < UP_ETCD_END)
-            up_etcd_take((enum up_etcd_flag)flag, optarg, &ret->etcd);
-        else if (flag >= UP_AUDIT_POLICY && flag < UP_AUDIT_END)
-            good = up_audit_take((enum up_audit_flag)flag, optarg, &ret->audit);
-        else if (flag >= CONTROLLERS_ALLOCATE_CIDRS && flag < CONTROLLERS_FLAGS_END)
-            good = controllers_flags_take("up", (enum controllers_flag)flag, optarg,
-                                          &ret->controllers);
-        else
-            return command_misused("up") + 1;
+        return take_of_others(flag, ret);
     }
-    return good ? 0 : EXIT_MISUSED + 1;
+    return exit_of(good);
 }
 
 int up_options_parse(int argc, char **argv, struct up_options *ret)
