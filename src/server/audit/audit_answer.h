@@ -25,6 +25,3 @@ void audit_answer_done(struct audit_answer *answer);
 /* Takes metadata.managedFields out of an object, of the items of a list and of the rows of a
  * Table. */
 void audit_answer_drop_managers(struct arena *a, struct value *obj);
-/* Takes the token out of a TokenRequest or TokenReview: whoever reads the log must not be able to
- * use it (CVE-2023-2878). audit_answer_read() does so by itself. */
-void audit_answer_drop_token(struct arena *a, struct value *obj);

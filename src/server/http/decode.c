@@ -411,7 +411,6 @@ static void show_object(struct call *c, const struct kind_type *type, const stru
     defaults_apply(c->arena, type, &shown);
     if (audit_event_omits_managers(c->audit))
         audit_answer_drop_managers(c->arena, &shown);
-    audit_answer_drop_token(c->arena, &shown);
     encode_tree(&text, c->arena, &json, type, &shown);
     audit_event_object(c->audit, str_trim(buf_str(&text)));
 }
