@@ -2,7 +2,7 @@
 #pragma once
 
 #include "main/program.h"
-#include "node/simulate.h"
+#include "node/simulated/simulate.h"
 
 struct simulate_options program_nodes_usual(void);
 program_fn program_nodes_run; /* self: a struct simulate_options */

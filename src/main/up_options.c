@@ -11,7 +11,7 @@
 #include "main/controllers_flags.h"
 #include "main/up_audit.h"
 #include "main/up_webhooks.h"
-#include "node/simulate.h"
+#include "node/simulated/simulate.h"
 #include "server/server.h"
 #include "base/banned.h"
 

@@ -1,5 +1,5 @@
 /* What pods seem to use, and how it is told. */
-#include "node/usage.h"
+#include "node/simulated/usage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* pod_life.c - the pod as a whole: which containers may start, its phase and its conditions. */
-#include "node/pod_life.h"
+#include "node/simulated/pod_life.h"
 
 #include <sampan/meta.h>
 
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "client/bridge.h"
-#include "node/life.h"
+#include "node/simulated/life.h"
 #include "base/banned.h"
 
 enum { CONTAINERS_MAX = 256, MS = 1000 };

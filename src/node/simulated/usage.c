@@ -1,4 +1,4 @@
-#include "node/usage.h"
+#include "node/simulated/usage.h"
 
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "base/idiom.h"
 #include "base/mem.h"
 #include "client/bridge.h"
-#include "node/life.h"
-#include "node/pod_wish.h"
+#include "node/simulated/life.h"
+#include "node/simulated/pod_wish.h"
 #include "base/banned.h"
 
 enum { LITTLE_MILLI = 1, LITTLE_BYTES = 8 << 20, NANO_PER_MILLI = 1000000 };

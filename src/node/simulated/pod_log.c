@@ -1,10 +1,10 @@
-#include "node/pod_log.h"
+#include "node/simulated/pod_log.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/idiom.h"
 #include "client/bridge.h"
-#include "node/life.h"
+#include "node/simulated/life.h"
 #include "base/banned.h"
 
 enum { PROBES_SEC = 3600, LINES_MAX = 3 * PROBES_SEC + 8 };

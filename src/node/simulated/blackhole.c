@@ -1,4 +1,4 @@
-#include "node/blackhole.h"
+#include "node/simulated/blackhole.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
  * to this folder. */
 #pragma once
 
-#include "node/pod_life.h"
-#include "node/pod_wish.h"
+#include "node/simulated/pod_life.h"
+#include "node/simulated/pod_wish.h"
 
 enum { LIFE_KILLED = 137, LIFE_TERMINATED = 143 }; /* exit codes of SIGKILL and SIGTERM */
 

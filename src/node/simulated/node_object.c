@@ -1,4 +1,4 @@
-#include "node/node_object.h"
+#include "node/simulated/node_object.h"
 
 #include <sampan/meta.h>
 #include <sys/utsname.h>
@@ -7,7 +7,7 @@
 #include "base/idiom.h"
 #include "base/str.h"
 #include "client/bridge.h"
-#include "node/life.h"
+#include "node/simulated/life.h"
 #include "base/banned.h"
 
 #define KUBELET_VERSION "v1.38.0-simulated"

@@ -4,7 +4,7 @@
 
 #include <sampan/value.h>
 
-#include "node/simulate.h"
+#include "node/simulated/simulate.h"
 
 #define NODE_BY_LABEL "simulate.sampan.io/by"
 

@@ -1,5 +1,5 @@
 /* Logs that are made up: which lines a status makes, and which of them are shown. */
-#include "node/pod_log.h"
+#include "node/simulated/pod_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "node/kubelet.h"
+#include "node/simulated/kubelet.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "net/crypto/pki.h"
 #include "net/tls.h"
 #include "net/ws/ws.h"
-#include "node/pod_log.h"
-#include "node/usage.h"
+#include "node/simulated/pod_log.h"
+#include "node/simulated/usage.h"
 #include "base/banned.h"
 
 enum { CERTIFICATE_DAYS = 3650, LOOK_MS = 500 };

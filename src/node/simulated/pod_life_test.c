@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/idiom.h"
-#include "node/pod_life.h"
+#include "node/simulated/pod_life.h"
 
 static struct spn_value *read_json(struct spn_arena *a, const char *text)
 {

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "client/bridge.h"
-#include "node/life.h"
+#include "node/simulated/life.h"
 #include "base/banned.h"
 
 bool life_read_time(const struct spn_value *v, int64_t *ret_ns)

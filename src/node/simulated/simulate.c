@@ -1,4 +1,4 @@
-#include "node/simulate.h"
+#include "node/simulated/simulate.h"
 
 #include <sampan/log.h>
 #include <sampan/meta.h>
@@ -10,10 +10,10 @@
 #include "base/str.h"
 #include "client/bridge.h"
 #include "client/calls/patch_many.h"
-#include "node/blackhole.h"
-#include "node/kubelet.h"
-#include "node/node_object.h"
-#include "node/pod_life.h"
+#include "node/simulated/blackhole.h"
+#include "node/simulated/kubelet.h"
+#include "node/simulated/node_object.h"
+#include "node/simulated/pod_life.h"
 #include "base/banned.h"
 
 #define POD_IP_INDEX "simulate.podIP"

@@ -1,4 +1,4 @@
-#include "node/pod_wish.h"
+#include "node/simulated/pod_wish.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "base/idiom.h"
 #include "base/str.h"
 #include "client/bridge.h"
-#include "node/life.h"
+#include "node/simulated/life.h"
 #include "base/banned.h"
 
 enum {
