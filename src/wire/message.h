@@ -7,8 +7,8 @@
  *     int32 ... uint64   number             bool, string    likewise
  *     bytes              text as it is, which need not be UTF-8: not for JSON
  *     X[]                array              map X           object with text keys
- *     Duration           text: "1.5s"       Timestamp       text: RFC 3339
- *     BoolValue, ...     the value itself   Struct, Value   any JSON
+ *     Duration           text: "1.5s"       BoolValue, ...  the value itself
+ *     Struct, Value      any JSON
  *     Any                the object with "@type": "type.googleapis.com/NAME" among its fields
  *
  * Fields are written in the order of their numbers, and zero values are left out, unless they
@@ -20,18 +20,19 @@
 #include "base/err.h"
 #include "base/value.h"
 
-struct wire_message; /* a table */
+struct message_type; /* a table */
 
 /* By full name: "runtime.v1.VersionRequest", "envoy.config.cluster.v3.Cluster". NULL: unknown. */
-const struct wire_message *wire_find(struct str full_name);
-struct str wire_name(const struct wire_message *m);
+const struct message_type *message_find(struct str full_name);
+struct str message_name(const struct message_type *m);
 
-/* Appends the message. ERR_INVALID names the path of a field that the message does not have, or
- * whose value has another type; `out` is as it was then. Null is absent. */
-int wire_write(struct buf *out, const struct wire_message *m, const struct value *v,
-               struct err *err);
+/* Appends the message. The names of fields may also be in camelCase, as JSON of others has them.
+ * ERR_INVALID names the path of a field that the message does not have, or whose value has another
+ * type; `out` is as it was then. Null is absent. */
+int message_write(struct buf *out, const struct message_type *m, const struct value *v,
+                  struct err *err);
 
 /* Texts are borrowed from `bytes`. Unknown fields are skipped; an Any of an unknown type keeps
  * "@type" alone. ERR_BAD_REQUEST: the bytes are no such message, or nest too deep. */
-int wire_read(struct arena *a, const struct wire_message *m, struct str bytes, struct value *ret,
-              struct err *err);
+int message_read(struct arena *a, const struct message_type *m, struct str bytes, struct value *ret,
+                 struct err *err);
