@@ -22,9 +22,8 @@ enum { CRI_USUAL_MS = 120000 };
  * in the arena.
  *
  * The message of an error is as Go's clients have it, because events and statuses quote it:
- * "rpc error: code = NotFound desc = ...". Its code is ERR_NOT_FOUND, ERR_EXISTS, ERR_TIMEOUT,
- * ERR_UNAVAILABLE (also: the runtime cannot be reached), ERR_UNIMPLEMENTED, ERR_INVALID or
- * ERR_INTERNAL. */
+ * "rpc error: code = NotFound desc = ...". Its code is
+ * grpc_status_err()'s; ERR_UNAVAILABLE also if the runtime cannot be reached. */
 int cri_call(struct cri *c, const char *method, const struct value *request, int64_t timeout_ms,
              struct arena *a, struct value *ret, struct err *err);
 
