@@ -47,7 +47,8 @@ awaits() { # WHAT COMMAND...
 
 # What the machine looks like to pods is always the same.
 ip link set lo up
-ip link add lab0 type dummy && ip addr add 192.0.2.10/24 dev lab0 && ip link set lab0 up && ip route add default dev lab0
+ip link add lab0 type veth peer name lab1 && ip link set lab1 up
+ip addr add 192.0.2.10/24 dev lab0 && ip link set lab0 up && ip route add default dev lab0 || fail "the node has no address"
 hostname $LAB_NODE
 printf 'nameserver 192.0.2.53\nsearch example.test\noptions timeout:1\n' >"$LAB/etc/resolv.conf"
 printf '127.0.0.1\tlocalhost\n192.0.2.10\t%s\n' $LAB_NODE >"$LAB/etc/hosts"
