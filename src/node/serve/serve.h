@@ -34,13 +34,12 @@ struct serve_agent {
 };
 
 struct serve_options {
-    struct str listen;              /* "0.0.0.0:10250" */
-    struct str cert_dir;            /* where the serving certificate is or is made */
-    struct str cert_file, key_file; /* instead of that; empty: not */
-    struct str client_ca;           /* PEM: whose certificates name users; empty: none */
-    bool anonymous;                 /* whoever shows nothing is system:anonymous */
-    bool webhook_authentication;    /* bearer tokens: TokenReview */
-    bool always_allow;              /* else SubjectAccessReview */
+    struct str listen;            /* "0.0.0.0:10250" */
+    struct str cert_pem, key_pem; /* to serve with; see serve_set_certificate() */
+    struct str client_ca;         /* PEM: whose certificates name users; empty: none */
+    bool anonymous;               /* whoever shows nothing is system:anonymous */
+    bool webhook_authentication;  /* bearer tokens: TokenReview */
+    bool always_allow;            /* else SubjectAccessReview */
     const struct node_facts *node;
     struct cri *cri;
     struct spn_client *client;
@@ -51,4 +50,7 @@ struct serve;
 
 int serve_start(const struct serve_options *opt, struct serve **ret, struct err *err);
 unsigned serve_port(const struct serve *s);
+/* For new connections from now on. Any thread. ERR_INVALID: they cannot be read. */
+int serve_set_certificate(struct serve *s, struct str cert_pem, struct str key_pem,
+                          struct err *err);
 struct serve *serve_stop(struct serve *s);
