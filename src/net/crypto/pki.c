@@ -143,10 +143,8 @@ static int push_ip(GENERAL_NAMES *names, struct str ip, struct err *err)
     return err_set(err, ERR_INVALID, "not an IP address: %s", text);
 }
 
-static int add_sans(X509 *cert, const struct pki_leaf *leaf, struct err *err)
+static int make_sans(const struct pki_leaf *leaf, GENERAL_NAMES **ret, struct err *err)
 {
-    if (!leaf->n_dns_names && !leaf->n_ips)
-        return 0;
     autoof(gen_names) GENERAL_NAMES *names = GENERAL_NAMES_new();
     if (!names)
         return fail(err, ERR_INTERNAL, "make subject alternative names");
@@ -164,6 +162,18 @@ static int add_sans(X509 *cert, const struct pki_leaf *leaf, struct err *err)
         if (r < 0)
             return r;
     }
+    *ret = take(&names);
+    return 0;
+}
+
+static int add_sans(X509 *cert, const struct pki_leaf *leaf, struct err *err)
+{
+    if (!leaf->n_dns_names && !leaf->n_ips)
+        return 0;
+    autoof(gen_names) GENERAL_NAMES *names = NULL;
+    int r = make_sans(leaf, &names, err);
+    if (r < 0)
+        return r;
     if (X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) != 1)
         return fail(err, ERR_INTERNAL, "add subject alternative names");
     return 0;
@@ -369,9 +379,8 @@ static int add_uid(X509_NAME *to, struct str uid, struct err *err)
     return added ? 0 : fail(err, ERR_INVALID, "uid");
 }
 
-static int set_subject(X509 *cert, const struct pki_leaf *leaf, struct err *err)
+static int set_subject(X509_NAME *name, const struct pki_leaf *leaf, struct err *err)
 {
-    X509_NAME *name = X509_get_subject_name(cert);
     for (size_t i = 0; i < leaf->n_organizations; i++) {
         int r = add_name(name, NID_organizationName, "organization", leaf->organizations[i], err);
         if (r < 0)
@@ -455,7 +464,7 @@ static int issue(struct arena *a, const struct pki_pair *ca, const struct pki_le
     r = start_cert(leaf->now_sec, end, &cert, &key, err);
     if (r < 0)
         return r;
-    r = set_subject(cert, leaf, err);
+    r = set_subject(X509_get_subject_name(cert), leaf, err);
     if (r < 0)
         return r;
     r = add_leaf_exts(cert, ca_cert, leaf, err);
@@ -631,4 +640,73 @@ int pki_not_after(struct str cert_pem, int64_t *ret, struct err *err)
     if (r < 0)
         return r;
     return cert_not_after(cert, ret, err);
+}
+
+/* ---- Asking for one ---- */
+
+static void exts_cleanup(STACK_OF(X509_EXTENSION) * *p)
+{
+    sk_X509_EXTENSION_pop_free(*p, X509_EXTENSION_free);
+}
+
+static int add_request_sans(X509_REQ *req, const struct pki_leaf *leaf, struct err *err)
+{
+    autoof(exts) STACK_OF(X509_EXTENSION) *exts = NULL;
+    autoof(gen_names) GENERAL_NAMES *names = NULL;
+    if (!leaf->n_dns_names && !leaf->n_ips)
+        return 0;
+    int r = make_sans(leaf, &names, err);
+    if (r < 0)
+        return r;
+    if (X509V3_add1_i2d(&exts, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) != 1 ||
+        !X509_REQ_add_extensions(req, exts))
+        return fail(err, ERR_INTERNAL, "ask for subject alternative names");
+    return 0;
+}
+
+static int make_request(struct arena *a, const struct pki_leaf *leaf, struct str *ret_request,
+                        struct str *ret_key, struct err *err)
+{
+    autoof(pkey) EVP_PKEY *key = EVP_EC_gen("P-256");
+    autoof(request) X509_REQ *req = X509_REQ_new();
+    if (!key || !req || !X509_REQ_set_version(req, X509_REQ_VERSION_1) ||
+        !X509_REQ_set_pubkey(req, key))
+        return fail(err, ERR_INTERNAL, "make request");
+    int r = set_subject(X509_REQ_get_subject_name(req), leaf, err);
+    if (r < 0)
+        return r;
+    r = add_request_sans(req, leaf, err);
+    if (r < 0)
+        return r;
+    autoof(bio) BIO *req_out = BIO_new(BIO_s_mem());
+    autoof(bio) BIO *key_out = BIO_new(BIO_s_mem());
+    if (!X509_REQ_sign(req, key, EVP_sha256()) || !req_out || !key_out ||
+        !PEM_write_bio_X509_REQ(req_out, req) ||
+        !PEM_write_bio_PrivateKey_traditional(key_out, key, NULL, NULL, 0, NULL, NULL))
+        return fail(err, ERR_INTERNAL, "sign request");
+    *ret_request = bio_text(a, req_out);
+    *ret_key = bio_text(a, key_out);
+    return 0;
+}
+
+int pki_make_request(struct arena *a, const struct pki_leaf *leaf, struct str *ret_request,
+                     struct str *ret_key, struct err *err)
+{
+    int r = make_request(a, leaf, ret_request, ret_key, err);
+    if (r < 0)
+        (void)err_wrap(err, "make certificate request");
+    return r;
+}
+
+int pki_not_before(struct str cert_pem, int64_t *ret, struct err *err)
+{
+    autoof(cert) X509 *cert = NULL;
+    struct tm tm;
+    int r = read_cert(cert_pem, &cert, err);
+    if (r < 0)
+        return r;
+    if (!ASN1_TIME_to_tm(X509_get0_notBefore(cert), &tm))
+        return fail(err, ERR_INVALID, "read the beginning of validity");
+    *ret = timegm(&tm);
+    return 0;
 }

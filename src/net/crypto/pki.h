@@ -44,5 +44,12 @@ struct pki_request {
 int pki_sign_request(struct arena *a, const struct pki_pair *ca, const struct pki_request *req,
                      struct str *ret_pem, struct err *err);
 
+/* A request for a certificate with a new key: subject and other names are the leaf's, the rest of
+ * it is the signer's to decide. `ret_request` is PEM, and so is the key. */
+int pki_make_request(struct arena *a, const struct pki_leaf *leaf, struct str *ret_request,
+                     struct str *ret_key, struct err *err);
+
 /* Seconds since 1970 after which the first certificate in the PEM is no longer good. */
 int pki_not_after(struct str cert_pem, int64_t *ret, struct err *err);
+/* The same for the moment from which on it is. */
+int pki_not_before(struct str cert_pem, int64_t *ret, struct err *err);
