@@ -43,9 +43,10 @@ SPN_API bool spn_recorder_flush(struct spn_recorder *r, int64_t ms);
 
 enum spn_severity { SPN_NORMAL, SPN_WARNING };
 
-/* `obj` has apiVersion, kind and metadata; without a namespace the event is in "default". Reason is
- * one word for programs: "Created". A message ends after 1024 bytes. Any thread; never waits. A
- * recorder that is NULL is nobody. */
+/* `obj` has apiVersion, kind and metadata, or is an ObjectReference, which may name a part of an
+ * object (fieldPath); without a namespace the event is in "default". Reason is one word for
+ * programs: "Created". A message ends after 1024 bytes. Any thread; never waits. A recorder that is
+ * NULL is nobody. */
 SPN_API void spn_event(struct spn_recorder *r, const struct spn_value *obj,
                        enum spn_severity severity, const char *reason, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));

@@ -101,7 +101,7 @@ static struct str key_of_group(struct arena *a, const struct event_note *e)
 
 static struct str key_of_event(struct arena *a, const struct event_note *e)
 {
-    const struct str parts[] = { key_of_object(a, e), e->reason, e->message };
+    const struct str parts[] = { key_of_object(a, e), e->obj_field, e->reason, e->message };
     return joined(a, parts, ARRAY_LEN(parts));
 }
 

@@ -11,6 +11,7 @@
 struct event_note {
     struct str name, ns; /* its own */
     struct str obj_api_version, obj_kind, obj_ns, obj_name, obj_uid, obj_version;
+    struct str obj_field; /* which part of it; empty: the whole */
     struct str type, reason, message;
     struct str component, host;       /* the source */
     struct str reporter, reporter_at; /* the same, unless several were combined: then empty */

@@ -79,6 +79,7 @@ static struct spn_value *event_object(struct spn_arena *a, const struct event_no
     put_text(a, of, "uid", e->obj_uid);
     put_text(a, of, "apiVersion", e->obj_api_version);
     put_text(a, of, "resourceVersion", e->obj_version);
+    put_text(a, of, "fieldPath", e->obj_field);
     put_text(a, v, "reason", e->reason);
     put_text(a, v, "message", e->message);
     struct spn_value *source = spn_value_ensure(a, v, "source");
@@ -249,6 +250,7 @@ static struct pending *pending_new(struct spn_recorder *r, const struct spn_valu
         .obj_name = text_at(a, meta, "name"),
         .obj_uid = text_at(a, meta, "uid"),
         .obj_version = text_at(a, meta, "resourceVersion"),
+        .obj_field = text_at(a, obj, "fieldPath"),
         .type = severity == SPN_WARNING ? STR("Warning") : STR("Normal"),
         .component = str_of(r->opt.component),
         .host = str_of(r->opt.host),
@@ -267,7 +269,8 @@ __attribute__((format(printf, 5, 0))) static void
 record_event(struct spn_recorder *r, const struct spn_value *obj, enum spn_severity severity,
              const char *reason, const char *fmt, va_list ap)
 {
-    struct pending *p = pending_new(r, obj, spn_value_get(obj, "metadata"), severity);
+    const struct spn_value *meta = spn_value_get(obj, "metadata");
+    struct pending *p = pending_new(r, obj, meta ? meta : obj, severity);
     p->note.reason = arena_str(&p->arena, str_of(reason));
     p->note.message = cut_message(arena_vprintf(&p->arena, fmt, ap));
     enqueue(r->writer, p);
