@@ -135,3 +135,11 @@
 /* Priority and fairness */
 #define LIMIT_FLOW_QUEUES  8192u /* of one priority level; more that it asks for are not made */
 #define LIMIT_FLOW_SCHEMAS 256u  /* of one priority level that are counted each for itself */
+
+/* Node agent: files of the machine and of containers that it reads */
+#define LIMIT_RESOLV_CONF_BYTES (10u << 20) /* as upstream */
+#define LIMIT_HOSTS_BYTES       (1u << 20)  /* of /etc/hosts */
+#define LIMIT_ENV_FILE_BYTES    (64u << 10) /* of a file with variables (fileKeyRef) */
+#define LIMIT_MOUNT_BYTES       (16u << 20) /* of /proc/self/mountinfo */
+#define LIMIT_VOLUME_FILE_BYTES (3u << 20)  /* of a file that a volume shows of an object */
+#define LIMIT_VOLUME_DEPTH      256u        /* folders inside folders whose owner is changed */

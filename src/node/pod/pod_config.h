@@ -20,12 +20,17 @@ struct pod_volume {
 struct pod_place {
     const struct node_facts *node;
     const struct pod_objects *objects;
-    const struct value *pod; /* as the agent runs it */
+    /* As the agent runs it: with the annotations kubernetes.io/config.source ("api", "file") and
+     * config.seen (when), which are the node's own. */
+    const struct value *pod;
     const struct str *pod_ips;
     size_t n_pod_ips; /* 0: not known yet */
     const struct pod_volume *volumes;
     size_t n_volumes;
     struct str cgroup_parent; /* of the pod; empty: the runtime's choice */
+    /* Told what becomes an event of type Warning of the pod. NULL: nobody asks. */
+    void (*warn)(void *arg, const char *reason, struct str message);
+    void *warn_arg;
 };
 
 /* A container that is about to be made. */
@@ -47,6 +52,10 @@ int pod_sandbox_config(const struct pod_place *p, uint32_t attempt, struct arena
 
 /* Gives back what a container's sub-paths held, once it has ended. */
 void pod_container_release(const struct pod_place *p, struct str container_name);
+
+/* CRI's LinuxContainerResources of a container, for UpdateContainerResources. */
+struct value pod_container_resources(struct arena *a, const struct node_facts *node,
+                                     const struct value *pod, const struct value *container);
 
 /* Changes when a container must be made anew because its spec has changed (its image). Hexadecimal.
  */
