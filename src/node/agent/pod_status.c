@@ -95,16 +95,6 @@ static struct value pod_sums(struct arena *a, const struct value *pod, struct st
     return all;
 }
 
-struct value pod_requests(struct arena *a, const struct value *pod)
-{
-    return pod_sums(a, pod, STR("requests"));
-}
-
-struct value pod_limits(struct arena *a, const struct value *pod)
-{
-    return pod_sums(a, pod, STR("limits"));
-}
-
 /* Of a pod that runs only what its group bounds is told. */
 static struct value group_part(struct arena *a, const struct value *pod, const struct value *sums,
                                struct str list)
@@ -119,7 +109,8 @@ static struct value group_part(struct arena *a, const struct value *pod, const s
 
 static void note_resources(struct arena *a, const struct value *pod, struct value *s)
 {
-    struct value requests = pod_requests(a, pod), limits = pod_limits(a, pod);
+    struct value requests = pod_sums(a, pod, STR("requests"));
+    struct value limits = pod_sums(a, pod, STR("limits"));
     if (requests.n)
         value_put(a, s, STR("allocatedResources"), value_clone(a, &requests));
     struct str phase = value_str(value_dig(pod, "status", "phase"));

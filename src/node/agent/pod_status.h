@@ -45,7 +45,3 @@ struct value status_merge(struct arena *a, const struct value *pod, const struct
 /* Ends what has no end yet, for a pod that is over: containers whose end nobody has seen count as
  * failed, and the phase is final. */
 void status_terminate(struct arena *a, const struct value *pod, struct value *status);
-
-/* Requests and limits of the whole pod: the pod's own, or what its containers come to. */
-struct value pod_requests(struct arena *a, const struct value *pod);
-struct value pod_limits(struct arena *a, const struct value *pod);

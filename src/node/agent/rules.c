@@ -4,13 +4,7 @@
 #include "base/idiom.h"
 #include "base/banned.h"
 
-#define CONFIG_SOURCE "kubernetes.io/config.source"
 #define CONFIG_MIRROR "kubernetes.io/config.mirror"
-
-const struct value *pod_spec(const struct value *pod)
-{
-    return value_get(pod, STR("spec"));
-}
 
 const struct value *pod_containers(const struct value *pod)
 {
@@ -27,21 +21,6 @@ const struct value *pod_ephemeral_containers(const struct value *pod)
     return value_dig(pod, "spec", "ephemeralContainers");
 }
 
-struct str pod_uid(const struct value *pod)
-{
-    return value_str(value_dig(pod, "metadata", "uid"));
-}
-
-struct str pod_ns(const struct value *pod)
-{
-    return value_str(value_dig(pod, "metadata", "namespace"));
-}
-
-struct str pod_name(const struct value *pod)
-{
-    return value_str(value_dig(pod, "metadata", "name"));
-}
-
 bool pod_is_deleting(const struct value *pod)
 {
     return value_str(value_dig(pod, "metadata", "deletionTimestamp")).n;
@@ -50,12 +29,6 @@ bool pod_is_deleting(const struct value *pod)
 bool pod_is_host_network(const struct value *pod)
 {
     return value_is_true(value_dig(pod, "spec", "hostNetwork"));
-}
-
-bool pod_is_static(const struct value *pod)
-{
-    struct str from = value_str(value_dig(pod, "metadata", "annotations", CONFIG_SOURCE));
-    return from.n && !str_eq(from, STR("api"));
 }
 
 bool pod_is_mirror(const struct value *pod)

@@ -5,16 +5,34 @@
 #include "node/agent/runtime.h"
 
 /* spec of the pod, and its lists of containers; each may be absent. */
-const struct value *pod_spec(const struct value *pod);
+static inline const struct value *pod_spec(const struct value *pod)
+{
+    return value_get(pod, STR("spec"));
+}
+static inline struct str pod_uid(const struct value *pod)
+{
+    return value_str(value_dig(pod, "metadata", "uid"));
+}
+static inline struct str pod_ns(const struct value *pod)
+{
+    return value_str(value_dig(pod, "metadata", "namespace"));
+}
+static inline struct str pod_name(const struct value *pod)
+{
+    return value_str(value_dig(pod, "metadata", "name"));
+}
 const struct value *pod_containers(const struct value *pod);
 const struct value *pod_init_containers(const struct value *pod);
 const struct value *pod_ephemeral_containers(const struct value *pod);
-struct str pod_uid(const struct value *pod);
-struct str pod_ns(const struct value *pod);
-struct str pod_name(const struct value *pod);
 bool pod_is_deleting(const struct value *pod);
 bool pod_is_host_network(const struct value *pod);
-bool pod_is_static(const struct value *pod); /* it comes from a file, not from the API */
+/* It comes from a file, not from the API. */
+static inline bool pod_is_static(const struct value *pod)
+{
+    struct str from =
+        value_str(value_dig(pod, "metadata", "annotations", "kubernetes.io/config.source"));
+    return from.n && !str_eq(from, STR("api"));
+}
 bool pod_is_mirror(const struct value *pod); /* it stands in the API for one from a file */
 /* "NAME_NS(UID)", as events and messages name a pod. */
 struct str pod_text(struct arena *a, const struct value *pod);

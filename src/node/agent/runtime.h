@@ -23,10 +23,10 @@ struct runtime_container {
     int64_t exit_code;
     struct str reason, message; /* of one that has ended; with its termination message */
     struct str log_path;
-    struct str stop_signal;    /* "SIGTERM"; empty: the runtime does not say */
-    const struct value *user;  /* LinuxContainerUser; NULL: not said */
+    struct str stop_signal;        /* "SIGTERM"; empty: the runtime does not say */
+    const struct value *user;      /* LinuxContainerUser; NULL: not said */
     const struct value *resources; /* LinuxContainerResources; NULL: not said */
-    const struct value *tree;  /* the whole ContainerStatus */
+    const struct value *tree;      /* the whole ContainerStatus */
 };
 
 struct runtime_sandbox {

@@ -1,0 +1,82 @@
+/* relist.c - what has changed in the runtime since a second ago: those pods are looked at. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/agent/agent_internal.h"
+#include "base/banned.h"
+
+/* All that the runtime has of a pod, as one number. */
+struct seen {
+    uint64_t now, before;
+    size_t n;
+    char uid[];
+};
+
+static struct seen *seen_of(struct agent *ag, struct str uid)
+{
+    struct seen *s = map_get(&ag->seen, uid);
+    if (s)
+        return s;
+    s = mem_zalloc(sizeof(*s) + uid.n);
+    s->n = uid.n;
+    memcpy(s->uid, uid.p, uid.n);
+    (void)map_set(&ag->seen, (struct str){ s->uid, s->n }, s);
+    return s;
+}
+
+/* With the lock. The order of the list does not matter. */
+static void note(struct agent *ag, struct arena *a, const struct value *items)
+{
+    value_each_item (it, items) {
+        struct str uid = value_str(value_dig(it, "labels", "io.kubernetes.pod.uid"));
+        struct str what = arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(value_text(it, "id")),
+                                       STR_ARG(value_text(it, "state")));
+        if (uid.n)
+            seen_of(ag, uid)->now += map_hash(what);
+    }
+}
+
+/* With the lock. */
+static void wake_changed(struct agent *ag)
+{
+    size_t pos = 0;
+    struct str uid;
+    void *p;
+    while (map_next(&ag->seen, &pos, &uid, &p)) {
+        struct seen *s = p;
+        if (s->now != s->before && pods_find(ag, uid))
+            agent_wake(ag, uid);
+        s->before = s->now;
+        if (s->now)
+            continue;
+        (void)map_remove(&ag->seen, uid);
+        free(s);
+    }
+}
+
+void relist_run(struct agent *ag)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err err = ERR_INIT(&a);
+    struct value sandboxes, containers;
+    if (cri_call(ag->parts.cri, "ListPodSandbox", NULL, 0, &a, &sandboxes, &err) < 0 ||
+        cri_call(ag->parts.cri, "ListContainers", NULL, 0, &a, &containers, &err) < 0) {
+        log_warn("the runtime does not tell what it has", LOG_ERR(&err));
+    } else {
+        size_t pos = 0;
+        struct str uid;
+        void *p;
+        (void)pthread_mutex_lock(&ag->lock);
+        while (map_next(&ag->seen, &pos, &uid, &p))
+            ((struct seen *)p)->now = 0;
+        note(ag, &a, value_get(&sandboxes, STR("items")));
+        note(ag, &a, value_get(&containers, STR("containers")));
+        wake_changed(ag);
+        ag->last_relist_ns = agent_mono_ns();
+        (void)pthread_mutex_unlock(&ag->lock);
+    }
+    arena_done(&a);
+}
