@@ -138,6 +138,21 @@ static void fail_dial(struct relay *r, const char *step, const char *why)
     fail(r, str_cstr(a, text));
 }
 
+static void pass(struct relay *r, struct str bytes);
+
+/* The server's side is at its end. */
+static void end_tunnel(struct relay *r)
+{
+    struct http_exchange *x = r->x;
+    autobuf last = { 0 };
+    if (r->req.filter)
+        r->req.filter->server_end(r->req.filter->arg, &last);
+    if (last.n)
+        pass(r, buf_str(&last));
+    over(r);
+    http_tunnel_close(x);
+}
+
 /* The connection has broken off, or the server has not kept to HTTP. */
 static void broken(struct relay *r, const char *words)
 {
@@ -147,8 +162,7 @@ static void broken(struct relay *r, const char *words)
         http_abort(r->x);
         break;
     case PHASE_TUNNEL:
-        over(r);
-        http_tunnel_close(r->x);
+        end_tunnel(r);
         break;
     case PHASE_OVER:
         break;
@@ -287,6 +301,18 @@ static void pass(struct relay *r, struct str bytes)
     r->is_full = http_reply_room(r->x) == 0;
 }
 
+/* What a filter has made; the tunnel may end with it. */
+static void send_filtered(struct relay *r, const struct buf *to_client)
+{
+    struct http_exchange *x = r->x;
+    if (to_client->n)
+        pass(r, buf_str(to_client));
+    if (!r->req.filter->is_over(r->req.filter->arg))
+        return;
+    over(r);
+    http_tunnel_close(x);
+}
+
 static void body_over(struct relay *r);
 
 /* Opens what has come of a compressed body, while there is room: a few bytes may become many. */
@@ -401,13 +427,36 @@ static void on_gone(void *arg, struct http_exchange *x)
 static void on_client_bytes(void *arg, struct http_exchange *x, struct str bytes)
 {
     struct relay *r = arg;
-    buf_str_add(&r->out, bytes);
+    const struct relay_filter *f = r->req.filter;
+    autobuf back = { 0 };
+    if (f)
+        f->from_client(f->arg, bytes, &back, &r->out);
+    else
+        buf_str_add(&r->out, bytes);
+    if (f)
+        send_filtered(r, &back);
+    if (r->phase == PHASE_OVER)
+        return;
     if (r->out.n - r->out_at > OUT_MAX_BYTES)
         http_tunnel_pause(x, true);
     wake(r);
 }
 
 /* ---- The head of the answer ---- */
+
+static void take_tunnel(struct relay *r, struct str bytes)
+{
+    const struct relay_filter *f = r->req.filter;
+    autobuf on = { 0 };
+    if (!f) {
+        pass(r, bytes);
+        return;
+    }
+    f->from_server(f->arg, bytes, &on, &r->out);
+    send_filtered(r, &on);
+    if (r->out.n && r->phase != PHASE_OVER)
+        wake(r);
+}
 
 static void begin_tunnel(struct relay *r, struct str rest)
 {
@@ -416,8 +465,14 @@ static void begin_tunnel(struct relay *r, struct str rest)
     http_listen_to(r->x, &none);
     r->phase = PHASE_TUNNEL;
     http_upgrade(r->x, r->answer.headers, r->answer.n_headers, &tunnel);
-    if (rest.n)
-        pass(r, rest);
+    if (r->req.filter) {
+        autobuf first = { 0 };
+        r->req.filter->begin(r->req.filter->arg, &first, &r->out);
+        send_filtered(r, &first);
+    }
+    if (rest.n && r->phase == PHASE_TUNNEL)
+        take_tunnel(r, rest);
+    wake(r);
 }
 
 static bool has_no_body(const struct relay *r)
@@ -519,7 +574,7 @@ static void take_bytes(struct relay *r, struct str bytes)
         take_body(r, bytes);
         break;
     case PHASE_TUNNEL:
-        pass(r, bytes);
+        take_tunnel(r, bytes);
         break;
     case PHASE_CONNECT:
     case PHASE_HANDSHAKE:

@@ -10,6 +10,7 @@
 
 #include <sys/queue.h>
 
+#include "base/buf.h"
 #include "net/http/http.h"
 #include "net/tcp.h"
 
@@ -18,6 +19,18 @@ enum { RELAY_CONNECT_MS = 30000, RELAY_COLLECT_BYTES = 50000 };
 /* Those of a loop, so that they can be ended with the server; LIST_INIT() before. */
 struct relay;
 LIST_HEAD(relay_set, relay);
+
+/* Stands between the two sides of a tunnel that speak differently, and turns the bytes of one into
+ * bytes for either. Called on the loop, with what is to be sent in two buffers. */
+struct relay_filter {
+    void *arg;
+    void (*begin)(void *arg, struct buf *to_client, struct buf *to_server); /* both may be NULL */
+    void (*from_client)(void *arg, struct str bytes, struct buf *to_client, struct buf *to_server);
+    void (*from_server)(void *arg, struct str bytes, struct buf *to_client, struct buf *to_server);
+    /* The server has closed its side, or is lost: the last words to the client. */
+    void (*server_end)(void *arg, struct buf *to_client);
+    bool (*is_over)(void *arg); /* the tunnel ends after what was sent last */
+};
 
 struct relay_request {
     struct relay_set *set; /* of the exchange's loop; NULL: nobody ends it early */
@@ -31,6 +44,7 @@ struct relay_request {
     int64_t head_ms; /* how long the head of the answer may take; 0: for ever */
     bool
         opens_gzip; /* an answer that comes compressed is opened: the client has not asked for it */
+    const struct relay_filter *filter; /* of a tunnel; NULL: bytes are passed on as they are */
 };
 
 struct relay_answer {
