@@ -50,6 +50,9 @@
 #define LIMIT_H2_CONTROL_FRAMES 1000u /* PING, SETTINGS, PRIORITY, WINDOW_UPDATE in one second */
 #define LIMIT_H2_ACK_QUEUE      256u  /* control replies that the peer has not read */
 
+/* Nodes */
+#define LIMIT_LOG_LINE_BYTES (1u << 20) /* of a log without a newline; runtimes cut at 16 KiB */
+
 /* WebSocket and gRPC */
 #define LIMIT_WS_MESSAGE_BYTES   (32u << 20)
 #define LIMIT_WS_CLOSE_MS        5000u /* for the peer's close frame after ours */

@@ -40,6 +40,7 @@ struct serve_options {
     bool anonymous;               /* whoever shows nothing is system:anonymous */
     bool webhook_authentication;  /* bearer tokens: TokenReview */
     bool always_allow;            /* else SubjectAccessReview */
+    const struct value *config;   /* what /configz shows as "kubeletconfig"; NULL: nothing */
     const struct node_facts *node;
     struct cri *cri;
     struct spn_client *client;
@@ -48,6 +49,8 @@ struct serve_options {
 
 struct serve;
 
+/* What the options point to outlives it. ERR_INVALID: a certificate cannot be read; ERR_IO: it
+ * cannot listen there; ERR_UNAVAILABLE: no thread. */
 int serve_start(const struct serve_options *opt, struct serve **ret, struct err *err);
 unsigned serve_port(const struct serve *s);
 /* For new connections from now on. Any thread. ERR_INVALID: they cannot be read. */
