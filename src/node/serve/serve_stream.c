@@ -88,10 +88,10 @@ static struct value stream_request(struct served *v, struct str id,
     return request;
 }
 
-/* Ports of the old form of WebSockets: "ports=80,81&ports=82". False: one is no port. */
+/* Ports of the old form of WebSockets: "port=80,81". False: one is no port. */
 static bool read_ports(struct served *v, struct value *ret)
 {
-    const struct value all = serve__params(v, "ports");
+    const struct value all = serve__params(v, "port");
     *ret = value_array();
     value_each_item (text, &all) {
         struct str rest = value_str(text);
@@ -260,7 +260,7 @@ static void serve_ports(struct served *v, struct str rest)
     struct str container;
     struct value request = value_object(), ports;
     if (!read_ports(v, &ports)) {
-        serve__say(v, 400, STR("query parameter \"ports\" is no list of ports"));
+        serve__say(v, 400, STR("query parameter \"port\" is no list of ports"));
         return;
     }
     if (!is_tunnel && ws_wanted(v->req) && !ports.n) {

@@ -126,6 +126,8 @@ static void add_status(struct spn_arena *a, struct spn_value *to, const struct n
     add_conditions(a, status, f, node);
     add_addresses(a, status, f);
     add_info(a, status, f);
+    spn_value_push(a, spn_value_set(a, status, "declaredFeatures", spn_value_new(a, SPN_ARRAY)),
+                   spn_value_new_text(a, SPN_TEXT("ExtendWebSocketsToKubelet")));
 }
 
 /* ---- The Node ---- */

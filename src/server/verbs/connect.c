@@ -28,6 +28,14 @@ static int no_address(struct arena *a, const struct value *addresses, struct err
                    STR_ARG(buf_str(&known)));
 }
 
+static bool declares(const struct value *node, struct str feature)
+{
+    value_each_item (it, value_dig(node, "status", "declaredFeatures"))
+        if (str_eq(value_str(it), feature))
+            return true;
+    return false;
+}
+
 int connect_find_node(struct call *c, struct str node, struct connect_place *ret, struct err *err)
 {
     struct call nodes = subresource_call(c, STR(""), STR("nodes"));
@@ -52,6 +60,7 @@ int connect_find_node(struct call *c, struct str node, struct connect_place *ret
         .trust = KUBELET_VERIFIED,
         .host = host,
         .port = arena_printf(c->arena, "%lld", (long long)(port > 0 ? port : KUBELET_PORT)),
+        .takes_websockets = declares(&entry.obj, STR("ExtendWebSocketsToKubelet")),
     };
     return 0;
 }
@@ -218,11 +227,28 @@ void connect_headers(struct call *c, bool is_upgrade, struct relay_request *ret)
 
 /* ---- On the way ---- */
 
+/* The node is asked for SPDY; nothing else of what the client's WebSocket said is for it. */
+static void translate(struct http_exchange *x, struct connect_job *job)
+{
+    struct http_header *h = arena_array(http_arena(x), struct http_header, 1 + WS_SPDY_HEADERS);
+    job->translation = ws_spdy_new(x, job->translates);
+    if (!job->translation)
+        return;
+    h[0] = job->req.headers[0]; /* Host */
+    ws_spdy_headers(job->translation, h + 1);
+    job->req.headers = h;
+    job->req.n_headers = 1 + WS_SPDY_HEADERS;
+    job->req.method = STR("POST");
+    job->req.filter = ws_spdy_filter(job->translation);
+}
+
 static void start(struct http_exchange *x, void *arg)
 {
     struct connect_job *job = arg;
     struct tls_context *tls = job->req.tls;
     const struct api *api = job->call->api;
+    if (job->translates)
+        translate(x, job);
     job->req.set = api->relays[api_loop_index(api, http_loop(x))];
     relay_start(x, &job->req, &job->holder);
     tls_context_unref(tls);
@@ -268,7 +294,9 @@ void connect_pass(struct connect_job *job, const struct connect_place *p, bool i
 
 static bool on_upgrade_head(void *arg, struct http_exchange *x, struct relay_answer *answer)
 {
-    (void)arg;
+    const struct connect_job *job = arg;
+    if (answer->status == 101 && job->translation)
+        ws_spdy_answer(job->translation, answer);
     if (answer->status == 101)
         return true;
     http_close_after(x);

@@ -10,6 +10,7 @@
 
 #include "base/value.h"
 #include "net/outgoing/relay.h"
+#include "net/spdy/ws_spdy.h"
 #include "server/core/kubelet.h"
 #include "server/http/call.h"
 
@@ -17,6 +18,7 @@ struct connect_place {
     bool is_tls;
     enum kubelet_trust trust;
     struct str host, port;
+    bool takes_websockets; /* a node that declares it; others are asked for SPDY */
 };
 
 /* The kubelet of a node, as its status says. */
@@ -36,6 +38,9 @@ struct connect_job {
      * reference is handed over. */
     struct relay_request req;
     struct relay_holder holder;
+    /* A WebSocket of the client becomes SPDY on the way; NULL: bytes are passed on as they are. */
+    const struct ws_spdy_options *translates;
+    struct ws_spdy *translation;
 };
 
 /* Looks the host up, and passes the request on. `is_proxy`: it goes to no address that a proxy may

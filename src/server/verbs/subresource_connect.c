@@ -139,6 +139,23 @@ static struct str target_of(struct call *c, struct str container)
                         STR_ARG(buf_str(&query)));
 }
 
+/* Nodes that are not said to take WebSockets know no half-closed streams, and no tunnels. */
+static const struct ws_spdy_options *translation_of(struct call *c,
+                                                    const struct connect_place *place)
+{
+    const bool forwards = str_eq(c->req.sub->name, STR("portforward"));
+    struct ws_spdy_options *opt = arena_new(c->arena, struct ws_spdy_options);
+    if (place->takes_websockets ||
+        !ws_spdy_is_offered(c->http, forwards ? WS_SPDY_PORTS : WS_SPDY_COMMAND))
+        return NULL;
+    *opt = (struct ws_spdy_options){ .is_tunnel = forwards,
+                                     .has_stdin = request_flag(&c->req, STR("stdin")),
+                                     .has_stdout = request_flag(&c->req, STR("stdout")),
+                                     .has_stderr = request_flag(&c->req, STR("stderr")),
+                                     .is_tty = request_flag(&c->req, STR("tty")) };
+    return opt;
+}
+
 static void pass_on(struct call *c, const struct connect_place *place, struct str target)
 {
     struct connect_job *job = arena_new(c->arena, struct connect_job);
@@ -146,6 +163,7 @@ static void pass_on(struct call *c, const struct connect_place *place, struct st
         .call = c,
         .req = { .method = c->http->method, .target = target, .head_ms = HEAD_MS },
         .holder = connect_upgrade_holder,
+        .translates = translation_of(c, place),
     };
     connect_headers(c, true, &job->req);
     connect_pass(job, place, false);
