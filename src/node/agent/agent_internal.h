@@ -131,8 +131,8 @@ const struct value *status_get(struct agent *ag, struct str uid, struct arena *a
 void status_set(struct agent *ag, const struct value *pod, struct value *status, bool finished,
                 struct arena *a);
 /* Changes one condition, or readiness of a container, in the status made last. */
-void status_set_condition(struct agent *ag, const struct value *pod, struct str type,
-                          struct arena *a);
+void status_note_condition(struct agent *ag, const struct value *pod, struct str type,
+                           struct arena *a);
 void status_note_probe(struct agent *ag, struct str uid, struct str container_id,
                        enum probe_kind kind, bool is_good);
 void status_write(struct agent *ag, struct str uid); /* the key "s/UID" */
@@ -246,7 +246,7 @@ void mirror_remove(struct agent *ag, struct str ns, struct str name, struct aren
 void housekeeping_run(struct agent *ag); /* housekeeping.c: pods that are gone */
 void garbage_run(struct agent *ag);      /* garbage.c: dead containers, sandboxes, logs */
 void garbage_pod(struct agent *ag, struct str uid, bool all, struct arena *a);
-void image_gc_run(struct agent *ag); /* image_gc.c */
+void image_gc_run(struct agent *ag);                                        /* image_gc.c */
 uint64_t image_gc_free(struct agent *ag, uint64_t wanted, struct arena *a); /* how much it was */
-void log_rotate_run(struct agent *ag); /* log_rotate.c */
-void evict_run(struct agent *ag);      /* evict.c */
+void log_rotate_run(struct agent *ag);                                      /* log_rotate.c */
+void evict_run(struct agent *ag);                                           /* evict.c */

@@ -315,7 +315,7 @@ struct value condition_initialized(struct arena *a, const struct value *pod,
     struct str message = names_message(a, &unknown, "incomplete", &incomplete);
     if (str_eq(phase, STR("Succeeded")) && is_known)
         return condition_new(a, pod, type, STR("True"), STR("PodCompleted"), STR(""));
-    const struct value *was = status_condition(old, type);
+    const struct value *was = rules_condition(old, type);
     if (!message.n || main_has_started(pod, statuses) ||
         str_eq(value_text(was, "status"), STR("True")))
         return condition_new(a, pod, type, STR("True"), STR(""), STR(""));

@@ -176,7 +176,7 @@ static bool was_ready_before(const struct status_input *in, const struct value *
         result_of(in, PROBE_READINESS, status) != PROBE_NONE)
         return false;
     const struct value *spec = pod_container(in->pod, name, NULL);
-    const struct value *ready = status_condition(value_get(in->pod, STR("status")), STR("Ready"));
+    const struct value *ready = rules_condition(value_get(in->pod, STR("status")), STR("Ready"));
     return !value_get(spec, STR("readinessProbe")) ||
            str_eq(value_text(ready, "status"), STR("True"));
 }
@@ -274,7 +274,7 @@ static struct value conditions_of(struct arena *a, const struct status_input *in
     if (!in->is_terminal)
         value_each_item (c, in->resize)
             value_put_item(a, &list, value_clone(a, c));
-    const struct value *disrupted = status_condition(old, STR("DisruptionTarget"));
+    const struct value *disrupted = rules_condition(old, STR("DisruptionTarget"));
     if (disrupted)
         condition_put(a, &list, value_clone(a, disrupted));
     value_put_item(a, &list, condition_sandbox(a, in->pod, in->have));

@@ -169,7 +169,7 @@ static bool list_restarts_all(const struct value *list, const struct runtime_pod
 bool pod_restarts_all(const struct value *pod, const struct runtime_pod *have,
                       const struct value *status)
 {
-    const struct value *c = status_condition(status, STR("AllContainersRestarting"));
+    const struct value *c = rules_condition(status, STR("AllContainersRestarting"));
     if (str_eq(value_text(c, "status"), STR("True")))
         return true;
     return list_restarts_all(pod_init_containers(pod), have,
@@ -249,7 +249,7 @@ bool pod_needs_sandbox(const struct value *pod, const struct runtime_pod *have,
 
 /* ---- Statuses ---- */
 
-const struct value *status_condition(const struct value *status, struct str type)
+const struct value *rules_condition(const struct value *status, struct str type)
 {
     value_each_item (c, value_get(status, STR("conditions")))
         if (str_eq(value_text(c, "type"), type))

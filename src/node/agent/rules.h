@@ -75,5 +75,5 @@ bool pod_needs_sandbox(const struct value *pod, const struct runtime_pod *have,
                        uint32_t *ret_attempt, struct str *ret_id, struct str *ret_why);
 
 /* The condition of that type in a status; NULL: there is none. */
-const struct value *status_condition(const struct value *status, struct str type);
+const struct value *rules_condition(const struct value *status, struct str type);
 bool phase_is_final(struct str phase);

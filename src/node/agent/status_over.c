@@ -12,7 +12,7 @@ static const char *const lists[] = { "containerStatuses", "initContainerStatuses
 static void settle_condition(struct arena *a, struct value *c, const struct value *before,
                              struct str now)
 {
-    const struct value *was = status_condition(before, value_text(c, "type"));
+    const struct value *was = rules_condition(before, value_text(c, "type"));
     bool is_same = was && str_eq(value_text(was, "status"), value_text(c, "status"));
     const struct value *since = is_same ? value_get(was, STR("lastTransitionTime")) : NULL;
     value_put(a, c, STR("lastTransitionTime"), since ? value_clone(a, since) : value_string(now));
@@ -123,7 +123,7 @@ static bool conditions_eq(const struct value *x, const struct value *y)
         if (!counts(value_text(c, "type")))
             continue;
         n++;
-        const struct value *other = status_condition(y, value_text(c, "type"));
+        const struct value *other = rules_condition(y, value_text(c, "type"));
         if (!other || !str_eq(value_text(other, "status"), value_text(c, "status")) ||
             !str_eq(value_text(other, "reason"), value_text(c, "reason")) ||
             !str_eq(value_text(other, "message"), value_text(c, "message")))
@@ -155,7 +155,7 @@ bool status_eq(struct arena *a, const struct value *x, const struct value *y)
 
 static bool is_true(const struct value *status, struct str type)
 {
-    return str_eq(value_text(status_condition(status, type), "status"), STR("True"));
+    return str_eq(value_text(rules_condition(status, type), "status"), STR("True"));
 }
 
 static void keep_field(struct arena *a, struct value *to, const struct value *from, struct str key)

@@ -77,8 +77,8 @@ void status_set(struct agent *ag, const struct value *pod, struct value *status,
         queue_write(ag, uid, 0);
 }
 
-void status_set_condition(struct agent *ag, const struct value *pod, struct str type,
-                          struct arena *a)
+void status_note_condition(struct agent *ag, const struct value *pod, struct str type,
+                           struct arena *a)
 {
     const struct value *cached = status_get(ag, pod_uid(pod), a);
     if (!cached)

@@ -161,7 +161,7 @@ static bool create_sandbox(struct syncer *s)
     if (!read_sandbox(s, &err))
         return fail_sandbox(s, "FailedPodSandBoxStatus", "Unable to get pod sandbox status",
                             err.msg);
-    status_set_condition(s->ag, s->pod, STR("PodReadyToStartContainers"), s->a);
+    status_note_condition(s->ag, s->pod, STR("PodReadyToStartContainers"), s->a);
     return true;
 }
 

@@ -239,7 +239,7 @@ static bool write_running_status(struct turn *t, bool *ret_restarts_all)
     struct value status = make_status(t, false);
     struct value copy = value_clone(t->a, &status);
     status_set(t->ag, t->pod, &status, false, t->a);
-    const struct value *c = status_condition(&copy, STR("AllContainersRestarting"));
+    const struct value *c = rules_condition(&copy, STR("AllContainersRestarting"));
     *ret_restarts_all = str_eq(value_text(c, "status"), STR("True"));
     /* Containers of a host's network have its addresses. */
     if (!t->have.n_ips && pod_is_host_network(t->pod)) {
