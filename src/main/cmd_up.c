@@ -165,6 +165,9 @@ struct serving {
     struct plane_tokens tokens; /* of programs in this process */
     struct plane_options plane_options;
     struct plane *plane; /* NULL: there is only the API */
+    bool has_node;       /* this machine runs pods */
+    struct own_node_options node_options;
+    struct own_node *node;
     int64_t renew_sec;
 };
 
@@ -349,6 +352,11 @@ static int start(struct serving *s, struct arena *a, struct credentials *ret_cre
     r = plane_tokens_new(a, &s->tokens, err);
     if (r < 0)
         return r;
+    r = own_node_wanted(up->node, up->node_config, &s->has_node, err);
+    if (r < 0)
+        return r;
+    if (s->has_node)
+        s->tokens.own_node_name = own_node_name(a);
     r = load_credentials(a, s, up->new_ca, ret_credentials, &identity, &tls, err);
     if (r < 0)
         return r;
@@ -409,6 +417,7 @@ static int start_plane(struct serving *s, const struct credentials *credentials,
                        struct str account_key, struct err *err)
 {
     const struct up_options *up = s->up;
+    const unsigned simulated = s->has_node && up->node == OWN_NODE_AUTO ? 0 : up->simulated_nodes;
     if (up->api_only)
         return 0;
     s->plane_options = (struct plane_options){ .dir = up->dir,
@@ -421,8 +430,21 @@ static int start_plane(struct serving *s, const struct credentials *credentials,
                                                .tokens = s->tokens,
                                                .controllers = &up->controllers,
                                                .no_scheduler = up->no_scheduler,
-                                               .simulated_nodes = up->simulated_nodes };
+                                               .simulated_nodes = simulated };
     return plane_start(&s->plane_options, &s->plane, err);
+}
+
+static int start_node(struct serving *s, const struct credentials *credentials, struct err *err)
+{
+    if (!s->has_node)
+        return 0;
+    s->node_options = (struct own_node_options){ .dir = s->up->dir,
+                                                 .config_file = s->up->node_config,
+                                                 .address = server_address(s->server),
+                                                 .server_name = credentials->server_name,
+                                                 .ca_cert = credentials->ca.cert_pem,
+                                                 .token = s->tokens.own_node };
+    return own_node_start(&s->node_options, &s->node, err);
 }
 
 enum { PLANE_MS = 5000 };
@@ -433,6 +455,9 @@ static int run(struct serving *s, const struct credentials *credentials, struct 
 {
     struct str address = server_address(s->server);
     int r = start_plane(s, credentials, account_key, err);
+    if (r < 0)
+        return r;
+    r = start_node(s, credentials, err);
     if (r < 0)
         return r;
     r = credentials_write(credentials, s->up->dir, address, s->kubeconfig, err);
@@ -471,6 +496,7 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
         return r;
 
     r = run(&s, &credentials, account_key, lock_fd, say_fd, &signals, err);
+    own_node_stop(s.node);
     plane_stop(s.plane);
     if (server_stop(s.server)) {
         log_warn("some requests did not end in time; exiting without them");

@@ -26,6 +26,7 @@ int cmd_assets(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_controllers(int argc, char **argv);
+int cmd_node(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);
 int cmd_scheduler(int argc, char **argv);
 int cmd_xray(int argc, char **argv);

@@ -26,6 +26,7 @@ static const struct command commands[] = {
     { "etcd", "serve the etcd API, for a kube-apiserver or anybody else", cmd_etcd },
     { "generate", "make C code and definitions for custom kinds", cmd_generate },
     { "controllers", "run the built-in controllers against an API server", cmd_controllers },
+    { "node", "run the pods of a node, by a container runtime", cmd_node },
     { "nodes", "pretend to be nodes that run pods", cmd_nodes },
     { "scheduler", "give pods a node, against an API server", cmd_scheduler },
     { "xray", "show the way of a write through the server", cmd_xray },

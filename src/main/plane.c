@@ -60,7 +60,7 @@ static int token_new(struct arena *a, struct str *ret, struct err *err)
 
 int plane_tokens_new(struct arena *a, struct plane_tokens *ret, struct err *err)
 {
-    struct str *const all[] = { &ret->controllers, &ret->scheduler, &ret->nodes };
+    struct str *const all[] = { &ret->controllers, &ret->scheduler, &ret->nodes, &ret->own_node };
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         int r = token_new(a, all[i], err);
         if (r < 0)
@@ -71,11 +71,16 @@ int plane_tokens_new(struct arena *a, struct plane_tokens *ret, struct err *err)
 
 struct str plane_tokens_text(struct arena *a, const struct plane_tokens *t)
 {
+    struct str own = STR("");
+    if (t->own_node_name.n)
+        own = arena_printf(a, STR_FMT ",system:node:" STR_FMT ",,system:nodes\n",
+                           STR_ARG(t->own_node), STR_ARG(t->own_node_name));
     return arena_printf(a,
                         STR_FMT ",system:kube-controller-manager,,system:masters\n" STR_FMT
                                 ",system:kube-scheduler,,system:masters\n" STR_FMT
-                                ",system:simulated-nodes,,system:masters\n",
-                        STR_ARG(t->controllers), STR_ARG(t->scheduler), STR_ARG(t->nodes));
+                                ",system:simulated-nodes,,system:masters\n" STR_FMT,
+                        STR_ARG(t->controllers), STR_ARG(t->scheduler), STR_ARG(t->nodes),
+                        STR_ARG(own));
 }
 
 /* ---- One run: one manager, so that all of them share their caches ---- */

@@ -14,6 +14,8 @@ struct plane;
 /* What programs show to the server: lines of a token file (auth/token_file.h). */
 struct plane_tokens {
     struct str controllers, scheduler, nodes;
+    struct str own_node;      /* of an agent in this process */
+    struct str own_node_name; /* whose it is; empty: nobody's */
 };
 /* Texts lie in the arena. */
 int plane_tokens_new(struct arena *a, struct plane_tokens *ret, struct err *err);

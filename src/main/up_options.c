@@ -83,6 +83,10 @@ static const char usage[] =
     "                      (default *); see sampan-controllers(1) for the names\n"
     "  --scheduler BOOL    false: somebody else gives pods a node (default true)\n"
     "  --simulate-nodes N  so many nodes that pretend to run pods (default 0)\n"
+    "  --node MODE         on: this machine runs pods, by its container runtime; auto: if it has "
+    "one\n"
+    "                      that answers, and then there are no simulated nodes; off (the default)\n"
+    "  --node-config FILE  how it does: a KubeletConfiguration, see docs/node.md\n"
     "%s"
     "  --encryption-provider-config FILE\n"
     "                      which resources are encrypted at rest, and how: an\n"
@@ -170,6 +174,14 @@ static bool read_controllers(const char *list, struct up_options *ret)
     return true;
 }
 
+static bool read_node_mode(const char *given, enum own_node_mode *ret)
+{
+    if (own_node_mode_parse(given, ret))
+        return true;
+    fprintf(stderr, "sampan up: --node must be on, off or auto, not '%s'\n", given);
+    return false;
+}
+
 static bool read_simulated(const char *given, unsigned *ret)
 {
     uint64_t n;
@@ -243,6 +255,7 @@ static const struct {
     { '6', offsetof(struct up_options, proxy_extra) },
     { 'G', offsetof(struct up_options, proxy_cert) },
     { 'H', offsetof(struct up_options, proxy_key) },
+    { 'J', offsetof(struct up_options, node_config) },
 };
 
 static bool take_text(int flag, struct up_options *ret)
@@ -367,6 +380,9 @@ static int take_flag(int flag, struct up_options *ret)
     case 'Z':
         good = read_simulated(optarg, &ret->simulated_nodes);
         break;
+    case 'Q':
+        good = read_node_mode(optarg, &ret->node);
+        break;
     case 'F':
         good =
             is_second("enable-priority-and-fairness", optarg, "true", "false", &ret->flow.is_off);
@@ -439,6 +455,8 @@ int up_options_parse(int argc, char **argv, struct up_options *ret)
         { "controllers", required_argument, NULL, 'N' },
         { "scheduler", required_argument, NULL, 'Y' },
         { "simulate-nodes", required_argument, NULL, 'Z' },
+        { "node", required_argument, NULL, 'Q' },
+        { "node-config", required_argument, NULL, 'J' },
         CONTROLLERS_OPTIONS,
         { "encryption-provider-config", required_argument, NULL, '7' },
         { "encryption-provider-config-automatic-reload", optional_argument, NULL, '8' },

@@ -5,6 +5,7 @@
 #include "api/kind.h"
 #include "base/log.h"
 #include "controllers/controllers.h"
+#include "main/own_node.h"
 #include "main/up_accounts.h"
 #include "main/up_etcd.h"
 #include "main/up_kubelet.h"
@@ -39,7 +40,9 @@ struct up_options {
     bool api_only, no_scheduler;
     struct controllers_options controllers; /* which, and how they work */
     unsigned simulated_nodes;               /* 0: none */
-    bool has_anonymous;                     /* --anonymous-auth was given */
+    enum own_node_mode node;
+    const char *node_config; /* NULL: none */
+    bool has_anonymous;      /* --anonymous-auth was given */
     struct up_accounts accounts;
     const char *encryption_config;
     bool encryption_reloads;
