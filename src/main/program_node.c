@@ -1,11 +1,15 @@
 #include "main/program_node.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "base/file.h"
 #include "base/log.h"
 #include "client/bridge.h"
 #include "node/agent/objects.h"
 #include "node/register/bootstrap.h"
 #include "node/volume/volumes.h"
+#include "server/version.h"
 #include "base/banned.h"
 
 enum { PEM_BYTES_MAX = 1 << 20 };
@@ -58,10 +62,14 @@ static void on_serving(void *arg, struct str cert_pem, struct str key_pem)
 
 /* ---- Starting, one after the other ---- */
 
+/* As kubelets say it: schedulers and tools compare it with the server's. */
+static const char version[] = "v" SAMPAN_API_MAJOR "." SAMPAN_API_MINOR ".0+sampan-" SAMPAN_VERSION;
+
 static int start_runtime(struct node *n, struct err *err)
 {
     const struct spn_recorder_options events = { .component = "kubelet" };
     struct spn_err why = { 0 };
+    n->program->config.node.version = str_of(version);
     int r = cri_new(n->program->config.runtime_endpoint, &n->cri, err);
     if (r < 0)
         return r;
@@ -72,6 +80,14 @@ static int start_runtime(struct node *n, struct err *err)
     own.host = str_cstr(&n->arena, n->facts.name);
     if (spn_recorder_new(n->client, &own, &n->events, &why) < 0)
         return err_set(err, ERR_UNAVAILABLE, "%s", why.message);
+    return 0;
+}
+
+static int make_folder(struct node *n, struct err *err)
+{
+    const char *path = str_cstr(&n->arena, n->facts.root_dir);
+    if (mkdir(path, 0750) < 0 && errno != EEXIST)
+        return err_errno(err, errno, "make %s", path);
     return 0;
 }
 
@@ -175,7 +191,8 @@ static int start_registration(struct node *n, struct err *err)
 static int start(struct node *n, struct err *err)
 {
     static int (*const steps[])(struct node * n, struct err * err) = {
-        start_runtime, start_agent, start_certificates, start_endpoint, start_registration,
+        start_runtime,      make_folder,    start_agent,
+        start_certificates, start_endpoint, start_registration,
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         int r = steps[i](n, err);
