@@ -149,12 +149,21 @@ static bool is_same(int fd, const char *path)
            one.st_ino == other.st_ino;
 }
 
+/* What is there from before may be of the other kind: a folder, now a file. */
+static void drop_other_kind(const char *path, bool is_folder)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) != is_folder)
+        (void)unlinkat(AT_FDCWD, path, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+}
+
 static int make_target(struct arena *a, int fd, struct str target)
 {
     struct stat st;
     const char *path = str_cstr(a, target);
     if (mount_point_parents(a, target, 0750) < 0 || fstat(fd, &st) < 0)
         return -1;
+    drop_other_kind(path, S_ISDIR(st.st_mode));
     if (S_ISDIR(st.st_mode))
         return mkdir(path, 0750) < 0 && errno != EEXIST ? -1 : 0;
     autoclose int made = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
@@ -174,12 +183,8 @@ int sub_path_bind(struct arena *a, struct str folder, struct str path, struct st
         if (umount2(place, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
             return -1;
     }
-    if (make_target(a, fd, target) < 0) {
-        /* What was there before was of the other kind: a folder, now a file. */
-        (void)(rmdir(place) < 0 && unlink(place));
-        if (make_target(a, fd, target) < 0)
-            return -1;
-    }
+    if (make_target(a, fd, target) < 0)
+        return -1;
     mount_point_fd_path(fd, source);
     return mount(source, place, NULL, MS_BIND, NULL);
 }
