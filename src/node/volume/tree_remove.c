@@ -170,18 +170,34 @@ int tree_remove(const char *path, struct err *err)
     return r->errnum ? err_errno(err, r->errnum, "remove %s", path) : 0;
 }
 
-int tree_unmount_and_remove(struct arena *a, struct str path, struct err *err)
+/* How many were unmounted; others may hide behind them. */
+static int unmount_below(struct arena *a, struct str path, struct err *err)
 {
     struct str *places;
     size_t n;
+    int done = 0, errnum = 0;
+    int r = mount_point_below(a, path, &places, &n, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        if (umount2(str_cstr(a, places[i]), MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+            done++;
+        else
+            errnum = errno;
+    }
+    return n && !done ? err_errno(err, errnum, "unmount " STR_FMT, STR_ARG(places[0])) : done;
+}
+
+int tree_unmount_and_remove(struct arena *a, struct str path, struct err *err)
+{
+    int r;
     autofree char *real = realpath(str_cstr(a, path), NULL); /* the kernel names no links */
     if (!real)
         return errno == ENOENT ? 0 : err_errno(err, errno, "look at " STR_FMT, STR_ARG(path));
-    int r = mount_point_below(a, str_of(real), &places, &n, err);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < n; i++)
-        if (umount2(str_cstr(a, places[i]), MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL)
-            return err_errno(err, errno, "unmount " STR_FMT, STR_ARG(places[i]));
+    do {
+        r = unmount_below(a, str_of(real), err);
+        if (r < 0)
+            return r;
+    } while (r > 0);
     return tree_remove(real, err);
 }
