@@ -226,9 +226,14 @@ int pod_cgroup_remove(const struct node_facts *node, struct str uid, struct aren
     if (!node->cgroups_per_qos || !uid.n)
         return 0;
     int r = cgroup_fs_find(a, node->cgroup_v2, &fs, err);
-    for (size_t i = 0; i < 3 && r >= 0; i++)
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < 3; i++) {
         r = cgroup_fs_remove(fs, a, pod_group(node, a, classes[i], uid), err);
-    return r;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* The uid of "podUID", or of the slice "kubepods-podUID.slice"; empty: it is none. */

@@ -34,22 +34,22 @@ static int walk(const struct owner *o, int fd, unsigned depth);
 
 static int walk_folder(const struct owner *o, int fd, unsigned depth)
 {
-    int r = 0;
+    bool is_good = true;
     const int readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = readable < 0 ? NULL : fdopendir(readable);
     if (!dir) {
         mem_cleanup_close(&(int){ readable });
         return -1;
     }
-    for (const struct dirent *e = readdir(dir); e && r == 0; e = readdir(dir)) {
+    for (const struct dirent *e = readdir(dir); e && is_good; e = readdir(dir)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         autoclose int child = openat(fd, e->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (child >= 0)
-            r = walk(o, child, depth + 1);
+            is_good = walk(o, child, depth + 1) == 0;
     }
     (void)closedir(dir);
-    return r;
+    return is_good ? 0 : -1;
 }
 
 /* As deep as LIMIT_VOLUME_DEPTH. */
