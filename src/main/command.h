@@ -20,6 +20,7 @@ int cmd_kubeconfig(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_dns(int argc, char **argv);
+int cmd_mesh(int argc, char **argv);
 int cmd_etcd(int argc, char **argv);
 int cmd_kube_apiserver(int argc, char **argv);
 int cmd_assets(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct command commands[] = {
     { "certs", "say which certificates there are and when they end, and renew them", cmd_certs },
     { "scrub", "leave no byte of what was deleted or replaced in the data", cmd_scrub },
     { "dns", "serve the names of a cluster", cmd_dns },
+    { "mesh", "configure Envoys as the control plane of a service mesh", cmd_mesh },
     { "test", "run a command with a control plane of its own", cmd_test },
     { "assets", "make a folder with a kube-apiserver, an etcd and a kubectl for test suites",
       cmd_assets },
