@@ -90,10 +90,10 @@ ctr -a "$LAB_SOCKET" -n k8s.io images import "$LAB_IMAGES" >"$LAB_LOGS/import.lo
 
 # ---- The API server ----
 echo "$LAB_TOKEN,lab,lab,\"system:masters\"" >"$LAB/tokens"
-"$sampan" up --data-dir "$LAB/a" --store memory --listen 127.0.0.1:6443 --token-auth-file "$LAB/tokens" --api-only \
+"$sampan" up --data-dir "$LAB/a" --store memory --listen 127.0.0.1:6443 --token-auth-file "$LAB/tokens" --api-only --enable-admission-plugins ServiceAccount \
     --kubeconfig "$KUBECONFIG" >"$LAB_LOGS/server.log" 2>&1 &
 awaits "the server" kubectl get --raw /readyz
-kubectl create namespace kube-node-lease >/dev/null 2>&1
+kubectl create namespace kube-node-lease >/dev/null 2>&1 # nobody else does
 cp "$LAB/a/pki/ca.crt" "$LAB/ca.crt"
 
 # ---- The agent ----
