@@ -318,7 +318,7 @@ DELETED extra 0/1" "$(sed -E 's/ +/ /g' "$dir/watch" | cut -d ' ' -f 1-3)"
     check "$v wait --for=delete" "configmap/brief condition met" \
         "$(k -n shop wait --for=delete cm/brief --timeout=20s)"
     wait
-    check "$v wait --for=condition" "node/simulated/node-1 condition met" \
+    check "$v wait --for=condition" "node/node-1 condition met" \
         "$(k wait --for=condition=Ready node/node-1 --timeout=20s)"
     [ "$minor" -lt 23 ] || check "$v wait --for=jsonpath" "pod/web condition met" \
         "$(k -n shop wait '--for=jsonpath={.status.phase}=Running' pod/web --timeout=20s)"

@@ -19,7 +19,7 @@ check "its other variables" green "$(TEA=green with --api-only -- sh -c 'echo $T
 check "a KUBECONFIG of mine is not used" no "$(KUBECONFIG=/mine with --api-only -- sh -c '[ "$KUBECONFIG" = /mine ] && echo yes || echo no')"
 check "its input" tea "$(echo tea | with --api-only -- cat)"
 check "controllers run" "default" "$(with -- kubectl wait --for=create serviceaccount/default --timeout=60s -o 'jsonpath={.metadata.name}')"
-check "nodes, if they are wanted" "node/simulated/simulated-0 condition met" \
+check "nodes, if they are wanted" "node/simulated-0 condition met" \
     "$(with --simulate-nodes 1 -- sh -c 'kubectl wait --for=create node/simulated-0 --timeout=60s >/dev/null; kubectl wait --for=condition=Ready node/simulated-0 --timeout=60s')"
 check "nothing is left" "" "$(left)"
 

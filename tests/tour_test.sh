@@ -136,18 +136,18 @@ check "wait for its end" 0 "$(k wait --for=delete pod/two --timeout=60s >/dev/nu
 # ---- cordon, drain, uncordon, taint
 k scale deployment nginx --replicas=6 >/dev/null
 comes "six on three nodes" "nginx 6/6 6 6" deployment nginx
-check "cordon" "node/simulated/simulated-0 cordoned" "$(k cordon simulated-0)"
+check "cordon" "node/simulated-0 cordoned" "$(k cordon simulated-0)"
 check "it takes no more" "Ready,SchedulingDisabled" "$(k get node simulated-0 | cells 2)"
 out=$(k drain simulated-0 --ignore-daemonsets --force --timeout=60s)
-has "drain" "node/simulated/simulated-0 drained" "$out"
+has "drain" "node/simulated-0 drained" "$out"
 has "evicts" "evicting pod default/nginx-" "$out"
 comes "they are elsewhere" "nginx 6/6 6 6" deployment nginx
 comes "none is there" 0 sh -c "kubectl --kubeconfig $dir/a/admin.kubeconfig get pods -A -o wide --field-selector spec.nodeName=simulated-0 --no-headers 2>/dev/null | wc -l"
-check "uncordon" "node/simulated/simulated-0 uncordoned" "$(k uncordon simulated-0)"
-check "taint" "node/simulated/simulated-1 tainted" "$(k taint nodes simulated-1 gpu=yes:NoExecute)"
+check "uncordon" "node/simulated-0 uncordoned" "$(k uncordon simulated-0)"
+check "taint" "node/simulated-1 tainted" "$(k taint nodes simulated-1 gpu=yes:NoExecute)"
 comes "pods that do not put up with it go" 0 sh -c "kubectl --kubeconfig $dir/a/admin.kubeconfig get pods -A -o wide --field-selector spec.nodeName=simulated-1 --no-headers 2>/dev/null | wc -l"
 comes "and are elsewhere again" "nginx 6/6 6 6" deployment nginx
-check "and without it" "node/simulated/simulated-1 untainted" "$(k taint nodes simulated-1 gpu-)"
+check "and without it" "node/simulated-1 untainted" "$(k taint nodes simulated-1 gpu-)"
 
 # ---- jobs
 check "create cronjob" "cronjob.batch/tick created" "$(k create cronjob tick --image=busybox --schedule='0 0 1 1 *' -- date)"

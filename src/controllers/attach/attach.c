@@ -24,7 +24,7 @@ static const struct spn_target all_attachments =
     SPN_AT("storage.k8s.io", "v1", "volumeattachments", "", "");
 static const struct spn_target all_drivers = SPN_AT("storage.k8s.io", "v1", "csidrivers", "", "");
 
-/* VolumeAttachments by "node/simulated/NAME" and by "volume/NAME". */
+/* VolumeAttachments by "node/NAME" and by "volume/NAME". */
 #define ATTACHMENT_INDEX "attachments"
 
 struct attacher {
@@ -369,7 +369,7 @@ static void index_attachment(void *arg, const struct spn_object *o, struct spn_a
     (void)arg;
     const struct spn_value *spec = spn_value_get(spn_object_value(o, a), "spec");
     struct spn_text volume = spn_value_text(spn_value_dig(spec, "source", "persistentVolumeName"));
-    spn_index_put(out, spn_arena_printf(a, "node/simulated/" SPN_FMT,
+    spn_index_put(out, spn_arena_printf(a, "node/" SPN_FMT,
                                         SPN_ARG(spn_value_text(spn_value_get(spec, "nodeName")))));
     if (volume.n)
         spn_index_put(out, spn_arena_printf(a, "volume/" SPN_FMT, SPN_ARG(volume)));

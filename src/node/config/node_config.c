@@ -277,8 +277,10 @@ static int read_time(struct reader *r, const struct row *row, const struct value
 
 static int read_bytes(struct reader *r, const struct row *row, const struct value *v, uint64_t *ret)
 {
+    struct str text;
     int64_t n;
-    if (!value_is(v, VALUE_STRING) || !quantity_units(value_str(v), false, &n) || n < 0)
+    if (!value_is(v, VALUE_STRING) || quantity_canonical(r->arena, value_str(v), &text, NULL) < 0 ||
+        !quantity_units(text, false, &n) || n < 0)
         return wrong(r, row, "a quantity, as \"10Mi\"");
     *ret = (uint64_t)n;
     return 0;
