@@ -8,7 +8,7 @@
 #   LAB_AGENT_PID  the agent's process          LAB_LOGS             the folder of what they all said
 #
 # KUBELET=PATH runs upstream's kubelet in place of ours; LAB_IMAGES names a tar of images (tests/node/images.py makes one if
-# it is empty); LAB_KEEP=FOLDER keeps the logs there. Exit 77: this machine cannot run it.
+# it is empty) and LAB_PAUSE the one of sandboxes; LAB_KEEP=FOLDER keeps the logs there. Exit 77: this machine cannot run it.
 set -u
 if [ -z "${LAB_INSIDE:-}" ]; then
     here=$(cd "$(dirname "$0")" && pwd)
@@ -73,7 +73,7 @@ state = "$LAB/containerd-state"
 [grpc]
   address = "$LAB_SOCKET"
 [plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "localhost/golden/pause:1"
+  sandbox_image = "${LAB_PAUSE:-localhost/sampan/pause:1}"
   restrict_oom_score_adj = true
   disable_apparmor = true
   [plugins."io.containerd.grpc.v1.cri".cni]
