@@ -171,6 +171,7 @@ struct start_failure {
     struct str reason, message;
     int64_t retry_ms;
     bool has_made; /* a container is there all the same */
+    bool is_short_pause;
 };
 bool start_container(struct agent *ag, struct sync_place *at, const struct value *spec,
                      const struct runtime_pod *have, struct str sandbox_id, struct arena *a,
@@ -238,7 +239,9 @@ const struct value *resize_conditions(struct agent *ag, struct str uid, struct a
 
 /* ---- Tasks, by time ---- */
 
-void relist_run(struct agent *ag);       /* relist.c: what has changed in the runtime */
+void relist_run(struct agent *ag); /* relist.c: what has changed in the runtime */
+/* That was seen just now: it is no news. */
+void relist_note(struct agent *ag, const struct runtime_pod *have, struct arena *a);
 void static_pods_read(struct agent *ag); /* static_pods.c: the folder */
 /* Makes the mirror, or makes it anew. True: something was done. */
 bool mirror_reconcile(struct agent *ag, const struct value *pod, struct arena *a);

@@ -90,9 +90,11 @@ static int64_t run_pre_stop(struct agent *ag, const struct value *pod, const str
     struct err err = ERR_INIT(a);
     int64_t start = agent_mono_ns();
     const struct value *hook = value_dig(spec, "lifecycle", "preStop");
-    if (hook_run(ag, pod, spec, id, hook, grace * 1000, a, &err) < 0)
+    if (hook_run(ag, pod, spec, id, hook, grace * 1000, a, &err) < 0) {
+        log_info("a preStop hook has failed", LOG_STR("pod", pod_name(pod)), LOG_ERR(&err));
         tell_container(ag, pod, value_text(spec, "name"), SPN_WARNING, "FailedPreStopHook",
                        "PreStopHook failed");
+    }
     return (agent_mono_ns() - start) / NS_PER_SEC;
 }
 

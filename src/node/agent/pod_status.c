@@ -95,29 +95,12 @@ static struct value pod_sums(struct arena *a, const struct value *pod, struct st
     return all;
 }
 
-/* Of a pod that runs only what its group bounds is told. */
-static struct value group_part(struct arena *a, const struct value *pod, const struct value *sums,
-                               struct str list)
-{
-    struct value part = value_object();
-    const struct value *own = value_get(value_dig(pod, "spec", "resources"), list);
-    value_each_field (f, sums)
-        if (str_eq(f->key, STR("cpu")) || str_eq(f->key, STR("memory")) || value_get(own, f->key))
-            value_put_new(a, &part, f->key, value_clone(a, &f->val));
-    return part;
-}
-
 static void note_resources(struct arena *a, const struct value *pod, struct value *s)
 {
     struct value requests = pod_sums(a, pod, STR("requests"));
     struct value limits = pod_sums(a, pod, STR("limits"));
     if (requests.n)
         value_put(a, s, STR("allocatedResources"), value_clone(a, &requests));
-    struct str phase = value_str(value_dig(pod, "status", "phase"));
-    if (str_eq(phase, STR("Running"))) {
-        requests = group_part(a, pod, &requests, STR("requests"));
-        limits = group_part(a, pod, &limits, STR("limits"));
-    }
     struct value r = value_object();
     if (limits.n)
         value_put_new(a, &r, STR("limits"), limits);

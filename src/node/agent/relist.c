@@ -56,6 +56,25 @@ static void wake_changed(struct agent *ag)
     }
 }
 
+/* The words of what was read, as lists have them: zero values are left out. */
+static const char *const words[] = { "", "CONTAINER_RUNNING", "CONTAINER_EXITED",
+                                     "CONTAINER_UNKNOWN" };
+
+void relist_note(struct agent *ag, const struct runtime_pod *have, struct arena *a)
+{
+    uint64_t now = 0;
+    for (size_t i = 0; i < have->n_sandboxes; i++)
+        now += map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->sandboxes[i].id),
+                                     have->sandboxes[i].is_ready ? "" : "SANDBOX_NOTREADY"));
+    for (size_t i = 0; i < have->n_containers; i++)
+        now += map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->containers[i].id),
+                                     words[have->containers[i].state]));
+    (void)pthread_mutex_lock(&ag->lock);
+    if (now)
+        seen_of(ag, have->uid)->before = now;
+    (void)pthread_mutex_unlock(&ag->lock);
+}
+
 void relist_run(struct agent *ag)
 {
     struct arena a;

@@ -122,6 +122,17 @@ static struct value make_status(struct turn *t, bool is_terminal)
     return s;
 }
 
+/* A sandbox that has ended says no addresses; the API is to have the last ones all the same. */
+static void keep_addresses(struct turn *t)
+{
+    const struct value *ips = value_get(status_get(t->ag, t->uid, t->a), STR("podIPs"));
+    if (t->have.n_ips || t->have.active.n || !ips)
+        return;
+    t->have.ips = arena_array(t->a, struct str, ips->n + 1);
+    value_each_item (ip, ips)
+        t->have.ips[t->have.n_ips++] = value_text(ip, "ip");
+}
+
 static void set_stage(struct turn *t, enum pod_stage stage)
 {
     t->stage = stage;
@@ -228,14 +239,14 @@ static void check_deadline(struct turn *t)
     }
     t->evict_reason = STR("DeadlineExceeded");
     t->evict_message = STR("Pod was active on the node longer than the specified deadline");
-    tell_pod(t->ag, t->pod, SPN_NORMAL, "DeadlineExceeded", STR_FMT, STR_ARG(t->evict_message));
+    if (t->stage == STAGE_RUNS)
+        tell_pod(t->ag, t->pod, SPN_NORMAL, "DeadlineExceeded", STR_FMT, STR_ARG(t->evict_message));
 }
 
 /* The status goes out before anything is done. True: the pod is over. */
 static bool write_running_status(struct turn *t, bool *ret_restarts_all)
 {
     resize_note(t->ag, t->pod, &t->have, t->a);
-    check_deadline(t);
     struct value status = make_status(t, false);
     struct value copy = value_clone(t->a, &status);
     status_set(t->ag, t->pod, &status, false, t->a);
@@ -302,12 +313,6 @@ static int64_t grace_of(const struct turn *t)
     return grace < 1 ? 1 : grace;
 }
 
-static void keep_addresses(struct runtime_pod *to, const struct runtime_pod *from)
-{
-    to->ips = from->ips;
-    to->n_ips = from->n_ips;
-}
-
 static void fail_terminating(struct turn *t, const struct err *err)
 {
     tell_pod(t->ag, t->pod, SPN_WARNING, "FailedKillPod", "error killing pod: " STR_FMT,
@@ -332,8 +337,8 @@ static void terminate_pod(struct turn *t)
         agent_wake_after(t->ag, t->uid, SOON_MS);
         return;
     }
-    keep_addresses(&stopped, &t->have);
     t->have = stopped;
+    keep_addresses(t);
     struct value last = make_status(t, true);
     status_set(t->ag, t->pod, &last, false, t->a);
     set_stage(t, STAGE_TERMINATED);
@@ -373,15 +378,6 @@ static void end_pod(struct turn *t)
 {
     if (t->pod) {
         struct value status = make_status(t, true);
-        if (!t->have.n_ips) { /* a sandbox that has ended says none */
-            const struct value *old = status_get(t->ag, t->uid, t->a);
-            const struct value *ip = value_get(old, STR("podIP"));
-            const struct value *ips = value_get(old, STR("podIPs"));
-            if (ip && ips && !value_get(&status, STR("podIP"))) {
-                value_put(t->a, &status, STR("podIP"), value_clone(t->a, ip));
-                value_put(t->a, &status, STR("podIPs"), value_clone(t->a, ips));
-            }
-        }
         status_set(t->ag, t->pod, &status, false, t->a);
     }
     if (!clean_up(t))
@@ -444,6 +440,8 @@ static bool must_end(const struct turn *t)
 
 static void take_step(struct turn *t)
 {
+    if (t->pod && !t->evict_reason.n)
+        check_deadline(t);
     if (t->stage == STAGE_RUNS && must_end(t))
         set_stage(t, STAGE_TERMINATING);
     if (t->stage == STAGE_RUNS)
@@ -469,6 +467,8 @@ void worker_run(struct agent *ag, struct str uid)
             log_warn("the runtime cannot be asked for a pod", LOG_STR("uid", uid), LOG_ERR(&err));
             agent_wake_after(ag, uid, SOON_MS);
         } else {
+            relist_note(ag, &t.have, &a);
+            keep_addresses(&t);
             take_step(&t);
         }
     }
