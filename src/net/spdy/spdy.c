@@ -90,7 +90,9 @@ static void end_frame(struct spdy_reader *r)
         e->on_ping(e->arg, read_u32(r->body));
     else if (type == SPDY_GOAWAY)
         e->on_goaway(e->arg);
-    else if ((type == SPDY_SYN_REPLY || type == SPDY_HEADERS) && is_last(r))
+    if (type == SPDY_SYN_REPLY)
+        e->on_reply(e->arg, first);
+    if ((type == SPDY_SYN_REPLY || type == SPDY_HEADERS) && is_last(r))
         e->on_data(e->arg, first, STR(""), true);
 }
 

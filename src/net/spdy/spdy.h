@@ -31,6 +31,7 @@ struct spdy_events {
     void *arg;
     /* A piece of what a stream carries, as it comes; `is_last` with its end, perhaps empty. */
     void (*on_data)(void *arg, uint32_t stream, struct str piece, bool is_last);
+    void (*on_reply)(void *arg, uint32_t stream); /* it has been taken */
     void (*on_reset)(void *arg, uint32_t stream, uint32_t status);
     void (*on_ping)(void *arg, uint32_t id);
     void (*on_goaway)(void *arg);

@@ -15,7 +15,7 @@
 struct seen {
     struct buf data;
     uint32_t stream, ping, reset;
-    unsigned ends, goaways;
+    unsigned ends, goaways, replies;
 };
 
 static void on_data(void *arg, uint32_t stream, struct str piece, bool is_last)
@@ -24,6 +24,12 @@ static void on_data(void *arg, uint32_t stream, struct str piece, bool is_last)
     s->stream = stream;
     buf_str_add(&s->data, piece);
     s->ends += is_last;
+}
+
+static void on_reply(void *arg, uint32_t stream)
+{
+    (void)stream;
+    ((struct seen *)arg)->replies++;
 }
 
 static void on_reset(void *arg, uint32_t stream, uint32_t status)
@@ -45,7 +51,7 @@ static void on_goaway(void *arg)
 
 static struct spdy_events events_of(struct seen *s)
 {
-    return (struct spdy_events){ s, on_data, on_reset, on_ping, on_goaway };
+    return (struct spdy_events){ s, on_data, on_reply, on_reset, on_ping, on_goaway };
 }
 
 static void test_frames(void **state)
@@ -58,6 +64,7 @@ static void test_frames(void **state)
     spdy_write_goaway(&bytes);
     buf_add(&bytes, "\x80\x03\0\x03\0\0\0\x08\0\0\0\x07\0\0\0\x05", 16); /* a reset */
     buf_add(&bytes, "\x80\x03\0\x04\0\0\0\x04\0\0\0\0", 12);             /* empty settings */
+    buf_add(&bytes, "\x80\x03\0\x02\0\0\0\x06\0\0\0\x07\0\0", 14);       /* a reply */
     for (size_t step = 1; step <= bytes.n; step++) {
         struct seen s = { 0 };
         const struct spdy_events events = events_of(&s);
@@ -69,6 +76,7 @@ static void test_frames(void **state)
         assert_int_equal(s.ends, 1);
         assert_int_equal(s.ping, 4);
         assert_int_equal(s.goaways, 1);
+        assert_int_equal(s.replies, 1);
         assert_int_equal(s.stream, 7);
         assert_int_equal(s.reset, 5);
         buf_done(&s.data);

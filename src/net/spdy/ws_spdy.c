@@ -11,7 +11,7 @@
 #include "base/banned.h"
 
 enum channel { CHANNEL_STDIN, CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_ERROR, CHANNEL_RESIZE };
-enum { CHANNELS = 5, CHANNEL_CLOSE = 255, STATUS_MAX = 1 << 20 };
+enum { CHANNELS = 5, CHANNEL_CLOSE = 255, STATUS_MAX = 1 << 20, HELD_MAX = 1 << 20 };
 
 struct ws_spdy {
     struct ws_spdy_options opt;
@@ -24,6 +24,8 @@ struct ws_spdy {
     struct spdy_headers *headers;
     uint32_t streams[CHANNELS]; /* 0: not open */
     bool is_ended[CHANNELS];    /* by the server, or never open */
+    unsigned awaited;           /* streams that the server has not taken yet */
+    struct buf held;            /* to the server, until it has taken all of them */
     bool stdin_closed;
     struct buf status; /* what the server has said on the error stream */
     bool is_over;
@@ -140,6 +142,15 @@ static void on_data(void *arg, uint32_t stream, struct str piece, bool is_last)
     end_if_all(t);
 }
 
+static void on_reply(void *arg, uint32_t stream)
+{
+    struct ws_spdy *t = arg;
+    if (channel_of(t, stream) < 0 || !t->awaited || --t->awaited)
+        return;
+    buf_str_add(t->to_server, buf_str(&t->held));
+    buf_done(&t->held);
+}
+
 /* An attached container that is gone resets its streams. */
 static void on_reset(void *arg, uint32_t stream, uint32_t status)
 {
@@ -193,6 +204,13 @@ static void server_end(void *arg, struct buf *to_client)
 
 /* ---- From the client ---- */
 
+/* Nothing is sent into a stream before all are taken, as upstream's clients have it: a program
+ * would else find input before it runs. */
+static struct buf *way_of_input(struct ws_spdy *t)
+{
+    return t->awaited ? &t->held : t->to_server;
+}
+
 static void on_command_message(struct ws_spdy *t, struct str message)
 {
     const unsigned channel = (unsigned char)message.p[0];
@@ -202,14 +220,14 @@ static void on_command_message(struct ws_spdy *t, struct str message)
             end(t, WS_CODE_PROTOCOL);
         } else if (rest.p[0] == CHANNEL_STDIN && t->streams[CHANNEL_STDIN] && !t->stdin_closed) {
             t->stdin_closed = true;
-            spdy_write_data(t->to_server, t->streams[CHANNEL_STDIN], STR(""), true);
+            spdy_write_data(way_of_input(t), t->streams[CHANNEL_STDIN], STR(""), true);
         }
         return;
     }
     if (channel == CHANNEL_STDIN && t->streams[CHANNEL_STDIN] && !t->stdin_closed && rest.n)
-        spdy_write_data(t->to_server, t->streams[CHANNEL_STDIN], rest, false);
+        spdy_write_data(way_of_input(t), t->streams[CHANNEL_STDIN], rest, false);
     if (channel == CHANNEL_RESIZE && t->streams[CHANNEL_RESIZE] && rest.n)
-        spdy_write_data(t->to_server, t->streams[CHANNEL_RESIZE], rest, false);
+        spdy_write_data(way_of_input(t), t->streams[CHANNEL_RESIZE], rest, false);
 }
 
 static void on_message(void *arg, enum ws_type type, struct str message)
@@ -242,6 +260,10 @@ static void from_client(void *arg, struct str bytes, struct buf *to_client, stru
     t->to_server = to_server;
     if (t->is_over)
         return;
+    if (t->held.n > HELD_MAX) { /* no server takes that long */
+        end(t, WS_CODE_TOO_LARGE);
+        return;
+    }
     const unsigned code = ws_reader_feed(&t->ws, bytes);
     if (code)
         end(t, code);
@@ -274,6 +296,7 @@ static void begin(void *arg, struct buf *to_client, struct buf *to_server)
         t->streams[c] = id;
         spdy_write_syn(to_server, t->headers, id, &field, 1, false);
         id += 2;
+        t->awaited++;
     }
     t->to_client = to_client;
     send_channel(t,
@@ -297,7 +320,8 @@ struct ws_spdy *ws_spdy_make(const struct ws_spdy_options *opt)
     t->opt = *opt;
     t->filter = (struct relay_filter){ t, begin, from_client, from_server, server_end, is_over };
     t->ws_events = (struct ws_reader_events){ t, on_message, on_ws_ping, on_close };
-    t->spdy_events = (struct spdy_events){ t, on_data, on_reset, on_spdy_ping, on_goaway };
+    t->spdy_events =
+        (struct spdy_events){ t, on_data, on_reply, on_reset, on_spdy_ping, on_goaway };
     ws_reader_init(&t->ws, LIMIT_WS_MESSAGE_BYTES, &t->ws_events);
     spdy_reader_init(&t->spdy, &t->spdy_events);
     if (!opt->is_tunnel)
@@ -311,6 +335,7 @@ struct ws_spdy *ws_spdy_free(struct ws_spdy *t)
         return NULL;
     ws_reader_done(&t->ws);
     buf_done(&t->status);
+    buf_done(&t->held);
     spdy_headers_free(t->headers);
     free(t);
     return NULL;

@@ -83,6 +83,13 @@ static void test_command(void **state)
                           (const unsigned char[4]){ 1, 2, 3, 4 });
     ws_frame_write_masked(&frames, WS_OP_BINARY, STR("\xff\0"), (const unsigned char[4]){ 0 });
     f->from_client(f->arg, buf_str(&frames), &out, &on);
+    assert_int_equal(on.n, 0); /* not before the streams are taken */
+    buf_reset(&frames);
+    for (char id = 1; id < 8; id = (char)(id + 2)) {
+        const char reply[] = { '\x80', 3, 0, 2, 0, 0, 0, 4, 0, 0, 0, id };
+        buf_add(&frames, reply, sizeof(reply));
+    }
+    f->from_server(f->arg, buf_str(&frames), &out, &on);
     assert_int_equal(on.n, 8 + 2 + 8);
     assert_memory_equal(on.p, "\0\0\0\3\0\0\0\2hi\0\0\0\3\1\0\0\0", 18);
     buf_reset(&on);
