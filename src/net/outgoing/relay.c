@@ -231,6 +231,13 @@ static ssize_t send_bytes(struct relay *r, struct str bytes)
     return n;
 }
 
+/* What the client has sent and the server has not taken. */
+static size_t unsent(const struct relay *r)
+{
+    const struct relay_filter *f = r->req.filter;
+    return r->out.n - r->out_at + (f ? f->held(f->arg) : 0);
+}
+
 /* False if the connection is lost. A server may answer without reading all: what it says is still
  * read. */
 static bool send_out(struct relay *r)
@@ -248,7 +255,7 @@ static bool send_out(struct relay *r)
     }
     buf_done(&r->out);
     r->out_at = 0;
-    if (r->phase == PHASE_TUNNEL)
+    if (r->phase == PHASE_TUNNEL && unsent(r) <= OUT_MAX_BYTES)
         http_tunnel_pause(r->x, false);
     return true;
 }
@@ -437,7 +444,7 @@ static void on_client_bytes(void *arg, struct http_exchange *x, struct str bytes
         send_filtered(r, &back);
     if (r->phase == PHASE_OVER)
         return;
-    if (r->out.n - r->out_at > OUT_MAX_BYTES)
+    if (unsent(r) > OUT_MAX_BYTES)
         http_tunnel_pause(x, true);
     wake(r);
 }

@@ -30,6 +30,8 @@ struct relay_filter {
     /* The server has closed its side, or is lost: the last words to the client. */
     void (*server_end)(void *arg, struct buf *to_client);
     bool (*is_over)(void *arg); /* the tunnel ends after what was sent last */
+    /* Bytes of the client that it has not passed on yet: who has sent many has to wait. */
+    size_t (*held)(void *arg);
 };
 
 struct relay_request {

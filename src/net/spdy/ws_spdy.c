@@ -11,7 +11,7 @@
 #include "base/banned.h"
 
 enum channel { CHANNEL_STDIN, CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_ERROR, CHANNEL_RESIZE };
-enum { CHANNELS = 5, CHANNEL_CLOSE = 255, STATUS_MAX = 1 << 20, HELD_MAX = 1 << 20 };
+enum { CHANNELS = 5, CHANNEL_CLOSE = 255, STATUS_MAX = 1 << 20 };
 
 struct ws_spdy {
     struct ws_spdy_options opt;
@@ -260,10 +260,6 @@ static void from_client(void *arg, struct str bytes, struct buf *to_client, stru
     t->to_server = to_server;
     if (t->is_over)
         return;
-    if (t->held.n > HELD_MAX) { /* no server takes that long */
-        end(t, WS_CODE_TOO_LARGE);
-        return;
-    }
     const unsigned code = ws_reader_feed(&t->ws, bytes);
     if (code)
         end(t, code);
@@ -312,13 +308,20 @@ static bool is_over(void *arg)
     return t->is_over;
 }
 
+static size_t held(void *arg)
+{
+    const struct ws_spdy *t = arg;
+    return t->held.n;
+}
+
 /* ---- Life ---- */
 
 struct ws_spdy *ws_spdy_make(const struct ws_spdy_options *opt)
 {
     struct ws_spdy *t = mem_new(struct ws_spdy);
     t->opt = *opt;
-    t->filter = (struct relay_filter){ t, begin, from_client, from_server, server_end, is_over };
+    t->filter =
+        (struct relay_filter){ t, begin, from_client, from_server, server_end, is_over, held };
     t->ws_events = (struct ws_reader_events){ t, on_message, on_ws_ping, on_close };
     t->spdy_events =
         (struct spdy_events){ t, on_data, on_reply, on_reset, on_spdy_ping, on_goaway };

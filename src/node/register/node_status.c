@@ -197,12 +197,23 @@ static void set_resources(struct arena *a, const struct node_state *s, struct va
     value_put(a, status, STR("allocatable"), allocatable);
 }
 
+/* A version as upstream's clients print it: numbers, and what semantic versioning puts behind three
+ * of them. What distributions add ("1.6.20~ds1") is left out. */
+static struct str version_text(struct str v)
+{
+    size_t n = 0, dots = 0;
+    if (str_starts(v, STR("v")))
+        v = str_skip(v, 1);
+    while (n < v.n && ((v.p[n] >= '0' && v.p[n] <= '9') || v.p[n] == '.'))
+        dots += v.p[n++] == '.';
+    const bool is_semantic = n < v.n && dots == 2 && (v.p[n] == '-' || v.p[n] == '+');
+    return is_semantic ? v : str_take(v, n);
+}
+
 static struct str runtime_text(struct arena *a, const struct value *version)
 {
     struct str name = value_text(version, "runtime_name");
-    struct str number = value_text(version, "runtime_version");
-    if (str_starts(number, STR("v")))
-        number = str_skip(number, 1);
+    struct str number = version_text(value_text(version, "runtime_version"));
     return arena_printf(a, STR_FMT "://" STR_FMT, STR_ARG(name.n ? name : STR("unknown")),
                         STR_ARG(number.n ? number : STR("Unknown")));
 }

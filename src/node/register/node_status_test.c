@@ -178,6 +178,35 @@ static void test_images(void **state)
     arena_done(&a);
 }
 
+static void test_versions(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { "1.6.20~ds1", "containerd://1.6.20" },
+        { "v1.7.0", "containerd://1.7.0" },
+        { "v2.1.0-rc.1", "containerd://2.1.0-rc.1" },
+        { "1.5", "containerd://1.5" },
+    };
+    struct arena a;
+    arena_init(&a);
+    const struct node_facts facts = facts_of(&a);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct node_state s = state_of(&facts, 10);
+        struct node_events events = { 0 };
+        const struct value version =
+            parse(&a, str_cstr(&a, arena_printf(&a,
+                                                "{\"runtime_name\":\"containerd\",\"runtime_"
+                                                "version\":\"%s\"}",
+                                                rows[i][0])));
+        s.runtime_version = &version;
+        const struct value node = node_status_first(&a, &s, &events);
+        assert_true(
+            str_eq(value_str(value_dig(&node, "status", "nodeInfo", "containerRuntimeVersion")),
+                   str_of(rows[i][1])));
+    }
+    arena_done(&a);
+}
+
 static void test_patch(void **state)
 {
     (void)state;
@@ -224,9 +253,10 @@ static void test_taints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first),  cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_images),
-        cmocka_unit_test(test_patch),  cmocka_unit_test(test_taints),
+        cmocka_unit_test(test_first),    cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_others),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_versions), cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_taints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
