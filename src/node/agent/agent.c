@@ -333,7 +333,7 @@ static void free_pods(struct agent *ag)
     pos = 0;
     while (map_next(&ag->seen, &pos, &key, &p)) {
         (void)map_remove(&ag->seen, key);
-        free(p);
+        relist_forget(p);
     }
     map_done(&ag->seen);
 }

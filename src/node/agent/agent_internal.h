@@ -103,6 +103,8 @@ void pods_free_one(struct agent *ag, struct agent_pod *p); /* with the lock; als
 struct spn_handler pods_handler(struct agent *ag);         /* of the informer */
 /* A static pod that was read from a file, or is there no more (NULL). */
 void pods_set_static(struct agent *ag, struct str uid, const struct value *pod);
+/* Whether an older static pod of the same name has not ended yet. Takes the lock. */
+bool pods_must_wait(struct agent *ag, struct str uid);
 /* Its mirror in the API; the caller owns the reference. With the lock. NULL: none. */
 struct spn_object *pods_mirror(struct agent *ag, struct str ns, struct str name);
 
@@ -158,10 +160,14 @@ struct sync_result {
 struct sync_result sync_pod(struct agent *ag, const struct value *pod, struct runtime_pod *have,
                             bool restarts_all, struct arena *a);
 /* Volumes, sandbox configuration and what containers need besides. */
+struct start_failure;
 struct sync_place {
     struct pod_place place;
     struct value sandbox_config;
     bool has_config;
+    struct pod_volume *volumes;            /* the place's own */
+    bool has_images;                       /* those of volumes were looked for */
+    struct start_failure *volume_failures; /* as many as volumes */
 };
 
 /* ---- start.c ---- */
@@ -242,6 +248,7 @@ const struct value *resize_conditions(struct agent *ag, struct str uid, struct a
 void relist_run(struct agent *ag); /* relist.c: what has changed in the runtime */
 /* That was seen just now: it is no news. */
 void relist_note(struct agent *ag, const struct runtime_pod *have, struct arena *a);
+void relist_forget(void *seen);          /* frees one of agent.seen */
 void static_pods_read(struct agent *ag); /* static_pods.c: the folder */
 /* Makes the mirror, or makes it anew. True: something was done. */
 bool mirror_reconcile(struct agent *ag, const struct value *pod, struct arena *a);
@@ -249,6 +256,7 @@ void mirror_remove(struct agent *ag, struct str ns, struct str name, struct aren
 void housekeeping_run(struct agent *ag); /* housekeeping.c: pods that are gone */
 void garbage_run(struct agent *ag);      /* garbage.c: dead containers, sandboxes, logs */
 void garbage_pod(struct agent *ag, struct str uid, bool all, struct arena *a);
+void garbage_containers(struct agent *ag, struct str uid, struct arena *a); /* all that are dead */
 void image_gc_run(struct agent *ag);                                        /* image_gc.c */
 uint64_t image_gc_free(struct agent *ag, uint64_t wanted, struct arena *a); /* how much it was */
 void log_rotate_run(struct agent *ag);                                      /* log_rotate.c */

@@ -67,6 +67,19 @@ static void remove_logs(struct agent *ag, struct str uid, struct arena *a)
         (void)closedir(dir);
 }
 
+void garbage_containers(struct agent *ag, struct str uid, struct arena *a)
+{
+    struct err err = ERR_INIT(a);
+    struct runtime_pod have;
+    if (runtime_read(ag->parts.cri, uid, a, &have, &err) < 0)
+        return;
+    for (size_t i = 0; i < have.n_containers; i++) {
+        struct err why = ERR_INIT(a);
+        if (have.containers[i].state == CONTAINER_EXITED)
+            (void)remove_container(ag, &have.containers[i], false, a, &why);
+    }
+}
+
 void garbage_pod(struct agent *ag, struct str uid, bool all, struct arena *a)
 {
     struct err err = ERR_INIT(a);

@@ -77,12 +77,16 @@ static struct value *tree_of(const struct spn_object *o, struct arena *a)
     return v;
 }
 
-/* What the API says of a static pod is said of its mirror. */
+/* What the API says of a static pod is said of its mirror, unless that is of an older file. */
 static void take_mirror_status(struct arena *a, struct value *pod, const struct spn_object *mirror)
 {
-    const struct value *status =
-        value_get(value_in(spn_object_value(mirror, arena_out(a))), STR("status"));
-    if (status)
+    const struct value *m = value_in(spn_object_value(mirror, arena_out(a)));
+    const struct value *status = value_get(m, STR("status"));
+    struct str of =
+        value_str(value_dig(m, "metadata", "annotations", "kubernetes.io/config.mirror"));
+    struct str is =
+        value_str(value_dig(pod, "metadata", "annotations", "kubernetes.io/config.hash"));
+    if (status && str_eq(of, is))
         value_put(a, pod, STR("status"), value_borrow(status));
 }
 
@@ -315,6 +319,23 @@ struct spn_handler pods_handler(struct agent *ag)
 }
 
 /* ---- From files ---- */
+
+bool pods_must_wait(struct agent *ag, struct str uid)
+{
+    size_t pos = 0;
+    struct str key;
+    void *at;
+    bool must = false;
+    (void)pthread_mutex_lock(&ag->lock);
+    const struct agent_pod *own = pods_find(ag, uid);
+    while (own && own->obj && map_next(&ag->pods, &pos, &key, &at)) {
+        const struct agent_pod *p = at;
+        must |= p != own && p->is_static && p->is_removed && p->stage < STAGE_FINISHED && p->obj &&
+                spn_text_eq(spn_object_key(p->obj), spn_object_key(own->obj));
+    }
+    (void)pthread_mutex_unlock(&ag->lock);
+    return must;
+}
 
 void pods_set_static(struct agent *ag, struct str uid, const struct value *pod)
 {

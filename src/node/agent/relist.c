@@ -7,9 +7,11 @@
 #include "node/agent/agent_internal.h"
 #include "base/banned.h"
 
-/* All that the runtime has of a pod, as one number. */
+/* What the runtime has of a pod: a number for each thing in its state. What is not there any more
+ * is no news: somebody has removed it, most often we. */
 struct seen {
-    uint64_t now, before;
+    uint64_t *now, *before;
+    size_t n_now, n_before, cap_now, cap_before;
     size_t n;
     char uid[];
 };
@@ -26,16 +28,50 @@ static struct seen *seen_of(struct agent *ag, struct str uid)
     return s;
 }
 
-/* With the lock. The order of the list does not matter. */
+void relist_forget(void *p)
+{
+    struct seen *s = p;
+    free(s->now);
+    free(s->before);
+    free(s);
+}
+
+static void add(uint64_t **all, size_t *n, size_t *cap, uint64_t hash)
+{
+    if (*n == *cap) {
+        *cap = *cap ? 2 * *cap : 4;
+        *all = mem_resize(*all, *cap, sizeof(**all));
+    }
+    (*all)[(*n)++] = hash;
+}
+
+/* With the lock. */
 static void note(struct agent *ag, struct arena *a, const struct value *items)
 {
     value_each_item (it, items) {
         struct str uid = value_str(value_dig(it, "labels", "io.kubernetes.pod.uid"));
         struct str what = arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(value_text(it, "id")),
                                        STR_ARG(value_text(it, "state")));
-        if (uid.n)
-            seen_of(ag, uid)->now += map_hash(what);
+        struct seen *s = uid.n ? seen_of(ag, uid) : NULL;
+        if (s)
+            add(&s->now, &s->n_now, &s->cap_now, map_hash(what));
     }
+}
+
+static bool had(const struct seen *s, uint64_t hash)
+{
+    for (size_t i = 0; i < s->n_before; i++)
+        if (s->before[i] == hash)
+            return true;
+    return false;
+}
+
+static bool has_news(const struct seen *s)
+{
+    for (size_t i = 0; i < s->n_now; i++)
+        if (!had(s, s->now[i]))
+            return true;
+    return false;
 }
 
 /* With the lock. */
@@ -46,13 +82,15 @@ static void wake_changed(struct agent *ag)
     void *p;
     while (map_next(&ag->seen, &pos, &uid, &p)) {
         struct seen *s = p;
-        if (s->now != s->before && pods_find(ag, uid))
+        if (has_news(s) && pods_find(ag, uid))
             agent_wake(ag, uid);
-        s->before = s->now;
-        if (s->now)
+        s->n_before = 0;
+        for (size_t i = 0; i < s->n_now; i++)
+            add(&s->before, &s->n_before, &s->cap_before, s->now[i]);
+        if (s->n_now)
             continue;
         (void)map_remove(&ag->seen, uid);
-        free(s);
+        relist_forget(s);
     }
 }
 
@@ -62,16 +100,16 @@ static const char *const words[] = { "", "CONTAINER_RUNNING", "CONTAINER_EXITED"
 
 void relist_note(struct agent *ag, const struct runtime_pod *have, struct arena *a)
 {
-    uint64_t now = 0;
-    for (size_t i = 0; i < have->n_sandboxes; i++)
-        now += map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->sandboxes[i].id),
-                                     have->sandboxes[i].is_ready ? "" : "SANDBOX_NOTREADY"));
-    for (size_t i = 0; i < have->n_containers; i++)
-        now += map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->containers[i].id),
-                                     words[have->containers[i].state]));
     (void)pthread_mutex_lock(&ag->lock);
-    if (now)
-        seen_of(ag, have->uid)->before = now;
+    struct seen *s = have->n_sandboxes ? seen_of(ag, have->uid) : NULL;
+    for (size_t i = 0; s && i < have->n_sandboxes; i++)
+        add(&s->before, &s->n_before, &s->cap_before,
+            map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->sandboxes[i].id),
+                                  have->sandboxes[i].is_ready ? "" : "SANDBOX_NOTREADY")));
+    for (size_t i = 0; s && i < have->n_containers; i++)
+        add(&s->before, &s->n_before, &s->cap_before,
+            map_hash(arena_printf(a, STR_FMT " %s", STR_ARG(have->containers[i].id),
+                                  words[have->containers[i].state])));
     (void)pthread_mutex_unlock(&ag->lock);
 }
 
@@ -90,7 +128,7 @@ void relist_run(struct agent *ag)
         void *p;
         (void)pthread_mutex_lock(&ag->lock);
         while (map_next(&ag->seen, &pos, &uid, &p))
-            ((struct seen *)p)->now = 0;
+            ((struct seen *)p)->n_now = 0;
         note(ag, &a, value_get(&sandboxes, STR("items")));
         note(ag, &a, value_get(&containers, STR("containers")));
         wake_changed(ag);

@@ -151,6 +151,21 @@ static bool run_post_start(struct starter *s, struct str id)
     return fail(s, STR("PostStartHookError"), why);
 }
 
+/* A volume that is an image which cannot be had. */
+static bool has_volumes(struct starter *s)
+{
+    for (size_t i = 0; i < s->at->place.n_volumes; i++) {
+        const struct start_failure *f = &s->at->volume_failures[i];
+        const struct value *mounts = value_get(s->spec, STR("volumeMounts"));
+        if (!f->reason.n || !list_named(mounts, s->at->place.volumes[i].name))
+            continue;
+        tell_container(s->ag, s->pod, s->name, SPN_WARNING, "Failed", "Error: " STR_FMT,
+                       STR_ARG(f->reason));
+        return fail(s, f->reason, f->message);
+    }
+    return true;
+}
+
 bool start_container(struct agent *ag, struct sync_place *at, const struct value *spec,
                      const struct runtime_pod *have, struct str sandbox_id, struct arena *a,
                      struct start_failure *ret)
@@ -168,6 +183,8 @@ bool start_container(struct agent *ag, struct sync_place *at, const struct value
     };
     struct str image, id;
     struct value image_status = value_object(), config;
+    if (!has_volumes(&s))
+        return false;
     if (!image_ensure(ag, s.pod, s.name, value_text(spec, "image"),
                       value_text(spec, "imagePullPolicy"), &at->sandbox_config, a, &image,
                       &image_status, ret)) {

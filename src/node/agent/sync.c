@@ -60,7 +60,7 @@ static bool make_volumes(struct syncer *s)
     struct pod_volume *all = NULL;
     size_t n = 0;
     int r = volumes_make(s->ag->parts.volumes, s->pod, s->a, &all, &n, &err);
-    s->at.place.volumes = all;
+    s->at.place.volumes = s->at.volumes = all;
     s->at.place.n_volumes = n;
     if (r == 0) {
         back_off_forget(s->ag->mounts, pod_uid(s->pod));
@@ -270,6 +270,27 @@ static void note_failure(struct syncer *s, struct str name, const struct start_f
         s->r.retry_ms = f->retry_ms;
 }
 
+/* Images that are volumes, once for all containers. Those that cannot be had keep containers that
+ * mount them from starting. */
+static void ensure_volume_images(struct syncer *s)
+{
+    if (s->at.has_images)
+        return;
+    s->at.has_images = true;
+    s->at.volume_failures = arena_array(s->a, struct start_failure, s->at.place.n_volumes + 1);
+    for (size_t i = 0; i < s->at.place.n_volumes; i++) {
+        struct pod_volume *v = &s->at.volumes[i];
+        const struct value *spec = list_named(value_dig(s->pod, "spec", "volumes"), v->name);
+        const struct value *image = value_get(spec, STR("image"));
+        struct value status = value_object();
+        struct str ref = STR("");
+        if (image && image_ensure(s->ag, s->pod, STR(""), value_text(image, "reference"),
+                                  value_text(image, "pullPolicy"), &s->at.sandbox_config, s->a,
+                                  &ref, &status, &s->at.volume_failures[i]))
+            v->image = ref;
+    }
+}
+
 static bool start_one(struct syncer *s, const struct value *spec)
 {
     struct start_failure f = { 0 };
@@ -281,6 +302,7 @@ static bool start_one(struct syncer *s, const struct value *spec)
         return false;
     }
     bool started = false;
+    ensure_volume_images(s);
     if (!is_backing_off(s, spec, &f)) {
         started = start_container(s->ag, &s->at, spec, s->have, s->sandbox_id, s->a, &f);
         s->r.has_acted |= started || f.has_made;

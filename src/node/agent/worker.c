@@ -13,7 +13,7 @@
 #include "node/pod/pod_cgroups.h"
 #include "base/banned.h"
 
-enum { RETRY_MS = 10000, SOON_MS = 1000, MOMENT_MS = 100 };
+enum { RETRY_MS = 10000, SOON_MS = 1000 };
 
 /* A pod at its turn. */
 struct turn {
@@ -278,6 +278,10 @@ static void run_again(struct turn *t, const struct sync_result *r)
 
 static void run_pod(struct turn *t)
 {
+    if (t->is_static && pods_must_wait(t->ag, t->uid)) {
+        agent_wake_after(t->ag, t->uid, SOON_MS);
+        return;
+    }
     if (!admit(t))
         return;
     resize_consider(t->ag, t->pod, t->a);
@@ -389,6 +393,8 @@ static void end_pod(struct turn *t)
         status_set(t->ag, t->pod, &last, true, t->a);
     }
     set_stage(t, STAGE_FINISHED);
+    if (str_eq(t->evict_reason, STR("Evicted")))
+        garbage_containers(t->ag, t->uid, t->a); /* what they hold is wanted now */
     back_off_forget(t->ag->restarts, t->uid);
     back_off_forget(t->ag->pulls, t->uid);
     if (t->is_removed)
