@@ -22,7 +22,7 @@ $(BUILD)/build.ninja:
 	meson setup $(BUILD) --prefix=$(PREFIX)
 
 up: binary
-	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --api-versions all --simulate-nodes $(NODES) --detach
+	$(BUILD)/sampan up --data-dir $(DATA) --listen $(LISTEN) --api-versions all --simulate-nodes $(NODES) --node auto --detach
 
 down: binary
 	$(BUILD)/sampan down --data-dir $(DATA)

@@ -8,7 +8,8 @@
 #   LAB_AGENT_PID  the agent's process          LAB_LOGS             the folder of what they all said
 #
 # KUBELET=PATH runs upstream's kubelet in place of ours; LAB_IMAGES names a tar of images (tests/node/images.py makes one if
-# it is empty) and LAB_PAUSE the one of sandboxes; LAB_KEEP=FOLDER keeps the logs there. Exit 77: this machine cannot run it.
+# it is empty) and LAB_PAUSE the one of sandboxes; LAB_KEEP=FOLDER keeps the logs there.
+# LAB_OWN=on|auto runs the whole control plane, with the agent in the process of the server. Exit 77: this machine cannot run it.
 set -u
 if [ -z "${LAB_INSIDE:-}" ]; then
     here=$(cd "$(dirname "$0")" && pwd)
@@ -88,15 +89,7 @@ if [ -z "${LAB_IMAGES:-}" ]; then
 fi
 ctr -a "$LAB_SOCKET" -n k8s.io images import "$LAB_IMAGES" >"$LAB_LOGS/import.log" 2>&1 || fail "the images cannot be imported"
 
-# ---- The API server ----
-echo "$LAB_TOKEN,lab,lab,\"system:masters\"" >"$LAB/tokens"
-"$sampan" up --data-dir "$LAB/a" --store memory --listen 127.0.0.1:6443 --token-auth-file "$LAB/tokens" --api-only --enable-admission-plugins ServiceAccount \
-    --kubeconfig "$KUBECONFIG" >"$LAB_LOGS/server.log" 2>&1 &
-awaits "the server" kubectl get --raw /readyz
-kubectl create namespace kube-node-lease >/dev/null 2>&1 # nobody else does
-cp "$LAB/a/pki/ca.crt" "$LAB/ca.crt"
-
-# ---- The agent ----
+# ---- The API server, and the agent ----
 cat >"$LAB/node.yaml" <<YAML
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -107,7 +100,7 @@ cgroupsPerQOS: true
 enforceNodeAllocatable: [pods]
 staticPodPath: $LAB_MANIFESTS
 fileCheckFrequency: 2s
-authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $LAB/ca.crt}}
+authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $LAB/a/pki/ca.crt}}
 authorization: {mode: Webhook}
 clusterDNS: [10.0.0.10]
 clusterDomain: cluster.local
@@ -125,12 +118,24 @@ resolvConf: $LAB/etc/resolv.conf
 YAML
 for tree in /sys/fs/cgroup/*/; do mkdir -p "$tree$LAB_CGROUP" 2>/dev/null; done
 for what in cpus mems; do cat /sys/fs/cgroup/cpuset/cpuset.$what >"/sys/fs/cgroup/cpuset$LAB_CGROUP/cpuset.$what" 2>/dev/null; done
-agent="$sampan node"
-[ -z "${KUBELET:-}" ] || agent=$KUBELET
+how="--api-only --enable-admission-plugins ServiceAccount"
+[ -z "${LAB_OWN:-}" ] || how="--node $LAB_OWN --node-config $LAB/node.yaml --simulate-nodes 2"
+echo "$LAB_TOKEN,lab,lab,\"system:masters\"" >"$LAB/tokens"
 # shellcheck disable=SC2086
-$agent --config "$LAB/node.yaml" --kubeconfig "$KUBECONFIG" --hostname-override $LAB_NODE --node-ip 192.0.2.10 --root-dir "$LAB/node" \
-    >"$LAB_LOGS/agent.log" 2>&1 &
+"$sampan" up --data-dir "$LAB/a" --store memory --listen 127.0.0.1:6443 --token-auth-file "$LAB/tokens" $how --kubeconfig "$KUBECONFIG" \
+    >"$LAB_LOGS/server.log" 2>&1 &
 export LAB_AGENT_PID=$!
+awaits "the server" kubectl get --raw /readyz
+kubectl create namespace kube-node-lease >/dev/null 2>&1 # nobody else does
+
+if [ -z "${LAB_OWN:-}" ]; then
+    agent="$sampan node"
+    [ -z "${KUBELET:-}" ] || agent=$KUBELET
+    # shellcheck disable=SC2086
+    $agent --config "$LAB/node.yaml" --kubeconfig "$KUBECONFIG" --hostname-override $LAB_NODE --node-ip 192.0.2.10 --root-dir "$LAB/node" \
+        >"$LAB_LOGS/agent.log" 2>&1 &
+    export LAB_AGENT_PID=$!
+fi
 is_ready() { kubectl get node $LAB_NODE -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' | grep -q True; }
 awaits "the node" is_ready
 
