@@ -192,6 +192,17 @@ static bool is_news(const struct spn_object *old, const struct spn_object *o)
     return is;
 }
 
+static void queue_write(struct agent *ag, struct str uid, int64_t ms)
+{
+    struct buf key = { 0 };
+    buf_printf(&key, "s/" STR_FMT, STR_ARG(uid));
+    if (ms)
+        spn_queue_add_after(ag->queue, text_out(buf_str(&key)), ms);
+    else
+        spn_queue_add(ag->queue, text_out(buf_str(&key)));
+    buf_done(&key);
+}
+
 /* Somebody else has changed what we have written. */
 static void check_status(struct agent *ag, const struct spn_object *o)
 {
@@ -201,10 +212,8 @@ static void check_status(struct agent *ag, const struct spn_object *o)
     const struct value *ours = status_get(ag, uid, &a);
     const struct value *theirs =
         value_get(value_in(spn_object_value(o, arena_out(&a))), STR("status"));
-    if (ours && theirs && !status_eq(&a, ours, theirs)) {
-        struct str key = arena_printf(&a, "s/" STR_FMT, STR_ARG(uid));
-        spn_queue_add_after(ag->queue, text_out(key), RECONCILE_MS);
-    }
+    if (ours && theirs && !status_eq(&a, ours, theirs))
+        queue_write(ag, uid, RECONCILE_MS);
     arena_done(&a);
 }
 
@@ -218,7 +227,7 @@ static bool object_is_mirror(const struct spn_object *o)
     return is;
 }
 
-/* With the lock: whoever is run under that name from a file. */
+/* With the lock: whoever is run under that name from a file. A new mirror gets its status. */
 static void wake_static(struct agent *ag, struct spn_text key)
 {
     size_t pos = 0;
@@ -226,8 +235,10 @@ static void wake_static(struct agent *ag, struct spn_text key)
     void *p;
     while (map_next(&ag->pods, &pos, &uid, &p)) {
         const struct agent_pod *pod = p;
-        if (pod->is_static && pod->obj && spn_text_eq(spn_object_key(pod->obj), key))
-            agent_wake(ag, uid);
+        if (!pod->is_static || !pod->obj || !spn_text_eq(spn_object_key(pod->obj), key))
+            continue;
+        agent_wake(ag, uid);
+        queue_write(ag, uid, 0);
     }
 }
 
@@ -259,8 +270,7 @@ static void drop_mirror(struct agent *ag, const struct spn_object *o)
         spn_object_unref(m->obj);
         free(m->key);
         free(m);
-    }
-    wake_static(ag, spn_object_key(o));
+    } /* it comes back with the next look at the pod */
     (void)pthread_mutex_unlock(&ag->lock);
 }
 

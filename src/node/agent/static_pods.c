@@ -252,7 +252,7 @@ static bool delete_mirror(struct agent *ag, struct str ns, struct str name, stru
     if (r < 0 && r != -SPN_NOT_FOUND)
         log_warn("a mirror pod could not be removed", LOG_STR("pod", name),
                  LOG_CSTR("err", err.message));
-    return r == 0 || r == -SPN_NOT_FOUND;
+    return r == 0;
 }
 
 bool mirror_reconcile(struct agent *ag, const struct value *pod, struct arena *a)

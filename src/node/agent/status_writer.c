@@ -149,12 +149,29 @@ struct pending {
     struct str api_uid; /* of the object that is written to */
 };
 
+static struct str annotation(const struct spn_object *o, struct str key, struct arena *a)
+{
+    const struct value *meta = value_in(spn_object_meta(o, arena_out(a)));
+    return value_str(value_get(value_get(meta, STR("annotations")), key));
+}
+
+/* With the lock. The mirror of just this static pod, not of the one before. */
+static struct spn_object *own_mirror(struct agent *ag, const struct agent_pod *p, struct arena *a)
+{
+    struct spn_object *m =
+        pods_mirror(ag, str_in(spn_object_namespace(p->obj)), str_in(spn_object_name(p->obj)));
+    if (m && str_eq(annotation(m, STR("kubernetes.io/config.mirror"), a),
+                    annotation(p->obj, STR("kubernetes.io/config.hash"), a)))
+        return m;
+    return spn_object_unref(m);
+}
+
 /* False: there is nothing to write, or nothing to write it to. */
 static bool take_pending(struct agent *ag, struct str uid, struct arena *a, struct pending *ret)
 {
     (void)pthread_mutex_lock(&ag->lock);
     const struct agent_pod *p = pods_find(ag, uid);
-    bool is_there = p && p->obj && p->status.n && (!p->is_removed || p->is_static);
+    bool is_there = p && p->obj && p->status.n && !p->is_removed;
     struct pending w = { .at = SPN_AT("", "v1", "pods", "", "") };
     struct spn_object *mirror = NULL;
     if (is_there) {
@@ -167,7 +184,7 @@ static bool take_pending(struct agent *ag, struct str uid, struct arena *a, stru
         w.could_run = p->stage < STAGE_TERMINATED;
         w.api_uid = arena_str(a, uid);
         if (p->is_static)
-            mirror = pods_mirror(ag, str_in(w.at.ns), str_in(w.at.name));
+            mirror = own_mirror(ag, p, a);
     }
     (void)pthread_mutex_unlock(&ag->lock);
     if (is_there && w.is_static && !mirror)
