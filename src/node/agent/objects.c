@@ -93,14 +93,17 @@ static int answer(struct arena *a, int code, struct str text, struct value *ret,
 
 /* ---- Objects ---- */
 
-/* The names that upstream's messages have: `configmap "x" not found`. */
+/* The names that upstream's messages have: `configmap "x" not found`; of what it asks the server
+ * for itself, the server's. */
 static const struct source {
     const char *plural, *group, *word;
 } sources[] = {
     { "configmaps", "", "configmap" },
     { "secrets", "", "secret" },
-    { "persistentvolumeclaims", "", "persistentvolumeclaim" },
-    { "persistentvolumes", "", "persistentvolume" },
+    { "persistentvolumeclaims", "", "persistentvolumeclaims" },
+    { "persistentvolumes", "", "persistentvolumes" },
+    { "nodes", "", "nodes" },
+    { "clustertrustbundles", "certificates.k8s.io", "clustertrustbundles.certificates.k8s.io" },
     { "runtimeclasses", "node.k8s.io", "RuntimeClass.node.k8s.io" },
 };
 

@@ -66,13 +66,22 @@ static bool make_volumes(struct syncer *s)
         back_off_forget(s->ag->mounts, pod_uid(s->pod));
         return true;
     }
-    tell_pod(s->ag, s->pod, SPN_WARNING, "FailedMount", STR_FMT, STR_ARG(err.msg));
+    for (const struct err_cause *c = err.causes; c; c = c->next)
+        tell_pod(s->ag, s->pod, SPN_WARNING, "FailedMount", STR_FMT, STR_ARG(c->msg));
     pause_mounts(s);
     return runtime_is_running(s->have) && all;
 }
 
+static void warn(void *arg, const char *reason, struct str message)
+{
+    const struct syncer *s = arg;
+    tell_pod(s->ag, s->pod, SPN_WARNING, reason, STR_FMT, STR_ARG(message));
+}
+
 static bool prepare(struct syncer *s)
 {
+    s->at.place.warn = warn;
+    s->at.place.warn_arg = s;
     s->at.place.node = s->ag->parts.node;
     s->at.place.objects = s->ag->parts.objects;
     s->at.place.pod = s->pod;
