@@ -21,15 +21,36 @@ bool mount_point_is(const char *path)
     return (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-int mount_point_folders(struct arena *a, struct str path, unsigned mode)
+static int make_one(const char *path, unsigned mode)
+{
+    struct stat st;
+    if (mkdir(path, mode) == 0)
+        return 0;
+    if (errno != EEXIST && errno != EROFS) /* what is there counts first */
+        return -1;
+    const int errnum = errno;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    errno = errnum == EEXIST ? ENOTDIR : errnum;
+    return -1;
+}
+
+int mount_point_folders_at(struct arena *a, struct str path, unsigned mode, struct str *ret_at)
 {
     for (size_t i = 1; i <= path.n; i++) {
         if (i < path.n && path.p[i] != '/')
             continue;
-        if (mkdir(str_cstr(a, str_take(path, i)), mode) < 0 && errno != EEXIST)
+        *ret_at = str_take(path, i);
+        if (make_one(str_cstr(a, *ret_at), mode) < 0)
             return -1;
     }
     return 0;
+}
+
+int mount_point_folders(struct arena *a, struct str path, unsigned mode)
+{
+    struct str at;
+    return mount_point_folders_at(a, path, mode, &at);
 }
 
 int mount_point_parents(struct arena *a, struct str path, unsigned mode)

@@ -1,5 +1,6 @@
 #include "node/pod/pod_spec.h"
 
+#include "api/go/quote.h"
 #include "api/pod_qos.h"
 #include "base/buf.h"
 #include "base/banned.h"
@@ -165,27 +166,9 @@ struct str go_errno(struct arena *a, int errnum)
     return words;
 }
 
-static void quote_byte(struct buf *out, unsigned char c)
-{
-    static const char named[] = "\aa\bb\ff\nn\rr\tt\vv\"\"\\\\";
-    for (size_t i = 0; named[i]; i += 2)
-        if (c == (unsigned char)named[i]) {
-            buf_byte(out, '\\');
-            buf_byte(out, named[i + 1]);
-            return;
-        }
-    if (c < 0x20 || c == 0x7f)
-        buf_printf(out, "\\x%02x", c);
-    else
-        buf_byte(out, (char)c);
-}
-
 struct str go_quote(struct arena *a, struct str text)
 {
     autobuf out = { 0 };
-    buf_byte(&out, '"');
-    for (size_t i = 0; i < text.n; i++)
-        quote_byte(&out, (unsigned char)text.p[i]);
-    buf_byte(&out, '"');
+    quote_go(&out, text);
     return arena_str(a, buf_str(&out));
 }

@@ -186,9 +186,6 @@ static int make_volume(struct arena *a, const struct payload_case *c, struct str
     const struct value *host = value_get(spec, STR("hostPath")),
                        *local = value_get(spec, STR("local")), *csi = value_get(spec, STR("csi"));
     ret->is_block = str_eq(value_text(spec, "volumeMode"), STR("Block"));
-    int r = check_node(a, c, pv, err);
-    if (r < 0)
-        return r;
     if (local)
         return make_local(a, c, name, local, ret, err);
     if (host) {
@@ -203,19 +200,32 @@ static int make_volume(struct arena *a, const struct payload_case *c, struct str
     return err_set(err, ERR_UNIMPLEMENTED, "no volume plugin matched");
 }
 
+/* Upstream names all that wait, of which this is one. */
+static int unbound(struct str name, struct err *err)
+{
+    struct str why = err->msg;
+    const enum err_code code = err->code;
+    err_clear(err);
+    return err_set(err, code,
+                   "Unable to attach or mount volumes: unmounted volumes=[" STR_FMT
+                   "], unattached volumes=[], failed to process volumes=[" STR_FMT "]: " STR_FMT,
+                   STR_ARG(name), STR_ARG(name), STR_ARG(why));
+}
+
 int claim_make(struct arena *a, const struct payload_case *c, const struct value *volume,
-               bool used_as_mount, bool used_as_device, struct pod_volume *ret,
-               struct str *ret_volume_name, struct err *err)
+               bool used_as_mount, bool used_as_device, struct pod_volume *ret, struct err *err)
 {
     struct value pv;
-    *ret_volume_name = STR("");
-    int r = find_volume(a, c, volume, &pv, err);
-    if (r < 0)
-        return r;
-    r = check_use(volume, &pv, used_as_mount, used_as_device, err);
-    if (r < 0)
-        return r;
-    *ret_volume_name = value_str(value_dig(&pv, "metadata", "name"));
+    if (find_volume(a, c, volume, &pv, err) < 0 ||
+        check_use(volume, &pv, used_as_mount, used_as_device, err) < 0)
+        return unbound(value_text(volume, "name"), err);
+    struct str name = value_str(value_dig(&pv, "metadata", "name"));
+    if (check_node(a, c, &pv, err) < 0)
+        return err_wrap(err, "MountVolume.NodeAffinity check failed for volume " STR_FMT " ",
+                        STR_ARG(go_quote(a, name)));
     ret->is_read_only = value_is_true(value_dig(volume, "persistentVolumeClaim", "readOnly"));
-    return make_volume(a, c, *ret_volume_name, &pv, ret, err);
+    if (make_volume(a, c, name, &pv, ret, err) < 0)
+        return err_wrap(err, "MountVolume.SetUp failed for volume " STR_FMT " ",
+                        STR_ARG(go_quote(a, name)));
+    return 0;
 }

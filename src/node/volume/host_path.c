@@ -64,8 +64,9 @@ static int make_file(struct arena *a, struct str path, struct err *err)
 
 static int make_folder(struct arena *a, struct str path, struct err *err)
 {
-    if (mount_point_folders(a, path_clean(a, path), 0755) < 0)
-        return err_set(err, ERR_IO, "mkdir " STR_FMT ": " STR_FMT, STR_ARG(path),
+    struct str at;
+    if (mount_point_folders_at(a, path_clean(a, path), 0755, &at) < 0)
+        return err_set(err, ERR_IO, "mkdir " STR_FMT ": " STR_FMT, STR_ARG(at),
                        STR_ARG(go_errno(a, errno)));
     return 0;
 }

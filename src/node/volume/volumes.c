@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -18,8 +19,23 @@
 #include "node/volume/volumes_internal.h"
 #include "base/banned.h"
 
+/* What containers mount with propagation has to lie on a mount that propagates. Where that cannot
+ * be had, such containers fail, and say why. */
+static void share_root(const struct node_facts *node)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *root = str_cstr(&a, node->root_dir);
+    (void)mount_point_folders(&a, node->root_dir, 0750);
+    if (!mount_point_is(root))
+        (void)mount(root, root, NULL, MS_BIND, NULL);
+    (void)mount(NULL, root, NULL, MS_SHARED | MS_REC, NULL);
+    arena_done(&a);
+}
+
 struct volumes *volumes_new(const struct node_facts *node, const struct pod_objects *objects)
 {
+    share_root(node);
     struct volumes *v = mem_new(struct volumes);
     *v = (struct volumes){ node, objects };
     return v;
@@ -132,41 +148,20 @@ static bool see_use(void *arg, const struct value *container)
     return true;
 }
 
-/* Upstream names all that wait for it, of which it is one. */
-static int unbound(struct arena *a, struct str name, struct err *err)
-{
-    struct str why = err->msg;
-    const enum err_code code = err->code;
-    err_clear(err);
-    (void)a;
-    return err_set(err, code,
-                   "Unable to attach or mount volumes: unmounted volumes=[" STR_FMT
-                   "], unattached volumes=[], failed to process volumes=[" STR_FMT "]: " STR_FMT,
-                   STR_ARG(name), STR_ARG(name), STR_ARG(why));
-}
-
 static int make_one(struct arena *a, const struct payload_case *c, const struct value *volume,
                     struct pod_volume *ret, struct err *err)
 {
     struct use use = { .name = value_text(volume, "name") };
-    struct str named = use.name;
-    int r;
     *ret = (struct pod_volume){ .name = use.name };
     (void)pod_each_container(c->pod, see_use, &use);
     if (!use.as_mount && !use.as_device)
         return 0; /* nobody wants it */
-    if (value_get(volume, STR("persistentVolumeClaim")) || value_get(volume, STR("ephemeral"))) {
-        r = claim_make(a, c, volume, use.as_mount, use.as_device, ret, &named, err);
-        if (r < 0 && !named.n)
-            return unbound(a, use.name, err);
-    } else {
-        r = make_plain(a, c, volume, ret, err);
-    }
-    if (r >= 0)
-        return 0;
-    *ret = (struct pod_volume){ .name = use.name };
-    return err_wrap(err, "MountVolume.SetUp failed for volume " STR_FMT " ",
-                    STR_ARG(go_quote(a, named)));
+    if (value_get(volume, STR("persistentVolumeClaim")) || value_get(volume, STR("ephemeral")))
+        return claim_make(a, c, volume, use.as_mount, use.as_device, ret, err);
+    if (make_plain(a, c, volume, ret, err) < 0)
+        return err_wrap(err, "MountVolume.SetUp failed for volume " STR_FMT " ",
+                        STR_ARG(go_quote(a, use.name)));
+    return 0;
 }
 
 /* ---- All of a pod ---- */
@@ -179,18 +174,21 @@ int volumes_make(struct volumes *v, const struct value *pod, struct arena *a,
     const size_t n = value_is(list, VALUE_ARRAY) ? list->n : 0;
     struct pod_volume *made = arena_array(a, struct pod_volume, n + 1);
     struct str folder = pod_folder(a, v->node, pod_uid(pod));
-    int first = 0;
+    int failed = 0;
     *ret = made;
     *ret_n = n;
     if (mount_point_folders(a, folder, 0750) < 0)
         return err_errno(err, errno, "make " STR_FMT, STR_ARG(folder));
     for (size_t i = 0; i < n; i++) {
         struct err why = ERR_INIT(a);
-        int r = make_one(a, &c, value_at(list, i), &made[i], first < 0 ? &why : err);
-        if (r < 0 && first == 0)
-            first = r;
+        if (make_one(a, &c, value_at(list, i), &made[i], &why) == 0)
+            continue;
+        made[i] = (struct pod_volume){ .name = made[i].name };
+        if (!failed)
+            failed = err_set(err, why.code, STR_FMT, STR_ARG(why.msg));
+        err_add_cause(err, STR("FailedMount"), made[i].name, why.msg);
     }
-    return first;
+    return failed;
 }
 
 static bool is_uid(struct str name)

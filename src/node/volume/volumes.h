@@ -9,15 +9,17 @@
 
 struct volumes;
 
-/* Both arguments must outlive it. */
+/* Both arguments must outlive it. Makes the node's folder, and what is mounted in it propagate to
+ * containers, as far as the system lets it. */
 struct volumes *volumes_new(const struct node_facts *node, const struct pod_objects *objects);
 struct volumes *volumes_free(struct volumes *v);
 
 /* Makes the volumes of a pod, or brings those that follow objects (configMap, secret, downwardAPI,
  * projected) up to date, atomically. In `ret` in the order of spec.volumes. On failure the others
- * are made all the same, and `err` has what the event FailedMount says of the first that failed
- * (`MountVolume.SetUp failed for volume "x" : ...`). Image volumes are the caller's to pull: their
- * `image` is the reference of the spec. */
+ * are made all the same, `err` has what the event FailedMount says of the first that failed
+ * (`MountVolume.SetUp failed for volume "x" : ...`), and its causes have that of each. A volume
+ * that no container uses is not made: its path is empty. Image volumes are the caller's to pull:
+ * their `image` is the reference of the spec. */
 int volumes_make(struct volumes *v, const struct value *pod, struct arena *a,
                  struct pod_volume **ret, size_t *ret_n, struct err *err);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static int set_up(void **state)
     static struct fixture f;
     f = (struct fixture){ 0 };
     arena_init(&f.arena);
+    (void)suite_can_mount();
     f.root = suite_folder(&f.arena);
     f.world.world = suite_json(&f.arena, WORLD);
     f.objects = suite_objects(&f.world);
@@ -63,6 +65,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
     volumes_free(f->volumes);
+    (void)umount2(str_cstr(&f->arena, f->root), MNT_DETACH);
     suite_folder_remove(&f->arena, f->root);
     arena_done(&f->arena);
     return 0;
@@ -102,6 +105,8 @@ static void test_faults(void **state)
         { "\"hostPath\":{\"path\":\"/nowhere/f\",\"type\":\"FileOrCreate\"}",
           "MountVolume.SetUp failed for volume \"v\" : open /nowhere/f: no such file or "
           "directory" },
+        { "\"hostPath\":{\"path\":\"/etc/passwd/x\",\"type\":\"DirectoryOrCreate\"}",
+          "MountVolume.SetUp failed for volume \"v\" : mkdir /etc/passwd: not a directory" },
         { "\"hostPath\":{\"path\":\"/a/../b\"}", "MountVolume.SetUp failed for volume \"v\" : "
                                                  "invalid HostPath `/a/../b`: must not contain "
                                                  "'..'" },
@@ -145,6 +150,26 @@ static void test_faults(void **state)
         assert_true(volumes_make(f->volumes, &pod, &f->arena, &made, &n, &err) < 0);
         assert_string_equal(str_cstr(&f->arena, err.msg), rows[i].error);
     }
+}
+
+static void test_each_fault(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = ERR_INIT(&f->arena);
+    struct pod_volume *made;
+    size_t n;
+    struct value pod = suite_json(
+        &f->arena, "{" META ",\"spec\":{\"containers\":[{\"volumeMounts\":[{\"name\":\"x\"},{"
+                   "\"name\":\"y\"},{\"name\":\"z\"}]}],\"volumes\":[{\"name\":\"x\",\"configMap\":"
+                   "{\"name\":\"no\"}},{\"name\":\"y\",\"configMap\":{\"name\":\"cm\"}},{\"name\":"
+                   "\"z\",\"secret\":{\"secretName\":\"no\"}}]}}");
+    assert_true(volumes_make(f->volumes, &pod, &f->arena, &made, &n, &err) < 0);
+    assert_int_equal(n, 3);
+    assert_true(made[1].path.n && !made[2].path.n);
+    assert_string_equal(str_cstr(&f->arena, err.causes->msg), str_cstr(&f->arena, err.msg));
+    assert_string_equal(str_cstr(&f->arena, err.causes->next->msg),
+                        "MountVolume.SetUp failed for volume \"z\" : secret \"no\" not found");
+    assert_null(err.causes->next->next);
 }
 
 static struct pod_volume make(struct fixture *f, const char *text)
@@ -295,8 +320,8 @@ static void test_local(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_faults),          TEST(test_config_map), TEST(test_unused), TEST(test_empty_dir),
-        TEST(test_list_and_remove), TEST(test_memory),     TEST(test_local),
+        TEST(test_faults),    TEST(test_each_fault),      TEST(test_config_map), TEST(test_unused),
+        TEST(test_empty_dir), TEST(test_list_and_remove), TEST(test_memory),     TEST(test_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
