@@ -114,6 +114,18 @@ int certificate_ask(const struct certificate_wish *wish, struct arena *a, struct
 
 /* ---- Files ---- */
 
+int certificate_folder(const char *dir, struct err *err)
+{
+    struct str path = str_of(dir);
+    for (size_t i = 1; i <= path.n; i++) {
+        if (i < path.n && path.p[i] != '/')
+            continue;
+        if (mkdir(str_cstr(err->arena, str_take(path, i)), 0755) < 0 && errno != EEXIST)
+            return err_errno(err, errno, "make %s", dir);
+    }
+    return 0;
+}
+
 int certificate_keep(const char *dir, const char *prefix, struct str cert_pem, struct str key_pem,
                      struct err *err)
 {
@@ -124,9 +136,10 @@ int certificate_keep(const char *dir, const char *prefix, struct str cert_pem, s
     struct str link = arena_printf(a, "%s/%s-current.pem", dir, prefix);
     struct str fresh = arena_printf(a, "%s/%s-updated.pem", dir, prefix);
     struct str both = arena_printf(a, STR_FMT STR_FMT, STR_ARG(cert_pem), STR_ARG(key_pem));
-    if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-        return err_errno(err, errno, "make %s", dir);
-    int r = file_write_atomic(str_cstr(a, path), both, 0600, FILE_DURABLE, err);
+    int r = certificate_folder(dir, err);
+    if (r < 0)
+        return r;
+    r = file_write_atomic(str_cstr(a, path), both, 0600, FILE_DURABLE, err);
     if (r < 0)
         return r;
     (void)unlink(str_cstr(a, fresh));

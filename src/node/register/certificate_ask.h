@@ -22,6 +22,8 @@ struct certificate_wish {
 int certificate_ask(const struct certificate_wish *wish, struct arena *a, struct str *ret_cert,
                     struct str *ret_key, struct err *err);
 
+/* Makes the folder, and those above it, where they are missing. */
+int certificate_folder(const char *dir, struct err *err);
 /* DIR/PREFIX-current.pem is made a link to a new file with certificate and key. */
 int certificate_keep(const char *dir, const char *prefix, struct str cert_pem, struct str key_pem,
                      struct err *err);

@@ -1,8 +1,6 @@
 /* certificates.c - the thread that has certificates replaced before they end. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -177,10 +175,11 @@ static void *run(void *arg)
 static int begin(struct certificates *c, struct arena *a, struct err *err)
 {
     struct str pem;
-    if (mkdir(c->opt.cert_dir, 0755) < 0 && errno != EEXIST)
-        return err_errno(err, errno, "make %s", c->opt.cert_dir);
+    int r = certificate_folder(c->opt.cert_dir, err);
+    if (r < 0)
+        return r;
     if (c->opt.on_serving && !c->opt.asks_for_serving) {
-        int r = serve_self_signed(a, &c->opt, err);
+        r = serve_self_signed(a, &c->opt, err);
         if (r < 0)
             return err_wrap(err, "serving certificate: ");
     } else if (c->opt.on_serving && due(a, c, "kubelet-server", &pem)) {

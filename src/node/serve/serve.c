@@ -9,10 +9,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/percent.h"
+#include "net/crypto/pki.h"
 #include "node/serve/serve_internal.h"
 #include "base/banned.h"
 
-enum { THREADS = 128, QUEUED = 1024, STOP_MS = 5000 };
+enum { THREADS = 128, QUEUED = 1024, STOP_MS = 5000, STOPGAP_DAYS = 1 };
 
 /* ---- Small answers ---- */
 
@@ -121,8 +122,27 @@ static int make_tls(const struct serve *s, struct str cert_pem, struct str key_p
     return tls_context_new(&cfg, ret, err);
 }
 
+/* Until the certificate that was asked for is there: nobody who looks at it believes this one. */
+static int make_stopgap(struct serve *s, struct str *ret_cert, struct str *ret_key, struct err *err)
+{
+    const int64_t now_sec = clock_wall_ns(&clock_system) / NS_PER_SEC;
+    struct pki_pair ca, own;
+    int r = pki_make_ca(&s->arena, STR("sampan-node-stopgap"), now_sec, STOPGAP_DAYS, &ca, err);
+    if (r < 0)
+        return r;
+    const struct pki_leaf leaf = { .common_name = STR("sampan-node-stopgap"),
+                                   .server = true,
+                                   .now_sec = now_sec,
+                                   .days = STOPGAP_DAYS };
+    r = pki_issue(&s->arena, &ca, &leaf, &own, err);
+    *ret_cert = own.cert_pem;
+    *ret_key = own.key_pem;
+    return r;
+}
+
 static int listen_here(struct serve *s, struct err *err)
 {
+    struct str cert = s->opt.cert_pem, key = s->opt.key_pem;
     const struct http_handler handler = { .arg = s, .on_request = on_request };
     struct tls_context *tls;
     struct str address;
@@ -130,7 +150,10 @@ static int listen_here(struct serve *s, struct err *err)
     int r = solo_init(&s->solo, &handler, NULL, NULL, err);
     if (r < 0)
         return r;
-    r = make_tls(s, s->opt.cert_pem, s->opt.key_pem, &tls, err);
+    r = cert.n ? 0 : make_stopgap(s, &cert, &key, err);
+    if (r < 0)
+        return r;
+    r = make_tls(s, cert, key, &tls, err);
     if (r < 0)
         return r;
     r = http_server_listen(s->solo.http, s->opt.listen, tls, &s->arena, &address, err);

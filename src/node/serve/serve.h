@@ -35,7 +35,7 @@ struct serve_agent {
 
 struct serve_options {
     struct str listen;            /* "0.0.0.0:10250" */
-    struct str cert_pem, key_pem; /* to serve with; see serve_set_certificate() */
+    struct str cert_pem, key_pem; /* to serve with; empty: see serve_set_certificate() */
     struct str client_ca;         /* PEM: whose certificates name users; empty: none */
     bool anonymous;               /* whoever shows nothing is system:anonymous */
     bool webhook_authentication;  /* bearer tokens: TokenReview */
