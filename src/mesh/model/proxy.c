@@ -7,7 +7,7 @@ static bool says(const struct value *meta, const char *key, const char *what)
     return str_eq(value_str(value_get(meta, str_of(key))), str_of(what));
 }
 
-bool proxy_read(struct arena *a, const struct value *node, struct mesh_proxy *ret)
+bool mesh_proxy_read(struct arena *a, const struct value *node, struct mesh_proxy *ret)
 {
     struct str rest = arena_str(a, value_text(node, "id"));
     *ret = (struct mesh_proxy){ .id = rest };

@@ -16,7 +16,7 @@ struct mesh_proxy {
 };
 
 /* From the Node of a discovery request. False: it is no proxy of a mesh. */
-bool proxy_read(struct arena *a, const struct value *node, struct mesh_proxy *ret);
+bool mesh_proxy_read(struct arena *a, const struct value *node, struct mesh_proxy *ret);
 
 struct scope_listener {
     const struct value *listener; /* an entry of Sidecar.egress; NULL: all the rest */

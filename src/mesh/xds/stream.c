@@ -202,7 +202,7 @@ static bool take_node(struct stream *st, const struct value *node)
 {
     if (st->has_node)
         return true;
-    if (!node || !proxy_read(&st->arena, node, &st->proxy))
+    if (!node || !mesh_proxy_read(&st->arena, node, &st->proxy))
         return false;
     const struct http_request *req = grpc_call_request(st->call);
     if (st->server->opt.trusts_plain && !req->peer->tls)
