@@ -63,15 +63,20 @@ int cmd_version(int argc, char **argv)
     return 0;
 }
 
-/* A link of that name is the command: programs that look for an etcd or a kube-apiserver find one.
+/* A link of that name is the command: who looks for an etcd, a kube-apiserver or a kubelet finds
+ * one.
  */
 static const struct command *called(const char *path)
 {
-    static const char *const names[] = { "etcd", "kube-apiserver" };
+    static const char *const names[][2] = {
+        { "etcd", "etcd" },
+        { "kube-apiserver", "kube-apiserver" },
+        { "kubelet", "node" },
+    };
     const char *last = strrchr(path, '/');
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (strcmp(last ? last + 1 : path, names[i]) == 0)
-            return find_command(names[i]);
+        if (strcmp(last ? last + 1 : path, names[i][0]) == 0)
+            return find_command(names[i][1]);
     return NULL;
 }
 

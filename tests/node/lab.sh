@@ -129,7 +129,8 @@ awaits "the server" kubectl get --raw /readyz
 kubectl create namespace kube-node-lease >/dev/null 2>&1 # nobody else does
 
 if [ -z "${LAB_OWN:-}" ]; then
-    agent="$sampan node"
+    agent=$LAB/kubelet # by that name it is `sampan node`
+    ln -s "$sampan" "$agent"
     [ -z "${KUBELET:-}" ] || agent=$KUBELET
     # shellcheck disable=SC2086
     $agent --config "$LAB/node.yaml" --kubeconfig "$KUBECONFIG" --hostname-override $LAB_NODE --node-ip 192.0.2.10 --root-dir "$LAB/node" \
