@@ -43,13 +43,13 @@ int64_t agent_jitter(int64_t ms, double by)
 
 static void add_key(struct agent *ag, const char *prefix, struct str name, int64_t ms)
 {
-    struct buf key = { 0 };
-    buf_printf(&key, "%s" STR_FMT, prefix, STR_ARG(name));
+    autobuf key = { 0 };
+    buf_str_add(&key, str_of(prefix));
+    buf_str_add(&key, name);
     if (ms > 0)
         spn_queue_add_after(ag->queue, text_out(buf_str(&key)), ms);
     else
         spn_queue_add(ag->queue, text_out(buf_str(&key)));
-    buf_done(&key);
 }
 
 void agent_wake(struct agent *ag, struct str uid)

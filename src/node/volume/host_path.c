@@ -39,7 +39,7 @@ int host_path_type(struct arena *a, struct str path, struct str *ret, struct err
 static int expect(struct arena *a, struct str path, struct str type, const char *words,
                   struct err *err)
 {
-    struct str found;
+    struct str found = STR("");
     struct err why = ERR_INIT(a);
     if (host_path_type(a, path, &found, &why) < 0)
         return err_set(err, ERR_NOT_FOUND,
