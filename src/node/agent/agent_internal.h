@@ -235,8 +235,10 @@ void allocation_apply(struct agent *ag, struct value *pod, struct arena *a);
 const struct value *actuated_get(struct agent *ag, struct str uid, struct arena *a);
 void actuated_put(struct agent *ag, const struct value *pod, const struct value *spec,
                   struct arena *a);
-/* Sees whether the pod wants other resources than it has, and gives them if the node can. */
-void resize_consider(struct agent *ag, const struct value *wanted, struct arena *a);
+/* Sees whether the pod wants other resources than it has, and gives them if the node can. True: it
+ * has got them, so the pod is another now. */
+bool resize_consider(struct agent *ag, const struct value *pod, const struct value *node,
+                     struct arena *a);
 int resize_do(struct agent *ag, const struct value *pod, const struct plan *plan,
               const struct runtime_pod *have, struct arena *a, struct err *err);
 void resize_note(struct agent *ag, const struct value *pod, const struct runtime_pod *have,

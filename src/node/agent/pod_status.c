@@ -95,12 +95,46 @@ static struct value pod_sums(struct arena *a, const struct value *pod, struct st
     return all;
 }
 
-static void note_resources(struct arena *a, const struct value *pod, struct value *s)
+/* The pod as its containers are bounded now. */
+static const struct value *as_actuated(struct arena *a, const struct value *pod,
+                                       const struct value *actuated)
 {
+    struct value *copy = arena_new(a, struct value);
+    *copy = value_borrow(pod);
+    struct value *list = value_edit(a, value_edit(a, copy, STR("spec")), STR("containers"));
+    for (size_t i = 0; list && i < list->n; i++) {
+        struct value *c = value_edit_at(a, list, i);
+        const struct value *given = value_get(actuated, value_text(c, "name"));
+        if (given)
+            value_put(a, c, STR("resources"), value_clone(a, given));
+    }
+    return copy;
+}
+
+static void take_actual(struct arena *a, struct value *sums, const struct value *actual,
+                        struct str name)
+{
+    const struct value *v = value_get(actual, name);
+    if (v && value_get(sums, name))
+        value_put(a, sums, name, value_clone(a, v));
+}
+
+/* Limits and processors are what the pod's group has; memory is asked for, not given. */
+static void note_resources(struct arena *a, const struct status_input *in, struct value *s)
+{
+    const struct value *pod = in->pod;
     struct value requests = pod_sums(a, pod, STR("requests"));
     struct value limits = pod_sums(a, pod, STR("limits"));
     if (requests.n)
         value_put(a, s, STR("allocatedResources"), value_clone(a, &requests));
+    if (in->actuated && str_eq(value_str(value_dig(pod, "status", "phase")), STR("Running"))) {
+        const struct value *now = as_actuated(a, pod, in->actuated);
+        struct value asked = pod_sums(a, now, STR("requests"));
+        struct value bounds = pod_sums(a, now, STR("limits"));
+        take_actual(a, &requests, &asked, STR("cpu"));
+        take_actual(a, &limits, &bounds, STR("cpu"));
+        take_actual(a, &limits, &bounds, STR("memory"));
+    }
     struct value r = value_object();
     if (limits.n)
         value_put_new(a, &r, STR("limits"), limits);
@@ -305,6 +339,6 @@ struct value status_make(struct arena *a, const struct status_input *in)
     if (more.n)
         value_put_new(a, &s, STR("ephemeralContainerStatuses"), more);
     value_put_new(a, &s, STR("qosClass"), value_string(pod_qos_class(pod_spec(in->pod))));
-    note_resources(a, in->pod, &s);
+    note_resources(a, in, &s);
     return s;
 }

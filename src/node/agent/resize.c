@@ -291,42 +291,45 @@ static void pend(struct agent *ag, const struct value *wanted, const char *reaso
                 generation_of(wanted), message, a);
 }
 
-static void accept(struct agent *ag, const struct value *wanted, struct arena *a)
+static bool accept(struct agent *ag, const struct value *wanted, struct arena *a)
 {
     int64_t ignored;
     struct str uid = pod_uid(wanted);
     if (!allocation_put(ag, wanted, a))
-        return;
+        return false;
     (void)clear_condition(ag, uid, STR("PodResizePending"), a, &ignored);
     (void)clear_condition(ag, uid, STR("PodResizeInProgress"), a, &ignored);
     (void)set_condition(ag, wanted, STR("PodResizeInProgress"), STR(""), STR(""), a);
     tell_resize(ag, wanted, SPN_NORMAL, "ResizeStarted", "started", generation_of(wanted), STR(""),
                 a);
-    agent_wake(ag, uid);
+    return true;
 }
 
-void resize_consider(struct agent *ag, const struct value *pod, struct arena *a)
+bool resize_consider(struct agent *ag, const struct value *pod, const struct value *node,
+                     struct arena *a)
 {
     struct str uid = pod_uid(pod), reason, message;
     const struct value *wanted = wanted_of(ag, uid, a);
     int64_t ignored;
     size_t n;
+    bool is_accepted = false;
     if (!wanted)
-        return;
+        return false;
     if (!list_differs(pod_containers(wanted), pod_containers(pod)) &&
         !list_differs(pod_init_containers(wanted), pod_init_containers(pod))) {
         (void)clear_condition(ag, uid, STR("PodResizePending"), a, &ignored);
-        return;
+        return false;
     }
     (void)pthread_mutex_lock(&ag->admit_lock);
     const struct value **others = pods_active(ag, uid, a, &n);
     if (is_infeasible(ag, wanted, a, &message))
         pend(ag, wanted, "Infeasible", message, a);
-    else if (!pod_is_admitted(ag->parts.node, NULL, wanted, others, n, a, &reason, &message))
+    else if (!pod_is_admitted(ag->parts.node, node, wanted, others, n, a, &reason, &message))
         pend(ag, wanted, "Deferred", message, a);
     else
-        accept(ag, wanted, a);
+        is_accepted = accept(ag, wanted, a);
     (void)pthread_mutex_unlock(&ag->admit_lock);
+    return is_accepted;
 }
 
 /* ---- Doing ---- */

@@ -284,7 +284,8 @@ static void run_pod(struct turn *t)
     }
     if (!admit(t))
         return;
-    resize_consider(t->ag, t->pod, t->a);
+    if (resize_consider(t->ag, t->pod, node_object(t->ag, t->a), t->a))
+        t->pod = pods_value(t->ag, t->uid, t->a);
     bool restarts_all = false;
     if (write_running_status(t, &restarts_all)) {
         set_stage(t, STAGE_TERMINATING);
