@@ -1,6 +1,7 @@
 /* facts.c - what the parts of the agent know of their node, from flags and from the machine. */
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 
 #include "api/ip.h"
 #include "base/idiom.h"
@@ -75,6 +76,25 @@ static bool is_systemd(const struct register_options *opt, struct cri *cri, stru
     return str_eq(opt->cgroup_driver, STR("systemd"));
 }
 
+/* ---- The runtime ---- */
+
+/* What the usual handler can do; old runtimes do not say, and cannot. */
+static void ask_features(struct cri *cri, struct arena *a, struct node_facts *f)
+{
+    struct value answer;
+    struct err why = ERR_INIT(a);
+    if (!cri || cri_call(cri, "Status", NULL, ASK_RUNTIME_MS, a, &answer, &why) < 0)
+        return;
+    value_each_item (handler, value_get(&answer, STR("runtime_handlers"))) {
+        const struct value *can = value_get(handler, STR("features"));
+        if (value_text(handler, "name").n)
+            continue;
+        f->runtime_has_userns = value_is_true(value_get(can, STR("user_namespaces")));
+        f->runtime_has_recursive_ro =
+            value_is_true(value_get(can, STR("recursive_read_only_mounts")));
+    }
+}
+
 /* ---- All of it ---- */
 
 static int count_resources(const struct register_options *opt, const struct machine *m,
@@ -96,6 +116,12 @@ static int count_resources(const struct register_options *opt, const struct mach
     };
     f->capacity = resources_capacity(a, m, &limits);
     f->memory_bytes = m->memory_bytes;
+    int64_t kept;
+    r = resources_threshold(limits.eviction_hard, STR("memory.available"), m->memory_bytes, &kept,
+                            err);
+    if (r < 0)
+        return r;
+    f->eviction_memory = kept > 0 ? (uint64_t)kept : 0;
     return resources_allocatable(a, &f->capacity, &limits, &f->allocatable, err);
 }
 
@@ -148,6 +174,9 @@ int register_facts(const struct register_options *opt, struct cri *cri, struct a
         return r;
     f.cgroup_v2 = has_cgroup2();
     f.cgroup_systemd = is_systemd(opt, cri, a);
+    f.counts_swap =
+        !f.cgroup_v2 && access("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", F_OK) == 0;
+    ask_features(cri, a, &f);
     r = count_resources(opt, &m, a, &f, err);
     if (r < 0)
         return r;
