@@ -221,6 +221,7 @@ int cmd_node(int argc, char **argv)
     struct spn_err err = { 0 };
     const char *name = argv[0];
     int status;
+    program_return_memory();
     arena_init(&j.arena);
     spn_log_to(spn_log_stderr, NULL, SPN_LOG_INFO);
     if (spn_config_flags(arena_out(&j.arena), &argc, argv, &options, &err) < 0) {

@@ -18,6 +18,7 @@
 #include "main/credentials.h"
 #include "main/instance.h"
 #include "main/plane.h"
+#include "main/program.h"
 #include "main/up_options.h"
 #include "server/advertise.h"
 #include "server/server.h"
@@ -505,17 +506,6 @@ static int serve(const struct up_options *up, struct arena *a, int lock_fd, int 
     return r;
 }
 
-/* Large blocks of arenas are mapped, so that their memory goes back to the system when the request
- * ends. Left alone, malloc would raise its threshold after the first one and keep them. Small
- * blocks stay with malloc. */
-static void return_memory(void)
-{
-    enum { MALLOC_ARENAS = 2 };
-    (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
-    (void)mallopt(M_TRIM_THRESHOLD, 2 * ARENA_BLOCK_MAX);
-    (void)mallopt(M_ARENA_MAX, MALLOC_ARENAS); /* each keeps what its threads gave back */
-}
-
 static void say_what_to_do_about_damage(struct err *err)
 {
     err_set(err, ERR_DAMAGED,
@@ -549,7 +539,7 @@ static int up(struct arena *a, const char *dir, void *arg, struct err *err)
 
 int up_run(const char *name, struct up_options *opt)
 {
-    return_memory();
+    program_return_memory();
     log_setup(opt->log_format, opt->log_level, STDERR_FILENO);
     return command_in_folder(name, opt->dir, up, opt);
 }

@@ -1,10 +1,12 @@
 #include "main/program.h"
 
+#include <malloc.h>
 #include <sampan/log.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "main/command.h"
+#include "base/arena.h"
 #include "base/idiom.h"
 #include "base/banned.h"
 
@@ -44,6 +46,16 @@ int program_main(int argc, char **argv, const struct program_command *c)
         fprintf(stderr, "sampan %s: %s\n", name, err.message);
     spn_arena_free(a);
     return status;
+}
+
+/* Left alone, malloc would raise its threshold after the first large block and keep them. Small
+ * blocks stay with malloc. */
+void program_return_memory(void)
+{
+    enum { MALLOC_ARENAS = 2 };
+    (void)mallopt(M_MMAP_THRESHOLD, ARENA_BLOCK_MAX);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * ARENA_BLOCK_MAX);
+    (void)mallopt(M_ARENA_MAX, MALLOC_ARENAS); /* each keeps what its threads gave back */
 }
 
 bool program_bool(const char *value, bool *ret)

@@ -23,6 +23,10 @@ struct program_command {
 /* Returns the exit status; has said what went wrong. */
 int program_main(int argc, char **argv, const struct program_command *c);
 
+/* Large blocks of arenas are mapped from now on, so that their memory goes back to the system when
+ * what used it ends. For programs that run long; before there are threads. */
+void program_return_memory(void);
+
 /* A flag that is a boolean, as Go has it: without a value it is true. False: it is none. */
 bool program_bool(const char *value, bool *ret);
 
