@@ -5,6 +5,8 @@
 #include "base/idiom.h"
 #include "base/log.h"
 #include "client/bridge.h"
+#include "mesh/gateway_api/gateway_api.h"
+#include "mesh/statuses.h"
 #include "mesh/xds/server.h"
 #include <sampan/informer.h>
 #include "base/banned.h"
@@ -60,6 +62,7 @@ struct mesh {
     const struct mesh_options *opt;
     struct follower followers[SOURCES];
     struct xds_server *xds;
+    struct statuses *statuses;
     atomic_uint changed; /* types of resources, since the last realm */
     atomic_bool is_posted;
     struct loop_msg wake;
@@ -87,8 +90,11 @@ static struct snapshot *build(struct mesh *m)
     snap->realm->settings.domain = m->opt->domain;
     for (size_t i = 0; i < SOURCES; i++)
         add_objects(snap, &m->followers[i]);
+    struct api_statuses statuses;
     realm_seal(snap->realm);
+    gateway_api_convert(snap->realm, &statuses);
     realm_finish(snap->realm);
+    statuses_post(m->statuses, snap->realm, &statuses);
     return snap;
 }
 
@@ -167,11 +173,6 @@ static int follow(struct mesh *m, struct spn_informers *all, struct spn_stop *st
     return 0;
 }
 
-static void stop_timer(struct mesh *m)
-{
-    loop_timer_cancel(&m->timer);
-}
-
 int mesh_run(const struct mesh_options *opt, struct spn_client *client, struct spn_stop *stop,
              struct err *err)
 {
@@ -184,13 +185,18 @@ int mesh_run(const struct mesh_options *opt, struct spn_client *client, struct s
     int r = xds_server_start(&xds, &m.xds, err);
     if (r < 0)
         return r;
+    r = statuses_start(client, &m.statuses, err);
+    if (r < 0) {
+        m.xds = xds_server_stop(m.xds);
+        return r;
+    }
     struct spn_informers *all = spn_informers_new(client);
     struct spn_err why = { 0 };
     r = follow(&m, all, stop, &why);
     if (r < 0)
         (void)err_set(err, ERR_UNAVAILABLE, "%s", why.message);
     spn_informers_free(all);
-    stop_timer(&m);
     m.xds = xds_server_stop(m.xds);
+    m.statuses = statuses_stop(m.statuses);
     return r;
 }

@@ -52,7 +52,7 @@ struct value listener__http(const struct listener_view *v, enum listener_class c
         "{stat_prefix: %s, http_filters: %v, server_name: istio-envoy, normalize_path: true, "
         "use_remote_address: %b, stream_idle_timeout: '0s', upgrade_configs: [{upgrade_type: "
         "websocket}], access_log: %v}",
-        stat_prefix, http_filters(v, class, protocol), class != LISTENER_INBOUND, access_log(v));
+        stat_prefix, http_filters(v, class, protocol), class == LISTENER_GATEWAY, access_log(v));
     if (rds.n)
         value_put(a, &hcm, STR("rds"),
                   tree(a, "{route_config_name: %s, config_source: {ads: {}, resource_api_version: "

@@ -10,8 +10,13 @@
 static const struct mesh_service *service_of(const struct route_view *v, struct str host,
                                              struct str vs_ns)
 {
-    if (!v->proxy->is_router)
-        return scope_service(v->scope, host);
+    for (size_t i = 0; v->egress && i < v->egress->services.n; i++) {
+        const struct mesh_service *s = v->egress->services.items[i];
+        if (str_eq(s->host, host) && (!v->port || service_port(s, v->port)))
+            return s;
+    }
+    if (v->egress)
+        return NULL;
     const struct mesh_services *all = realm_services_of(v->realm, host);
     for (size_t i = 0; all && i < all->n; i++) {
         if (str_eq(all->items[i]->ns, vs_ns) &&
@@ -62,8 +67,9 @@ const struct value *route__hash_of(const struct route_view *v, const struct mesh
 static struct value hash_of(const struct route_view *v, const struct value *destination,
                             struct str vs_ns)
 {
-    const struct mesh_service *s = service_of(v, value_text(destination, "host"), vs_ns);
+    const struct mesh_service *s = scope_service(v->scope, value_text(destination, "host"));
     struct value policy = value_null();
+    (void)vs_ns;
     const struct value *hash = route__hash_of(v, s, port_of(v, destination, s),
                                               value_text(destination, "subset"), &policy);
     return hash ? route__hash(v->arena, hash) : value_null();
@@ -181,7 +187,8 @@ static void add_mirror(const struct route_view *v, const struct mesh_object *vs,
                                      tree(v->arena, "{numerator: 100}");
     value_put_item(v->arena, list,
                    tree(v->arena,
-                        "{cluster: %s, runtime_fraction: {default_value: %v}, trace_sampled: false}",
+                        "{cluster: %s, runtime_fraction: {default_value: %v}, trace_sampled: false, "
+                        "disable_shadow_host_suffix_append: true}",
                         cluster_of(v, to, vs->ns), part));
 }
 

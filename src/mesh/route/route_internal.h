@@ -12,6 +12,7 @@ struct route_view {
     struct str gateway; /* "NS/NAME", or "mesh" */
     int port;
     bool is_tls;
+    const struct scope_listener *egress; /* of a sidecar: whose services count */
 };
 
 /* {exact|prefix|safe_regex: ...}; null: it says nothing. */

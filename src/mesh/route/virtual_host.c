@@ -133,7 +133,7 @@ static struct value gateway_config(struct arena *a, const struct realm *w,
                 continue;
             struct mesh_objects all;
             struct route_view v = { a, w, p, scope, s->gateway_name, s->port,
-                                    value_get(s->server, STR("tls")) != NULL };
+                                    value_get(s->server, STR("tls")) != NULL, NULL };
             port = s->port;
             scope_virtual_services(a, w, p->ns, s->gateway_name, &all);
             for (size_t j = 0; j < all.n; j++) {
@@ -323,7 +323,7 @@ static void push_virtual_service(struct sidecar_view *s, const struct mesh_objec
     }
     if (vs->is_api && !found)
         return;
-    int port = found ? s->port : s->port == 80 || !s->port ? 80 : 0;
+    int port = found ? (s->port ? s->port : 80) : s->port == 80 ? 80 : 0;
     value_each_item (it, &unknown) {
         if (port)
             push_unknown(s, value_str(it), port, &routes);
@@ -376,8 +376,9 @@ static struct value sidecar_config(struct arena *a, const struct realm *w,
     bool is_proxy = str_eq(name, STR("http_proxy"));
     if (!is_proxy && (!str_to_u64(rest, &port) || port > 65535))
         return empty_config(a, name);
-    struct sidecar_view s = { .v = { a, w, p, scope, STR("mesh"), (int)port, false },
-                              .egress = listener_for(scope, (int)port),
+    const struct scope_listener *egress = listener_for(scope, (int)port);
+    struct sidecar_view s = { .v = { a, w, p, scope, STR("mesh"), (int)port, false, egress },
+                              .egress = egress,
                               .port = (int)port,
                               .hosts = value_array() };
     if (!s.egress)
