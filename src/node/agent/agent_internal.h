@@ -239,8 +239,8 @@ void actuated_put(struct agent *ag, const struct value *pod, const struct value 
  * has got them, so the pod is another now. */
 bool resize_consider(struct agent *ag, const struct value *pod, const struct value *node,
                      struct arena *a);
-int resize_do(struct agent *ag, const struct value *pod, const struct plan *plan,
-              const struct runtime_pod *have, struct arena *a, struct err *err);
+int resize_do(struct agent *ag, const struct value *pod, const struct plan *plan, struct arena *a,
+              struct err *err);
 void resize_note(struct agent *ag, const struct value *pod, const struct runtime_pod *have,
                  struct arena *a);
 const struct value *resize_conditions(struct agent *ag, struct str uid, struct arena *a);

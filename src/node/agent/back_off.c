@@ -58,8 +58,9 @@ void back_off_next(struct back_off *b, struct str key, int64_t since_ns, int64_t
 {
     (void)pthread_mutex_lock(&b->lock);
     struct entry *e = map_get(&b->entries, key);
-    if (!e || has_expired(b, e, since_ns)) {
-        e = e ? e : entry_new(b, key);
+    if (!e)
+        e = entry_new(b, key);
+    if (!e->pause_ms || has_expired(b, e, since_ns)) {
         e->pause_ms = b->first_ms < b->max_ms ? b->first_ms : b->max_ms;
     } else {
         e->pause_ms = 2 * e->pause_ms < b->max_ms ? 2 * e->pause_ms : b->max_ms;

@@ -55,11 +55,9 @@ static int run_http(const struct hook *h, const struct value *get, struct err *e
     struct err why = ERR_INIT(h->a);
     struct str ip = value_text(get, "host");
     struct http_got got;
-    int r = ip.n ? 0 : pod_address(h, &ip, &why);
-    if (r == 0)
-        r = http_get(h->ag->fetcher, get, h->spec, ip, "lifecycle", h->timeout_ms, h->a, &got,
-                     &why);
-    if (r == 0)
+    bool has_address = ip.n || pod_address(h, &ip, &why) == 0;
+    if (has_address && http_get(h->ag->fetcher, get, h->spec, ip, "lifecycle", h->timeout_ms, h->a,
+                                &got, &why) == 0)
         return 0;
     struct str pod = pod_text(h->a, h->pod);
     return err_set(err, ERR_INTERNAL,

@@ -20,10 +20,9 @@ struct str host_port(struct arena *a, struct str host, uint16_t port)
     return arena_printf(a, STR_FMT ":%u", STR_ARG(host), port);
 }
 
-int container_port(const struct value *port, const struct value *container, struct arena *a,
-                   uint16_t *ret, struct err *err)
+int container_port(const struct value *port, const struct value *container, uint16_t *ret,
+                   struct err *err)
 {
-    (void)a;
     int64_t n = 0;
     struct str name = value_str(port);
     if (value_is(port, VALUE_INT))
@@ -232,7 +231,7 @@ int http_get(struct fetcher *f, const struct value *get, const struct value *con
     struct str host = value_text(get, "host"), scheme = value_text(get, "scheme");
     r.scheme = scheme.n ? lower(a, scheme) : STR("http");
     r.host = host.n ? host : ip;
-    int done = container_port(value_get(get, STR("port")), container, a, &r.port, err);
+    int done = container_port(value_get(get, STR("port")), container, &r.port, err);
     if (done < 0)
         return done;
     set_headers(&r, get, purpose);

@@ -17,8 +17,8 @@ int http_get(struct fetcher *f, const struct value *get, const struct value *con
              struct http_got *ret, struct err *err);
 
 /* A number, or the name of a port of the container. */
-int container_port(const struct value *port, const struct value *container, struct arena *a,
-                   uint16_t *ret, struct err *err);
+int container_port(const struct value *port, const struct value *container, uint16_t *ret,
+                   struct err *err);
 
 /* Connects and closes. "dial tcp 10.0.0.1:80: connect: connection refused". */
 int tcp_dial(struct str host, uint16_t port, int64_t timeout_ms, struct arena *a, struct err *err);

@@ -77,7 +77,7 @@ static enum probe_result ask_http(const struct question *q, const struct value *
     struct err err = ERR_INIT(q->a);
     struct http_got got;
     uint16_t port;
-    if (container_port(value_get(get, STR("port")), q->spec, q->a, &port, &err) < 0)
+    if (container_port(value_get(get, STR("port")), q->spec, &port, &err) < 0)
         return say(q, PROBE_UNKNOWN, err.msg);
     if (http_get(q->ag->fetcher, get, q->spec, q->ip, "probe", q->timeout_ms, q->a, &got, &err) < 0)
         return say(q, PROBE_FAILURE, err.msg);
@@ -99,7 +99,7 @@ static enum probe_result ask_tcp(const struct question *q, const struct value *t
     struct err err = ERR_INIT(q->a);
     struct str host = value_text(tcp, "host");
     uint16_t port;
-    if (container_port(value_get(tcp, STR("port")), q->spec, q->a, &port, &err) < 0)
+    if (container_port(value_get(tcp, STR("port")), q->spec, &port, &err) < 0)
         return say(q, PROBE_UNKNOWN, err.msg);
     if (tcp_dial(host.n ? host : q->ip, port, q->timeout_ms, q->a, &err) < 0)
         return say(q, PROBE_FAILURE, err.msg);

@@ -334,10 +334,9 @@ bool resize_consider(struct agent *ag, const struct value *pod, const struct val
 
 /* ---- Doing ---- */
 
-static bool is_in_progress(const struct value *pod, const struct runtime_pod *have,
-                           const struct value *list, const struct value *actuated)
+static bool is_in_progress(const struct runtime_pod *have, const struct value *list,
+                           const struct value *actuated)
 {
-    (void)pod;
     value_each_item (c, list) {
         bool cpu, memory;
         struct str name = value_text(c, "name");
@@ -359,8 +358,8 @@ void resize_note(struct agent *ag, const struct value *pod, const struct runtime
     int64_t generation;
     if (!actuated)
         return;
-    if (is_in_progress(pod, have, pod_containers(pod), actuated) ||
-        is_in_progress(pod, have, pod_init_containers(pod), actuated)) {
+    if (is_in_progress(have, pod_containers(pod), actuated) ||
+        is_in_progress(have, pod_init_containers(pod), actuated)) {
         if (!condition_in(resize_conditions(ag, pod_uid(pod), a), STR("PodResizeInProgress")))
             (void)set_condition(ag, pod, STR("PodResizeInProgress"), STR(""), STR(""), a);
     } else if (clear_condition(ag, pod_uid(pod), STR("PodResizeInProgress"), a, &generation)) {
@@ -380,19 +379,25 @@ static int resize_one(struct agent *ag, const struct value *pod, const struct pl
     return done;
 }
 
-/* The pod's group is made wide enough for both before containers change, and exact after. */
-int resize_do(struct agent *ag, const struct value *pod, const struct plan *plan,
-              const struct runtime_pod *have, struct arena *a, struct err *err)
+static int resize_all(struct agent *ag, const struct value *pod, const struct plan *plan,
+                      struct arena *a, struct err *err)
 {
-    (void)have;
     struct str parent;
-    int r = 0;
-    if (ag->parts.node->cgroups_per_qos)
+    bool has_group = ag->parts.node->cgroups_per_qos;
+    if (has_group) /* wide enough for what grows; to be narrower must wait for the containers */
         (void)pod_cgroup_make(ag->parts.node, pod, a, &parent, NULL);
-    for (size_t i = 0; i < plan->n_resizes && r == 0; i++)
-        r = resize_one(ag, pod, &plan->resizes[i], a, err);
-    if (r == 0 && ag->parts.node->cgroups_per_qos)
-        r = pod_cgroup_make(ag->parts.node, pod, a, &parent, err);
+    for (size_t i = 0; i < plan->n_resizes; i++) {
+        int r = resize_one(ag, pod, &plan->resizes[i], a, err);
+        if (r < 0)
+            return r;
+    }
+    return has_group ? pod_cgroup_make(ag->parts.node, pod, a, &parent, err) : 0;
+}
+
+int resize_do(struct agent *ag, const struct value *pod, const struct plan *plan, struct arena *a,
+              struct err *err)
+{
+    int r = resize_all(ag, pod, plan, a, err);
     if (r < 0 && set_condition(ag, pod, STR("PodResizeInProgress"), STR("Error"), err->msg, a))
         tell_resize(ag, pod, SPN_WARNING, "ResizeError", "error", generation_of(pod), err->msg, a);
     return r;

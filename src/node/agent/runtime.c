@@ -200,14 +200,16 @@ int runtime_read(struct cri *cri, struct str uid, struct arena *a, struct runtim
     struct value filter = runtime_filter(a, uid), found;
     struct value sandboxes = value_array(), containers = value_array();
     int r = cri_call(cri, "ListPodSandbox", &filter, 0, a, &found, err);
-    if (r == 0)
-        r = read_all(cri, value_get(&found, STR("items")), true, a, &sandboxes, err);
+    if (r < 0)
+        return r;
+    r = read_all(cri, value_get(&found, STR("items")), true, a, &sandboxes, err);
     if (r < 0)
         return r;
     struct value have;
     r = cri_call(cri, "ListContainers", &filter, 0, a, &have, err);
-    if (r == 0)
-        r = read_all(cri, value_get(&have, STR("containers")), false, a, &containers, err);
+    if (r < 0)
+        return r;
+    r = read_all(cri, value_get(&have, STR("containers")), false, a, &containers, err);
     if (r < 0)
         return r;
     runtime_pod_of(a, uid, &sandboxes, &containers, ret);

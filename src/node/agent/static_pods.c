@@ -97,8 +97,9 @@ static int read_pod(struct agent *ag, const char *path, struct arena *a, struct 
     autobuf text = { 0 };
     struct value raw;
     int r = file_read(path, FILE_MAX, &text, err);
-    if (r == 0)
-        r = yaml_read(a, buf_str(&text), NULL, &raw, err);
+    if (r < 0)
+        return r;
+    r = yaml_read(a, buf_str(&text), NULL, &raw, err);
     if (r < 0)
         return r;
     const struct kind_type *t = kind_find(STR("v1"), STR("Pod"));

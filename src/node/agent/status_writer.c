@@ -279,32 +279,39 @@ static void note_written(struct agent *ag, struct str uid, uint64_t version)
         queue_write(ag, uid, 0);
 }
 
-void status_write(struct agent *ag, struct str uid)
+/* -SPN_NOT_FOUND: there is no such pod any more, or another one of that name. */
+static int write_pending(struct agent *ag, const struct pending *w, struct arena *a,
+                         struct spn_err *err)
 {
-    struct arena a;
-    arena_init(&a);
-    struct pending w;
-    struct spn_err err = { 0 };
     struct spn_value *got = NULL;
     const struct value *pod = NULL;
     const struct spn_call how = { .timeout_ms = CALL_MS };
-    if (!take_pending(ag, uid, &a, &w)) {
-        arena_done(&a);
-        return;
-    }
-    int r = spn_client_get(ag->parts.client, &w.at, &how, arena_out(&a), &got, &err);
-    if (r == 0 && !str_eq(pod_uid(value_in(got)), w.api_uid))
-        r = -SPN_NOT_FOUND; /* another one of that name */
-    if (r == 0)
-        r = send_status(ag, &w, value_in(got), &a, &pod, &err);
-    if (r == 0)
-        r = remove_pod(ag, &w, pod, &a, &err);
-    if (r == 0 || r == -SPN_NOT_FOUND) {
-        note_written(ag, uid, w.version);
-    } else {
-        log_warn("the status of a pod could not be written", LOG_STR("pod", str_in(w.at.name)),
-                 LOG_CSTR("err", err.message));
-        queue_write(ag, uid, RETRY_MS);
+    int r = spn_client_get(ag->parts.client, &w->at, &how, arena_out(a), &got, err);
+    if (r < 0)
+        return r;
+    if (!str_eq(pod_uid(value_in(got)), w->api_uid))
+        return -SPN_NOT_FOUND;
+    r = send_status(ag, w, value_in(got), a, &pod, err);
+    if (r < 0)
+        return r;
+    return remove_pod(ag, w, pod, a, err);
+}
+
+void status_write(struct agent *ag, struct str uid)
+{
+    struct arena a;
+    struct pending w;
+    struct spn_err err = { 0 };
+    arena_init(&a);
+    if (take_pending(ag, uid, &a, &w)) {
+        int r = write_pending(ag, &w, &a, &err);
+        if (r == 0 || r == -SPN_NOT_FOUND) {
+            note_written(ag, uid, w.version);
+        } else {
+            log_warn("the status of a pod could not be written", LOG_STR("pod", str_in(w.at.name)),
+                     LOG_CSTR("err", err.message));
+            queue_write(ag, uid, RETRY_MS);
+        }
     }
     arena_done(&a);
 }

@@ -356,7 +356,7 @@ static void act(struct syncer *s)
     if (s->plan.create_sandbox && !create_sandbox(s))
         return;
     if ((s->plan.n_resizes || s->plan.resizes_pod) &&
-        resize_do(s->ag, s->pod, &s->plan, s->have, s->a, &err) < 0)
+        resize_do(s->ag, s->pod, &s->plan, s->a, &err) < 0)
         s->r.has_failed = true;
     s->r.has_acted |= s->plan.n_resizes;
     start_all(s);
