@@ -52,6 +52,7 @@
 
 /* Nodes */
 #define LIMIT_LOG_LINE_BYTES (1u << 20) /* of a log without a newline; runtimes cut at 16 KiB */
+#define LIMIT_METRICS_SAMPLES 20000u  /* that one node may tell */
 
 /* WebSocket and gRPC */
 #define LIMIT_WS_MESSAGE_BYTES   (32u << 20)

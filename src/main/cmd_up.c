@@ -431,7 +431,10 @@ static int start_plane(struct serving *s, const struct credentials *credentials,
                                                .tokens = s->tokens,
                                                .controllers = &up->controllers,
                                                .no_scheduler = up->no_scheduler,
-                                               .simulated_nodes = simulated };
+                                               .simulated_nodes = simulated,
+                                               /* The way there is this machine's own: another
+                                                * server on the same etcd would not find it. */
+                                               .has_metrics = s->has_node && !up->etcd.servers };
     return plane_start(&s->plane_options, &s->plane, err);
 }
 

@@ -13,6 +13,7 @@
 #include "main/program_controllers.h"
 #include "main/program_nodes.h"
 #include "main/program_scheduler.h"
+#include "metrics/metrics_server.h"
 #include "net/crypto/cipher.h"
 #include "net/crypto/digest.h"
 #include "base/banned.h"
@@ -33,6 +34,8 @@ struct plane {
     /* Of one run. */
     struct spn_client *scheduler_client, *nodes_client; /* NULL: there are none */
     struct simulation *simulation;
+    struct spn_client *metrics_client;
+    struct metrics_server *metrics;
 };
 
 /* ---- Tokens ---- */
@@ -114,9 +117,26 @@ static int add_nodes(struct plane *p, struct spn_manager *m, struct spn_err *err
     return simulate_add(m, p->nodes_client, &p->nodes, &p->simulation, err);
 }
 
+/* What the cluster uses is told by whoever leads. That it cannot be told keeps nobody from work. */
+static void start_metrics(struct plane *p)
+{
+    struct spn_err why = { 0 };
+    struct err err = ERR_INIT(&p->arena);
+    if (!p->opt->has_metrics || p->metrics)
+        return;
+    int r = connect_as(p, p->opt->tokens.controllers, "sampan-metrics", &p->metrics_client, &why);
+    if (r < 0)
+        return;
+    r = metrics_server_start(p->metrics_client, &p->metrics, &err);
+    if (r < 0 && r != -ERR_EXISTS)
+        log_warn("metrics are not served", LOG_ERR(&err));
+}
+
 static void remove_all(void *self)
 {
     struct plane *p = self;
+    p->metrics = metrics_server_stop(p->metrics);
+    p->metrics_client = spn_client_free(p->metrics_client);
     p->simulation = simulate_free(p->simulation);
     p->scheduler.manager.done(&p->scheduler);
     p->controllers.manager.done(&p->controllers);
@@ -150,6 +170,7 @@ static void on_running(void *self)
     struct plane *p = self;
     struct spn_err err = { 0 };
     spn_stop_set(p->is_running);
+    start_metrics(p);
     if (p->simulation && simulate_make_nodes(p->simulation, p->stop, &err) < 0)
         log_warn("not all simulated nodes could be made", LOG_CSTR("err", err.message));
 }

@@ -32,6 +32,7 @@ struct plane_options {
     const struct controllers_options *controllers; /* which, and how; without keys */
     bool no_scheduler;
     unsigned simulated_nodes; /* 0: none */
+    bool has_metrics;         /* metrics.k8s.io is served by this process */
 };
 
 int plane_start(const struct plane_options *opt, struct plane **ret, struct err *err);

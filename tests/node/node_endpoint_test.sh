@@ -6,7 +6,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${LAB_NODE:-}" ]; then
     command -v kubectl >/dev/null 2>&1 || { echo "skipped: there is no kubectl"; exit 77; }
-    exec "$here/node/lab.sh" "$1" "$0" "$1"
+    exec "$here/lab.sh" "$1" "$0" "$1"
 fi
 
 failures=0
@@ -29,8 +29,8 @@ spec:
   nodeName: $LAB_NODE
   terminationGracePeriodSeconds: 0
   containers:
-  - {name: c, image: "localhost/golden/box:1", command: [sh, -c, "mkdir /www; echo hello >/www/index.html; httpd -f -p 8080 -h /www & i=0; while sleep 0.2; do i=\$((i+1)); echo line \$i; done"]}
-  - {name: reads, image: "localhost/golden/box:1", stdin: true, command: [sh, -c, "while read l; do echo got \$l; done; sleep 1000"]}
+  - {name: c, image: "localhost/sampan/box:1", command: [sh, -c, "mkdir /www; echo hello >/www/index.html; httpd -f -p 8080 -h /www & i=0; while sleep 0.2; do i=\$((i+1)); echo line \$i; done"]}
+  - {name: reads, image: "localhost/sampan/box:1", stdin: true, command: [sh, -c, "while read l; do echo got \$l; done; sleep 1000"]}
 POD
 waits kubectl wait --for=condition=Ready pod/web --timeout=1s
 
