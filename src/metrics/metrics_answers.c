@@ -150,9 +150,11 @@ static int ask(struct metrics_server *m, struct http_exchange *x, struct str pat
     struct err err = ERR_INIT(a);
     int r = spn_client_raw(m->client, "GET", text_out(path), SPN_TEXT(""), SPN_TEXT(""), &how,
                            arena_out(a), &text, why);
-    if (r == 0 && json_read(a, str_in(text), NULL, ret, &err) < 0)
-        r = spn_err_set(why, SPN_MALFORMED, STR_FMT, STR_ARG(err.msg));
-    return r;
+    if (r < 0)
+        return r;
+    if (json_read(a, str_in(text), NULL, ret, &err) < 0)
+        return spn_err_set(why, SPN_MALFORMED, STR_FMT, STR_ARG(err.msg));
+    return 0;
 }
 
 typedef bool metrics_fn(struct metrics_server *m, struct arena *a, const struct value *about,

@@ -117,7 +117,8 @@ static int64_t due(struct arena *a, const struct certificates *c, const char *pr
     return certificate_renewal(from, until, chance);
 }
 
-static bool replace(struct arena *a, const struct certificates *c, bool is_serving)
+/* Asks, keeps what comes and serves with it. */
+static int replace(struct arena *a, const struct certificates *c, bool is_serving, struct err *err)
 {
     const struct certificate_wish wish = {
         .client = c->opt.client,
@@ -132,17 +133,17 @@ static bool replace(struct arena *a, const struct certificates *c, bool is_servi
         .n_ips = is_serving ? c->opt.n_ips : 0,
         .wait_ms = WAIT_MS,
     };
-    struct err why = ERR_INIT(a);
     struct str cert, key;
-    int r = certificate_ask(&wish, a, &cert, &key, &why);
-    if (r == 0)
-        r = certificate_keep(c->opt.cert_dir, is_serving ? "kubelet-server" : "kubelet-client",
-                             cert, key, &why);
-    if (r < 0 && r != -ERR_GONE)
-        log_warn("a certificate was not replaced", LOG_ERR(&why));
-    if (r == 0 && is_serving)
+    int r = certificate_ask(&wish, a, &cert, &key, err);
+    if (r < 0)
+        return r;
+    r = certificate_keep(c->opt.cert_dir, is_serving ? "kubelet-server" : "kubelet-client", cert,
+                         key, err);
+    if (r < 0)
+        return r;
+    if (is_serving)
         c->opt.on_serving(c->opt.arg, cert, key);
-    return r == 0;
+    return 0;
 }
 
 /* True: what is there will do for now. */
@@ -152,7 +153,11 @@ static bool look(struct arena *a, const struct certificates *c, bool is_serving)
     const int64_t when = due(a, c, is_serving ? "kubelet-server" : "kubelet-client", &pem);
     if (when > now_sec() || (!when && !is_serving))
         return true;
-    return replace(a, c, is_serving);
+    struct err why = ERR_INIT(a);
+    const int r = replace(a, c, is_serving, &why);
+    if (r < 0 && r != -ERR_GONE)
+        log_warn("a certificate was not replaced", LOG_ERR(&why));
+    return r == 0;
 }
 
 static void *run(void *arg)

@@ -465,8 +465,6 @@ void node_status_update(struct arena *a, const struct node_state *s, struct valu
                         struct node_events *events)
 {
     struct value *status = value_ensure(a, node, STR("status"));
-    if (!status)
-        status = value_set(a, node, STR("status"), value_object());
     set_addresses(a, s, status);
     set_resources(a, s, status);
     set_info(a, s, status, events);

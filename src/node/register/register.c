@@ -435,6 +435,18 @@ static void *status_run(void *arg)
 
 /* ---- Beginning and end ---- */
 
+static int start(struct registration *r, struct err *err)
+{
+    int rc = machine_read(&r->arena, r->place.facts->root_dir, &r->machine, err);
+    if (rc < 0)
+        return rc;
+    r->has_status_thread = pthread_create(&r->status_thread, NULL, status_run, r) == 0;
+    r->has_lease_thread = pthread_create(&r->lease_thread, NULL, register__lease_run, r) == 0;
+    if (!r->has_status_thread || !r->has_lease_thread)
+        return err_set(err, ERR_UNAVAILABLE, "the system has no thread left");
+    return 0;
+}
+
 int register_start(const struct register_place *place, struct registration **ret, struct err *err)
 {
     struct registration *r = mem_new(struct registration);
@@ -447,13 +459,7 @@ int register_start(const struct register_place *place, struct registration **ret
     pthread_cond_init(&r->changed, NULL);
     r->stop = spn_stop_new();
     r->network_fault = STR("network state unknown");
-    int rc = machine_read(&r->arena, place->facts->root_dir, &r->machine, err);
-    if (rc == 0) {
-        r->has_status_thread = pthread_create(&r->status_thread, NULL, status_run, r) == 0;
-        r->has_lease_thread = pthread_create(&r->lease_thread, NULL, register__lease_run, r) == 0;
-        if (!r->has_status_thread || !r->has_lease_thread)
-            rc = err_set(err, ERR_UNAVAILABLE, "the system has no thread left");
-    }
+    int rc = start(r, err);
     if (rc < 0) {
         register_stop(r);
         return rc;

@@ -57,32 +57,48 @@ static struct value new_lease(struct arena *a, struct registration *r)
     return lease;
 }
 
-/* `kept` is the Lease as it was last written, so that a renewal is one request; null: read it. */
+static int make_lease(struct registration *r, struct arena *a, struct value *kept,
+                      struct spn_err *err)
+{
+    const struct spn_call how = { .stop = r->stop, .timeout_ms = LEASE_MS };
+    const struct value lease = new_lease(a, r);
+    struct spn_target at = lease_target(r);
+    struct spn_value *answer;
+    at.name = SPN_TEXT("");
+    int rc = spn_client_create(r->place.client, &at, value_out(&lease), &how, arena_out(a), &answer,
+                               err);
+    if (rc < 0)
+        return rc;
+    *kept = *value_in(answer);
+    return 0;
+}
+
+/* `kept` is the Lease as it was last written, so that a renewal is one request; null: read it.
+ * After a failure it is null. */
 static int renew_once(struct registration *r, struct arena *a, struct value *kept,
                       struct spn_err *err)
 {
-    struct spn_target at = lease_target(r);
+    const struct spn_target at = lease_target(r);
     const struct spn_call how = { .stop = r->stop, .timeout_ms = LEASE_MS };
+    struct value lease = value_borrow(kept);
     struct spn_value *answer;
-    int rc = 0;
-    if (value_is(kept, VALUE_NULL)) {
-        rc = spn_client_get(r->place.client, &at, &how, arena_out(a), &answer, err);
-        if (rc == 0)
-            *kept = *value_in(answer);
+    const bool is_known = !value_is(kept, VALUE_NULL);
+    *kept = value_null();
+    if (!is_known) {
+        int rc = spn_client_get(r->place.client, &at, &how, arena_out(a), &answer, err);
+        if (rc == -SPN_NOT_FOUND)
+            return make_lease(r, a, kept, err);
+        if (rc < 0)
+            return rc;
+        lease = *value_in(answer);
     }
-    if (rc == -SPN_NOT_FOUND) {
-        const struct value lease = new_lease(a, r);
-        at.name = SPN_TEXT("");
-        rc = spn_client_create(r->place.client, &at, value_out(&lease), &how, arena_out(a), &answer,
+    renew(a, r, &lease);
+    int rc = spn_client_update(r->place.client, &at, value_out(&lease), &how, arena_out(a), &answer,
                                err);
-    } else if (rc == 0) {
-        struct value lease = value_borrow(kept);
-        renew(a, r, &lease);
-        rc = spn_client_update(r->place.client, &at, value_out(&lease), &how, arena_out(a), &answer,
-                               err);
-    }
-    *kept = rc == 0 ? *value_in(answer) : value_null();
-    return rc;
+    if (rc < 0)
+        return rc;
+    *kept = *value_in(answer);
+    return 0;
 }
 
 static bool renew_or_warn(struct registration *r, struct arena *a, struct value *kept)
