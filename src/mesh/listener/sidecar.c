@@ -154,7 +154,13 @@ static void add_l4(const struct listener_view *v, const struct scope_listener *l
     struct str cluster = cluster_name(a, "outbound", port->number, STR(""), s->host);
     struct value filters = tree(a, "[%v]", listener__tcp_cluster(a, cluster));
     if (protocol_is_tls(port->protocol) || protocol_is_tls(l->protocol)) {
-        if (!tls_routes(v, l, s, e))
+        bool is_bound = l->port && value_text(l->listener, "bind").n;
+        if (tls_routes(v, l, s, e))
+            return;
+        /* An address that a user has chosen stands for its first service, whatever is asked for. */
+        if (is_bound && !e->chains.n)
+            value_put_item(a, &e->chains, listener__chain(a, value_null(), filters, value_null()));
+        else if (!is_bound)
             push_sni(v, e, tree(a, "[%s]", s->host), filters);
         return;
     }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "mesh/cluster/cluster.h"
+#include "mesh/envoy_filter/envoy_filter.h"
 #include "mesh/listener/listener.h"
 #include "mesh/model/tree.h"
 #include "mesh/route/route.h"
@@ -170,18 +171,28 @@ static struct resource *encode(enum xds_type t, struct str name, const struct va
 static struct value make_all(struct class *c, struct arena *a, enum xds_type t)
 {
     const struct realm *w = c->snapshot->realm;
-    return t == XDS_CLUSTER ? clusters_make(a, w, &c->proxy, &c->scope) :
-                              listeners_make(a, w, &c->proxy, &c->scope, &c->gateways);
+    struct value out;
+    if (t == XDS_CLUSTER) {
+        out = clusters_make(a, w, &c->proxy, &c->scope);
+        envoy_filter_clusters(a, w, &c->proxy, &out);
+    } else {
+        out = listeners_make(a, w, &c->proxy, &c->scope, &c->gateways);
+        envoy_filter_listeners(a, w, &c->proxy, &out);
+    }
+    return out;
 }
 
 static struct value make_one(struct class *c, struct arena *a, enum xds_type t, struct str name)
 {
     const struct realm *w = c->snapshot->realm;
+    struct value out;
     switch (t) {
     case XDS_ENDPOINT:
         return cluster_endpoints(a, w, &c->proxy, &c->scope, name);
     case XDS_ROUTE:
-        return routes_make(a, w, &c->proxy, &c->scope, &c->gateways, name);
+        out = routes_make(a, w, &c->proxy, &c->scope, &c->gateways, name);
+        envoy_filter_routes(a, w, &c->proxy, &out);
+        return out;
     case XDS_SECRET:
         return secret_make(a, w, &c->proxy, name);
     default:
