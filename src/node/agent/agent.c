@@ -123,18 +123,18 @@ static void run_key(void *arg)
 /* ---- Running ---- */
 
 /* The runtime's name is part of containers' ids. */
-static bool greet_runtime(struct agent *ag, struct err *err)
+static bool greet_runtime(struct agent *ag)
 {
     struct arena a;
     arena_init(&a);
-    err->arena = &a;
+    struct err err = ERR_INIT(&a);
     struct value answer;
-    bool is_there = cri_call(ag->parts.cri, "Version", NULL, 0, &a, &answer, err) == 0;
+    bool is_there = cri_call(ag->parts.cri, "Version", NULL, 0, &a, &answer, &err) == 0;
     if (is_there) {
         struct str name = value_text(&answer, "runtime_name");
         ag->scheme = arena_str(&ag->arena, name.n ? name : STR("containerd"));
     } else {
-        log_warn("the container runtime does not answer yet", LOG_ERR(err));
+        log_warn("the container runtime does not answer yet", LOG_ERR(&err));
     }
     arena_done(&a);
     return is_there;
@@ -171,9 +171,8 @@ static void dispatch(struct agent *ag)
 
 int agent_run(struct agent *ag, struct spn_stop *stop, struct err *err)
 {
-    struct err why = { 0 };
     ag->stop = stop;
-    while (!greet_runtime(ag, &why))
+    while (!greet_runtime(ag))
         if (spn_stop_wait(stop, RUNTIME_RETRY_MS))
             return 0;
     int r = start_informers(ag, err);

@@ -47,7 +47,8 @@ static int remove_tree(const char *path, const struct stat *st, int flag, struct
     (void)st;
     (void)flag;
     (void)at;
-    return remove(path) < 0 ? 0 : 0;
+    (void)remove(path); /* what cannot go is tried again the next time */
+    return 0;
 }
 
 /* Folders of logs are named NS_NAME_UID. */

@@ -407,9 +407,13 @@ int node_config_read(struct arena *a, struct str yaml, struct node_config *ret, 
     if (e < 0)
         return e;
     e = check_names(&r, &v);
-    for (size_t i = 0; e == 0 && i < ARRAY_LEN(rows); i++) {
+    if (e < 0)
+        return e;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct value *field = dig(&v, &rows[i]);
         e = field ? read_row(&r, &rows[i], field) : 0;
+        if (e < 0)
+            return e;
     }
-    return e;
+    return 0;
 }

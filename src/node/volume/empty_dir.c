@@ -33,7 +33,9 @@ static void set_mark(struct arena *a, struct str mark)
 {
     if (mount_point_parents(a, mark, 0750) < 0)
         return;
-    autoclose int fd = open(str_cstr(a, mark), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    const int fd = open(str_cstr(a, mark), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* ---- The folder ---- */
