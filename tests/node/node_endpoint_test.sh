@@ -29,7 +29,7 @@ spec:
   nodeName: $LAB_NODE
   terminationGracePeriodSeconds: 0
   containers:
-  - {name: c, image: "localhost/sampan/box:1", command: [sh, -c, "mkdir /www; echo hello >/www/index.html; httpd -f -p 8080 -h /www & i=0; while sleep 0.2; do i=\$((i+1)); echo line \$i; done"]}
+  - {name: c, image: "localhost/sampan/box:1", command: [sh, -c, "mkdir -p /www; echo hello >/www/index.html; httpd -f -p 8080 -h /www & i=0; while sleep 0.2; do i=\$((i+1)); echo line \$i; done"]}
   - {name: reads, image: "localhost/sampan/box:1", stdin: true, command: [sh, -c, "while read l; do echo got \$l; done; sleep 1000"]}
 POD
 waits kubectl wait --for=condition=Ready pod/web --timeout=1s
