@@ -12,7 +12,7 @@ if [ -z "${INSIDE:-}" ]; then
     dir=$(mktemp -d /tmp/sampan-bootstrap.XXXXXX)
     INSIDE=$dir unshare -m -n -u -i -p -f --mount-proc "$0" "$@"
     status=$?
-    rm -rf "$dir"
+    for _ in 1 2 3 4; do rm -rf --one-file-system "$dir" 2>/dev/null && break; sleep 0.5; done
     exit $status
 fi
 dir=$INSIDE

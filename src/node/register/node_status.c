@@ -256,10 +256,13 @@ static void set_endpoints(struct arena *a, const struct node_state *s, struct va
     value_put(a, status, STR("daemonEndpoints"), ends);
 }
 
-/* What clients may rely on; the API server passes WebSockets on to nodes that name the last one. */
+/* What clients may rely on; the API server passes WebSockets on to nodes that name the first one.
+ */
 static void set_declared(struct arena *a, struct value *status)
 {
-    static const char *const names[] = { "ExtendWebSocketsToKubelet" };
+    static const char *const names[] = { "ExtendWebSocketsToKubelet",
+                                         "InPlacePodVerticalScalingInitContainers",
+                                         "RestartAllContainersOnContainerExits" };
     struct value list = value_array();
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         value_put_item(a, &list, value_string(str_of(names[i])));

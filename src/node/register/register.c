@@ -370,17 +370,27 @@ static bool take_wish(struct registration *r)
     return wished;
 }
 
-static void say_birth(struct registration *r)
+static void say_one(struct registration *r, bool is_warning, const char *reason, struct str message)
 {
     struct node_events events = { .n = 1 };
-    events.list[0].reason = "Starting";
-    events.list[0].message = STR("Starting kubelet.");
+    events.list[0].reason = reason;
+    events.list[0].message = message;
+    events.list[0].is_warning = is_warning;
     tell(r, &events);
-    if (!r->place.facts->cgroups_per_qos)
-        return;
-    events.list[0].reason = "NodeAllocatableEnforced";
-    events.list[0].message = STR("Updated Node Allocatable limit across pods");
-    tell(r, &events);
+}
+
+static void say_birth(struct registration *r)
+{
+    const struct node_facts *facts = r->place.facts;
+    say_one(r, false, "Starting", STR("Starting kubelet."));
+    if (!facts->cgroup_v2)
+        say_one(r, true, "CgroupV1",
+                STR("cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a "
+                    "future release. Please migrate to cgroup v2. More information at "
+                    "https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1"));
+    if (facts->cgroups_per_qos)
+        say_one(r, false, "NodeAllocatableEnforced",
+                STR("Updated Node Allocatable limit across pods"));
 }
 
 static bool become_known(struct registration *r)

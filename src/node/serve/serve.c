@@ -71,7 +71,9 @@ static void route(struct served *v)
         serve__stream(v, SERVE_ATTACH, rest);
     else if (str_eq(first, STR("portForward")))
         serve__stream(v, SERVE_PORTS, rest);
-    else if (str_eq(first, STR("run")) && str_eq(v->req->method, STR("POST")))
+    else if (str_eq(first, STR("run")) && !str_eq(v->req->method, STR("POST")))
+        serve__say(v, 405, STR("405: Method Not Allowed"));
+    else if (str_eq(first, STR("run")))
         serve__run(v, rest);
     else if (str_eq(first, STR("pods")) && !rest.n)
         serve__pods(v);

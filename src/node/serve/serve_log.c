@@ -121,7 +121,7 @@ static int read_view(struct served *v, struct log_view *ret)
         return seconds ? 422 : 400;
     if (seconds)
         ret->since_ns = clock_wall_ns(&clock_system) - seconds * NS_PER_SEC;
-    return read_stream(v, ret) ? 0 : 400;
+    return read_stream(v, ret) ? 0 : 422;
 }
 
 /* ---- Telling ---- */

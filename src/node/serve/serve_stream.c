@@ -43,16 +43,27 @@ static bool find_pod(struct served *v, struct str rest, bool has_container,
     return true;
 }
 
+/* NAME_NAMESPACE, as upstream calls a pod. */
+static struct str full_name(struct served *v, const struct value *pod)
+{
+    return arena_printf(v->a, STR_FMT "_" STR_FMT,
+                        STR_ARG(value_str(value_dig(pod, "metadata", "name"))),
+                        STR_ARG(value_str(value_dig(pod, "metadata", "namespace"))));
+}
+
 static bool find_container(struct served *v, const struct value *pod, struct str name,
-                           struct str *ret_id)
+                           bool attaches, struct str *ret_id)
 {
     const struct serve_agent *agent = &v->s->opt.agent;
     struct served_container c = { 0 };
     struct err why = ERR_INIT(v->a);
     if (agent->container(agent->arg, pod, name, false, v->a, &c, &why) < 0 || !c.id.n ||
         !c.is_running) {
-        serve__say(v, 500,
-                   arena_printf(v->a, "container not found (\"" STR_FMT "\")", STR_ARG(name)));
+        serve__say(
+            v, 500,
+            attaches ? arena_printf(v->a, "container " STR_FMT " not found in pod " STR_FMT,
+                                    STR_ARG(name), STR_ARG(full_name(v, pod)))
+                     : arena_printf(v->a, "container not found (\"" STR_FMT "\")", STR_ARG(name)));
         return false;
     }
     *ret_id = c.id;
@@ -242,7 +253,7 @@ static void serve_command(struct served *v, bool is_exec, struct str rest)
     const struct value *pod;
     struct str container, id;
     if (!read_streams(v, &opt) || !find_pod(v, rest, true, &pod, &container) ||
-        !find_container(v, pod, container, &id))
+        !find_container(v, pod, container, !is_exec, &id))
         return;
     struct value request = stream_request(v, id, &opt);
     if (is_exec)
@@ -271,10 +282,9 @@ static void serve_ports(struct served *v, struct str rest)
         return;
     struct str sandbox = agent->sandbox(agent->arg, pod, v->a);
     if (!sandbox.n) {
-        serve__say(v, 500,
-                   arena_printf(v->a, "pod not found (\"" STR_FMT "_" STR_FMT "\")",
-                                STR_ARG(value_str(value_dig(pod, "metadata", "name"))),
-                                STR_ARG(value_str(value_dig(pod, "metadata", "namespace")))));
+        serve__say(
+            v, 500,
+            arena_printf(v->a, "pod not found (\"" STR_FMT "\")", STR_ARG(full_name(v, pod))));
         return;
     }
     value_put(v->a, &request, STR("pod_sandbox_id"), value_string(sandbox));
@@ -298,7 +308,8 @@ void serve__run(struct served *v, struct str rest)
     struct str container, id, cmd = serve__param(v, "cmd");
     struct value request = value_object(), words = value_array(), answer;
     struct err err = ERR_INIT(v->a);
-    if (!find_pod(v, rest, true, &pod, &container) || !find_container(v, pod, container, &id))
+    if (!find_pod(v, rest, true, &pod, &container) ||
+        !find_container(v, pod, container, false, &id))
         return;
     while (cmd.n)
         value_put_item(v->a, &words, value_string(str_cut(&cmd, ' ')));
@@ -308,7 +319,8 @@ void serve__run(struct served *v, struct str rest)
         serve__say(v, 500, err.msg);
         return;
     }
-    serve__say(v, 200,
-               arena_printf(v->a, STR_FMT STR_FMT, STR_ARG(value_text(&answer, "stdout")),
-                            STR_ARG(value_text(&answer, "stderr"))));
+    const struct http_header json = { STR("content-type"), STR("application/json") };
+    struct str both = arena_printf(v->a, STR_FMT STR_FMT, STR_ARG(value_text(&answer, "stdout")),
+                                   STR_ARG(value_text(&answer, "stderr")));
+    http_send(v->x, 200, &json, 1, HTTP_BYTES(both));
 }

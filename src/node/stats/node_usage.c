@@ -67,6 +67,7 @@ bool node_usage_memory(struct str meminfo, struct str vmstat, struct node_usage 
     ret->rss = number_of(meminfo, "AnonPages") * 1024;
     ret->swap_usage =
         (number_of(meminfo, "SwapTotal") - number_of(meminfo, "SwapFree")) * UINT64_C(1024);
+    ret->swap_free = number_of(meminfo, "SwapFree") * 1024;
     ret->faults = number_of(vmstat, "pgfault");
     ret->major_faults = number_of(vmstat, "pgmajfault");
     return true;

@@ -15,7 +15,8 @@ struct node_pressures {
 
 struct node_usage {
     uint64_t cpu_ns; /* of all processors, since the machine started */
-    uint64_t memory_total, memory_usage, working_set, rss, faults, major_faults, swap_usage;
+    uint64_t memory_total, memory_usage, working_set, rss, faults, major_faults;
+    uint64_t swap_usage, swap_free;
     uint64_t rx_bytes, tx_bytes, rx_errors, tx_errors; /* of the interface with the default route */
     char interface[32];
     struct node_pressures cpu, memory, io;

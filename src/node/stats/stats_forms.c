@@ -127,6 +127,23 @@ static struct value node_memory(struct arena *a, const struct node_usage *n)
     return memory;
 }
 
+static struct value io_value(struct arena *a, const struct node_usage *n)
+{
+    struct value io = value_object();
+    value_put(a, &io, STR("time"), time_value(a, n->at_ns));
+    value_put(a, &io, STR("psi"), psi_value(a, &n->io));
+    return io;
+}
+
+static struct value swap_value(struct arena *a, int64_t at, uint64_t used, uint64_t available)
+{
+    struct value swap = value_object();
+    value_put(a, &swap, STR("time"), time_value(a, at));
+    put(a, &swap, "swapAvailableBytes", available);
+    put(a, &swap, "swapUsageBytes", used);
+    return swap;
+}
+
 static struct value network_value(struct arena *a, const struct node_usage *n)
 {
     struct value net = value_object(), one = value_object(), list = value_array();
@@ -167,8 +184,12 @@ static struct value node_value(struct stats *s, struct arena *a, const struct st
         return node;
     if (n->interface[0])
         value_put(a, &node, STR("network"), network_value(a, n));
+    value_put(a, &node, STR("io"), io_value(a, n));
+    value_put(a, &node, STR("swap"), swap_value(a, n->at_ns, n->swap_usage, n->swap_free));
     value_put(a, &node, STR("fs"), fs_value(a, n, n->fs_used, n->inodes - n->inodes_free));
     value_put(a, &runtime, STR("imageFs"), fs_value(a, n, n->fs_used, n->inodes - n->inodes_free));
+    value_put(a, &runtime, STR("containerFs"),
+              fs_value(a, n, n->fs_used, n->inodes - n->inodes_free));
     value_put(a, &node, STR("runtime"), runtime);
     value_put(a, &node, STR("rlimit"), rlimit_value(a, n));
     return node;
