@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "client/bridge.h"
 #include "mesh/gateway_api/gateway_api.h"
+#include "mesh/pages.h"
 #include "mesh/statuses.h"
 #include "mesh/xds/server.h"
 #include <sampan/informer.h>
@@ -181,7 +182,8 @@ int mesh_run(const struct mesh_options *opt, struct spn_client *client, struct s
                                .listen_tls = opt->listen_tls,
                                .tls = opt->tls,
                                .trusts_plain = opt->trusts_plain,
-                               .arg = &m };
+                               .arg = &m,
+                               .on_request = pages_answer };
     int r = xds_server_start(&xds, &m.xds, err);
     if (r < 0)
         return r;

@@ -115,7 +115,7 @@ static void on_request(void *arg, struct http_exchange *x)
     if (is_grpc(http_request_of(x)))
         grpc_serve(x, methods, sizeof(methods) / sizeof(*methods), s);
     else if (s->opt.on_request)
-        s->opt.on_request(s->opt.arg, x);
+        s->opt.on_request(s, x);
     else
         http_reply(x, 404, NULL, 0, HTTP_BYTES(STR("not found\n")));
 }

@@ -21,7 +21,7 @@ struct xds_options {
     /* A proxy has refused something. On the loop. */
     void (*on_refused)(void *arg, const struct mesh_proxy *p, enum xds_type t, struct str message);
     /* Other requests than gRPC: status pages, webhooks. */
-    void (*on_request)(void *arg, struct http_exchange *x);
+    void (*on_request)(struct xds_server *s, struct http_exchange *x);
 };
 
 int xds_server_start(const struct xds_options *opt, struct xds_server **ret, struct err *err);
