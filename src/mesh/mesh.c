@@ -158,15 +158,14 @@ static int follow(struct mesh *m, struct spn_informers *all, struct spn_stop *st
     for (size_t i = 0; i < SOURCES; i++) {
         struct spn_informer_options opt = { .what = sources[i].what };
         informers[i] = spn_informers_get(all, &opt);
-        m->followers[i] =
-            (struct follower){ m, &sources[i], spn_informer_cache(informers[i]) };
+        m->followers[i] = (struct follower){ m, &sources[i], spn_informer_cache(informers[i]) };
     }
     int r = spn_informers_start(all, err);
     if (r < 0 || !spn_informers_wait(all, stop, -1))
         return r;
     for (size_t i = 0; i < SOURCES; i++)
-        spn_informer_handle(informers[i], &(struct spn_handler){ &m->followers[i], on_add,
-                                                                 on_update, on_delete });
+        spn_informer_handle(
+            informers[i], &(struct spn_handler){ &m->followers[i], on_add, on_update, on_delete });
     changed(&m->followers[0]);
     atomic_fetch_or(&m->changed, ALL_TYPES);
     log_info("the mesh is served", LOG_STR("address", xds_server_address(m->xds)));

@@ -46,18 +46,19 @@ static void add_status(void *arg, const struct xds_peer *p)
         return;
     for (int t = 0; t < XDS_TYPES; t++) {
         struct str why = arena_str(a, p->last_refusal[t]);
-        const char *word = p->refused[t] && p->acked[t] + p->refused[t] >= p->sent[t] && why.n ?
-                               "REFUSED" :
-                           p->acked[t] + p->refused[t] < p->sent[t] ? "STALE" :
-                           p->sent[t]                               ? "SYNCED" :
-                                                                      "NOT SENT";
+        const char *word = p->refused[t] && p->acked[t] + p->refused[t] >= p->sent[t] && why.n
+                               ? "REFUSED"
+                           : p->acked[t] + p->refused[t] < p->sent[t] ? "STALE"
+                           : p->sent[t]                               ? "SYNCED"
+                                                                      : "NOT SENT";
         value_put(a, &types, str_of(names[t]),
                   tree(a, "{state: %t, sent: %d, acked: %d, refused: %d, why: %s}", word,
                        (int)p->sent[t], (int)p->acked[t], (int)p->refused[t],
                        why.n ? why : (struct str){ 0 }));
     }
-    value_put_item(a, &v->list, tree(a, "{proxy: %s, delta: %b, types: %v}",
-                                     arena_str(a, p->proxy->id), p->is_delta, types));
+    value_put_item(a, &v->list,
+                   tree(a, "{proxy: %s, delta: %b, types: %v}", arena_str(a, p->proxy->id),
+                        p->is_delta, types));
 }
 
 static void add_config(void *arg, const struct xds_peer *p)
@@ -73,8 +74,8 @@ static void add_config(void *arg, const struct xds_peer *p)
         struct str key;
         void *unused;
         while (map_next(p->names[t], &pos, &key, &unused)) {
-            struct value one = t == XDS_SECRET ? tree(a, "{name: %s}", arena_str(a, key)) :
-                                                 class_tree(p->class, a, t, arena_str(a, key));
+            struct value one = t == XDS_SECRET ? tree(a, "{name: %s}", arena_str(a, key))
+                                               : class_tree(p->class, a, t, arena_str(a, key));
             if (one.type != VALUE_NULL)
                 value_put_item(a, &all, one);
         }

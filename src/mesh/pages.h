@@ -2,8 +2,8 @@
  *
  *     POST /validate        an AdmissionReview
  *     GET  /status          proxies, and what each was sent, took and refused
- *     GET  /config?PROXY    all resources of a proxy, as Envoy's JSON; keys of secrets are not shown
- *     GET  /ready */
+ *     GET  /config?PROXY    all resources of a proxy, as Envoy's JSON; keys of secrets are not
+ * shown GET  /ready */
 #pragma once
 
 #include "mesh/xds/server.h"

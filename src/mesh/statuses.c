@@ -178,7 +178,8 @@ static void write_one(struct statuses *s, const struct job *j, struct arena *a)
     if (spn_client_patch(s->client, &at, SPN_MERGE_PATCH, text_out(j->patch), &how, arena_out(a),
                          NULL, &err) < 0 &&
         err.code != SPN_NOT_FOUND)
-        log_warn("a status was not written", LOG_STR("name", j->name), LOG_CSTR("err", err.message));
+        log_warn("a status was not written", LOG_STR("name", j->name),
+                 LOG_CSTR("err", err.message));
 }
 
 /* The classes that users name in their Gateways. */

@@ -21,8 +21,8 @@ static struct value endpoint_tree(struct arena *a, const struct mesh_endpoint *e
 {
     bool is_pipe = str_starts(e->address, STR("unix://"));
     struct value address =
-        is_pipe ? tree(a, "{pipe: {path: %s}}", str_skip(e->address, 7)) :
-                  tree(a, "{socket_address: {address: %s, port_value: %d}}", e->address, e->port);
+        is_pipe ? tree(a, "{pipe: {path: %s}}", str_skip(e->address, 7))
+                : tree(a, "{socket_address: {address: %s, port_value: %d}}", e->address, e->port);
     struct value out = tree(a, "{endpoint: {address: %v}, load_balancing_weight: %d}", address,
                             e->weight > 0 ? e->weight : 1);
     if (e->is_mutual)
@@ -79,14 +79,16 @@ static struct value base_cluster(struct arena *a, const struct realm *w, const s
     if (is_eds) {
         value_put(a, &out, STR("type"), value_string(STR("EDS")));
         value_put(a, &out, STR("eds_cluster_config"),
-                  tree(a, "{service_name: %s, eds_config: {ads: {}, resource_api_version: V3, "
-                          "initial_fetch_timeout: '0s'}}",
+                  tree(a,
+                       "{service_name: %s, eds_config: {ads: {}, resource_api_version: V3, "
+                       "initial_fetch_timeout: '0s'}}",
                        name));
     } else if (s->resolution == RESOLUTION_NONE) {
         value_put(a, &out, STR("type"), value_string(STR("ORIGINAL_DST")));
     } else {
         bool is_logical = s->resolution == RESOLUTION_DNS_ROUND_ROBIN;
-        value_put(a, &out, STR("type"), value_string(is_logical ? STR("LOGICAL_DNS") : STR("STRICT_DNS")));
+        value_put(a, &out, STR("type"),
+                  value_string(is_logical ? STR("LOGICAL_DNS") : STR("STRICT_DNS")));
         value_put(a, &out, STR("dns_lookup_family"), value_string(STR("V4_ONLY")));
         value_put(a, &out, STR("dns_refresh_rate"), value_string(STR("60s")));
         value_put(a, &out, STR("respect_dns_ttl"), value_bool(true));
@@ -147,16 +149,16 @@ static struct value local_cluster(struct arena *a, const struct realm *w, struct
 {
     bool is_pipe = str_starts(address, STR("unix://"));
     struct value where =
-        is_pipe ? tree(a, "{pipe: {path: %s}}", str_skip(address, 7)) :
-                  tree(a, "{socket_address: {address: %s, port_value: %d}}", address, port);
-    struct value out = tree(
-        a,
-        "{name: %s, type: STATIC, connect_timeout: %s, load_assignment: {cluster_name: %s, "
-        "endpoints: [{lb_endpoints: [{endpoint: {address: %v}}]}]}, circuit_breakers: "
-        "{thresholds: [{max_connections: %v, max_pending_requests: %v, max_requests: %v, "
-        "max_retries: %v}]}}",
-        name, w->settings.connect_timeout, name, where, value_int(4294967295), value_int(4294967295),
-        value_int(4294967295), value_int(4294967295));
+        is_pipe ? tree(a, "{pipe: {path: %s}}", str_skip(address, 7))
+                : tree(a, "{socket_address: {address: %s, port_value: %d}}", address, port);
+    struct value out =
+        tree(a,
+             "{name: %s, type: STATIC, connect_timeout: %s, load_assignment: {cluster_name: %s, "
+             "endpoints: [{lb_endpoints: [{endpoint: {address: %v}}]}]}, circuit_breakers: "
+             "{thresholds: [{max_connections: %v, max_pending_requests: %v, max_requests: %v, "
+             "max_retries: %v}]}}",
+             name, w->settings.connect_timeout, name, where, value_int(4294967295),
+             value_int(4294967295), value_int(4294967295), value_int(4294967295));
     if (protocol_is_http2(protocol))
         value_put(a, &out, STR("typed_extension_protocol_options"),
                   tree(a, "{envoy.extensions.upstreams.http.v3.HttpProtocolOptions: %v}",
@@ -175,8 +177,7 @@ static void add_ingress(struct arena *a, const struct realm *w, const struct mes
         uint64_t port = 0;
         (void)value_to_int(value_dig(it, "port", "number"), &number);
         struct str name = arena_printf(a, "inbound|%d||", (int)number);
-        enum mesh_protocol protocol =
-            protocol_parse(value_str(value_dig(it, "port", "protocol")));
+        enum mesh_protocol protocol = protocol_parse(value_str(value_dig(it, "port", "protocol")));
         if (str_starts(where, STR("unix://"))) {
             value_put_item(a, out, local_cluster(a, w, name, where, 0, protocol));
             continue;
@@ -206,8 +207,9 @@ static void add_own(struct arena *a, const struct realm *w, const struct mesh_pr
                 value_each_item (c, out)
                     is_there = is_there || str_eq(value_text(c, "name"), name);
                 if (!is_there)
-                    value_put_item(a, out, local_cluster(a, w, name, STR("127.0.0.1"), ep->port,
-                                                         s->ports[k].protocol));
+                    value_put_item(a, out,
+                                   local_cluster(a, w, name, STR("127.0.0.1"), ep->port,
+                                                 s->ports[k].protocol));
             }
         }
     }

@@ -1,5 +1,6 @@
-/* cluster.h - clusters and their endpoints for a proxy, as the trees of envoy.config.cluster.v3.Cluster and
- * envoy.config.endpoint.v3.ClusterLoadAssignment. Pure: a realm and a proxy in, trees out. */
+/* cluster.h - clusters and their endpoints for a proxy, as the trees of
+ * envoy.config.cluster.v3.Cluster and envoy.config.endpoint.v3.ClusterLoadAssignment. Pure: a realm
+ * and a proxy in, trees out. */
 #pragma once
 
 #include "mesh/model/proxy.h"

@@ -56,33 +56,36 @@ static struct value or_unlimited(const struct value *obj, const char *key)
 static struct value *protocol_options(struct arena *a, struct value *cluster)
 {
     struct value *all = value_ensure(a, cluster, STR("typed_extension_protocol_options"));
-    static const struct str key = { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-                                    sizeof("envoy.extensions.upstreams.http.v3.HttpProtocolOptions") -
-                                        1 };
+    static const struct str key = {
+        "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+        sizeof("envoy.extensions.upstreams.http.v3.HttpProtocolOptions") - 1
+    };
     if (!value_get(all, key))
-        value_put(a, all, key,
-                  tree_any(a, "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-                           value_object()));
+        value_put(
+            a, all, key,
+            tree_any(a, "envoy.extensions.upstreams.http.v3.HttpProtocolOptions", value_object()));
     return value_edit(a, all, key);
 }
 
 static void apply_pool(struct arena *a, const struct value *pool, struct value *cluster)
 {
     const struct value *tcp = value_get(pool, STR("tcp")), *http = value_get(pool, STR("http"));
-    struct value threshold = tree(
-        a,
-        "{max_connections: %v, max_pending_requests: %v, max_requests: %v, max_retries: %v, "
-        "track_remaining: true}",
-        or_unlimited(tcp, "maxConnections"), or_unlimited(http, "http1MaxPendingRequests"),
-        or_unlimited(http, "http2MaxRequests"), or_unlimited(http, "maxRetries"));
+    struct value threshold =
+        tree(a,
+             "{max_connections: %v, max_pending_requests: %v, max_requests: %v, max_retries: %v, "
+             "track_remaining: true}",
+             or_unlimited(tcp, "maxConnections"), or_unlimited(http, "http1MaxPendingRequests"),
+             or_unlimited(http, "http2MaxRequests"), or_unlimited(http, "maxRetries"));
     value_put(a, cluster, STR("circuit_breakers"), tree(a, "{thresholds: [%v]}", threshold));
-    tree_put(a, cluster, "connect_timeout", tree_duration(a, value_get(tcp, STR("connectTimeout"))));
+    tree_put(a, cluster, "connect_timeout",
+             tree_duration(a, value_get(tcp, STR("connectTimeout"))));
     const struct value *keep = value_get(tcp, STR("tcpKeepalive"));
     if (keep)
         value_put(a, cluster, STR("upstream_connection_options"),
                   tree(a, "{tcp_keepalive: {keepalive_probes: %v}}", copy_of(keep, "probes")));
-    struct value common = tree(a, "{idle_timeout: %v, max_requests_per_connection: %v, "
-                                  "max_connection_duration: %v}",
+    struct value common = tree(a,
+                               "{idle_timeout: %v, max_requests_per_connection: %v, "
+                               "max_connection_duration: %v}",
                                tree_duration(a, value_get(http, STR("idleTimeout"))),
                                copy_of(http, "maxRequestsPerConnection"),
                                tree_duration(a, value_get(tcp, STR("maxConnectionDuration"))));
@@ -105,11 +108,13 @@ static void apply_outlier(struct arena *a, const struct value *o, struct value *
 {
     if (!o)
         return;
-    struct value out = tree(a, "{enforcing_success_rate: 0, interval: %v, base_ejection_time: %v, "
-                               "max_ejection_percent: %v, split_external_local_origin_errors: %v}",
-                            tree_duration(a, value_get(o, STR("interval"))), tree_duration(a, value_get(o, STR("baseEjectionTime"))),
-                            copy_of(o, "maxEjectionPercent"),
-                            copy_of(o, "splitExternalLocalOriginErrors"));
+    struct value out =
+        tree(a,
+             "{enforcing_success_rate: 0, interval: %v, base_ejection_time: %v, "
+             "max_ejection_percent: %v, split_external_local_origin_errors: %v}",
+             tree_duration(a, value_get(o, STR("interval"))),
+             tree_duration(a, value_get(o, STR("baseEjectionTime"))),
+             copy_of(o, "maxEjectionPercent"), copy_of(o, "splitExternalLocalOriginErrors"));
     errors_in_a_row(a, &out, value_get(o, STR("consecutive5xxErrors")), "consecutive_5xx",
                     "enforcing_consecutive_5xx");
     errors_in_a_row(a, &out, value_get(o, STR("consecutiveGatewayErrors")),
@@ -168,8 +173,9 @@ static void apply_balancer(struct arena *a, const struct value *lb, struct value
 
 struct value policy_secret(struct arena *a, struct str name)
 {
-    return tree(a, "{name: %s, sds_config: {ads: {}, resource_api_version: V3, "
-                   "initial_fetch_timeout: '0s'}}",
+    return tree(a,
+                "{name: %s, sds_config: {ads: {}, resource_api_version: V3, "
+                "initial_fetch_timeout: '0s'}}",
                 name);
 }
 
@@ -180,8 +186,8 @@ static struct value alt_names(struct arena *a, const struct value *sans)
     static const char *const types[] = { "DNS", "URI", "EMAIL", "IP_ADDRESS" };
     value_each_item (it, sans) {
         for (size_t i = 0; i < 4; i++)
-            value_put_item(a, &out, tree(a, "{san_type: %t, matcher: {exact: %s}}", types[i],
-                                         value_str(it)));
+            value_put_item(
+                a, &out, tree(a, "{san_type: %t, matcher: {exact: %s}}", types[i], value_str(it)));
     }
     return out.n ? out : value_null();
 }
@@ -200,8 +206,9 @@ static void apply_trust(struct arena *a, const struct value *tls, const struct v
     if (credential.n) {
         struct str name = arena_printf(a, "kubernetes://" STR_FMT "-cacert", STR_ARG(credential));
         value_put(a, common, STR("combined_validation_context"),
-                  tree(a, "{default_validation_context: {match_typed_subject_alt_names: %v}, "
-                          "validation_context_sds_secret_config: %v}",
+                  tree(a,
+                       "{default_validation_context: {match_typed_subject_alt_names: %v}, "
+                       "validation_context_sds_secret_config: %v}",
                        alt_names(a, sans), policy_secret(a, name)));
     } else if (ca.n && !str_eq(ca, STR("system"))) {
         value_put(a, common, STR("validation_context"),
@@ -219,10 +226,10 @@ static void apply_own(struct arena *a, const struct value *tls, struct value *co
     struct str credential = value_text(tls, "credentialName");
     struct str cert = value_text(tls, "clientCertificate");
     if (credential.n)
-        value_put(a, common, STR("tls_certificate_sds_secret_configs"),
-                  tree(a, "[%v]",
-                       policy_secret(a, arena_printf(a, "kubernetes://" STR_FMT,
-                                                     STR_ARG(credential)))));
+        value_put(
+            a, common, STR("tls_certificate_sds_secret_configs"),
+            tree(a, "[%v]",
+                 policy_secret(a, arena_printf(a, "kubernetes://" STR_FMT, STR_ARG(credential)))));
     else if (cert.n)
         value_put(a, common, STR("tls_certificates"),
                   tree(a, "[{certificate_chain: %v, private_key: %v}]", file_of(a, cert),
@@ -232,9 +239,9 @@ static void apply_own(struct arena *a, const struct value *tls, struct value *co
 static struct value socket_of(struct arena *a, struct value common, struct str sni, bool auto_sni)
 {
     (void)auto_sni;
-    return tree_extension(a, "envoy.transport_sockets.tls", TLS_TYPES "UpstreamTlsContext",
-                          tree(a, "{common_tls_context: %v, sni: %s}", common,
-                               sni.n ? sni : (struct str){ 0 }));
+    return tree_extension(
+        a, "envoy.transport_sockets.tls", TLS_TYPES "UpstreamTlsContext",
+        tree(a, "{common_tls_context: %v, sni: %s}", common, sni.n ? sni : (struct str){ 0 }));
 }
 
 static struct value mutual_socket(struct arena *a, const struct mesh_service *s,
@@ -243,13 +250,13 @@ static struct value mutual_socket(struct arena *a, const struct mesh_service *s,
 {
     const struct value *sans = value_get(tls, STR("subjectAltNames"));
     struct str sni = value_text(tls, "sni");
-    struct value common = tree(
-        a,
-        "{alpn_protocols: ['istio'], tls_certificate_sds_secret_configs: [%v], "
-        "combined_validation_context: {default_validation_context: "
-        "{match_typed_subject_alt_names: %v}, validation_context_sds_secret_config: %v}}",
-        policy_secret(a, STR("default")), alt_names(a, sans ? sans : s->sans),
-        policy_secret(a, STR("ROOTCA")));
+    struct value common =
+        tree(a,
+             "{alpn_protocols: ['istio'], tls_certificate_sds_secret_configs: [%v], "
+             "combined_validation_context: {default_validation_context: "
+             "{match_typed_subject_alt_names: %v}, validation_context_sds_secret_config: %v}}",
+             policy_secret(a, STR("default")), alt_names(a, sans ? sans : s->sans),
+             policy_secret(a, STR("ROOTCA")));
     if (!sni.n)
         sni = arena_printf(a, "outbound_.%d_." STR_FMT "_." STR_FMT, port->number, STR_ARG(subset),
                            STR_ARG(s->host));
@@ -278,7 +285,8 @@ struct value policy_tls(struct arena *a, const struct realm *w, const struct mes
     return socket_of(a, common, value_text(tls, "sni"), true);
 }
 
-/* Without a name of its own the server is told, and checked against, the host that was asked for. */
+/* Without a name of its own the server is told, and checked against, the host that was asked for.
+ */
 static void apply_auto_sni(struct arena *a, const struct value *tls, struct value *cluster)
 {
     struct str mode = value_text(tls, "mode");
@@ -294,8 +302,7 @@ static void apply_auto_sni(struct arena *a, const struct value *tls, struct valu
 static void apply_http_version(struct arena *a, const struct mesh_port *port,
                                const struct value *policy, struct value *cluster)
 {
-    struct str upgrade =
-        value_str(value_dig(policy, "connectionPool", "http", "h2UpgradePolicy"));
+    struct str upgrade = value_str(value_dig(policy, "connectionPool", "http", "h2UpgradePolicy"));
     const struct value *streams =
         value_dig(policy, "connectionPool", "http", "maxConcurrentStreams");
     if (protocol_is_http2(port->protocol) ||

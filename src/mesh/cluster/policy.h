@@ -3,7 +3,8 @@
 
 #include "mesh/model/proxy.h"
 
-/* The policy of a port of a subset (NULL: of the whole service), merged as Istio does; an object. */
+/* The policy of a port of a subset (NULL: of the whole service), merged as Istio does; an object.
+ */
 struct value policy_merge(struct arena *a, const struct mesh_rule *rule, const struct value *subset,
                           int port);
 /* Writes it into the cluster. */

@@ -228,8 +228,8 @@ void envoy_filter_routes(struct arena *a, const struct realm *w, const struct me
     for (size_t k = 0; list && k < hosts.n; k++) {
         const struct patch *h = &hosts.items[k];
         if (config_matches(h, config))
-            patch__list_apply(a, list, h,
-                              value_str(value_dig(h->match, "routeConfiguration", "vhost", "name")));
+            patch__list_apply(
+                a, list, h, value_str(value_dig(h->match, "routeConfiguration", "vhost", "name")));
     }
     for (size_t i = 0; value_is(list, VALUE_ARRAY) && i < list->n; i++)
         patch_routes(a, &routes, config, value_edit_at(a, list, i));

@@ -18,7 +18,7 @@ struct patches {
 struct patches patch__list(struct arena *a, const struct realm *w, const struct mesh_proxy *p,
                            const char *place, const char *context);
 void patch__merge(struct arena *a, struct value *into, const struct value *from);
-/* Adds, removes, merges or inserts in a list of named things: those that `name` means, which is empty
- * for all. */
+/* Adds, removes, merges or inserts in a list of named things: those that `name` means, which is
+ * empty for all. */
 void patch__list_apply(struct arena *a, struct value *list, const struct patch *p, struct str name);
 const char *patch__context(const struct mesh_proxy *p, const struct value *listener);

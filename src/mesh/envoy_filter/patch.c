@@ -41,7 +41,8 @@ static struct value with_proto_names(struct arena *a, const struct value *v, int
         return v ? value_borrow(v) : value_null();
     out = value_object();
     value_each_field (f, v) {
-        bool is_free = str_eq(f->key, STR("filter_metadata")) || str_eq(f->key, STR("filterMetadata"));
+        bool is_free =
+            str_eq(f->key, STR("filter_metadata")) || str_eq(f->key, STR("filterMetadata"));
         value_put(a, &out, snake(a, f->key),
                   is_free ? value_borrow(&f->val) : with_proto_names(a, &f->val, depth + 1));
     }
@@ -186,6 +187,6 @@ const char *patch__context(const struct mesh_proxy *p, const struct value *liste
 {
     if (p->is_router)
         return "GATEWAY";
-    return str_eq(value_text(listener, "traffic_direction"), STR("INBOUND")) ? "SIDECAR_INBOUND" :
-                                                                              "SIDECAR_OUTBOUND";
+    return str_eq(value_text(listener, "traffic_direction"), STR("INBOUND")) ? "SIDECAR_INBOUND"
+                                                                             : "SIDECAR_OUTBOUND";
 }

@@ -1,5 +1,6 @@
-/* gateway_api.h - the Gateway API: its Gateways and routes become Gateways and VirtualServices of the realm, and
- * get statuses. Pure: a sealed realm in; objects are added to it, statuses come out. */
+/* gateway_api.h - the Gateway API: its Gateways and routes become Gateways and VirtualServices of
+ * the realm, and get statuses. Pure: a sealed realm in; objects are added to it, statuses come out.
+ */
 #pragma once
 
 #include "mesh/model/realm.h"

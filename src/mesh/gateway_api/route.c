@@ -118,14 +118,15 @@ static void attach(struct realm *w, struct api_gateway *g, const struct mesh_obj
         ret->message = arena_printf(w->arena, "kind %s is not allowed", kind);
     } else if (!allowed) {
         ret->reason = "NotAllowedByListeners";
-        ret->message = arena_printf(w->arena, "hostnames matched parent hostname \"" STR_FMT
-                                              "\", but namespace \"" STR_FMT
-                                              "\" is not allowed by the parent",
-                                    STR_ARG(hostname), STR_ARG(route->ns));
+        ret->message =
+            arena_printf(w->arena,
+                         "hostnames matched parent hostname \"" STR_FMT
+                         "\", but namespace \"" STR_FMT "\" is not allowed by the parent",
+                         STR_ARG(hostname), STR_ARG(route->ns));
     } else {
         ret->reason = "NoMatchingListenerHostname";
-        ret->message = arena_printf(w->arena, "no hostnames matched parent hostname \"" STR_FMT "\"",
-                                    STR_ARG(hostname));
+        ret->message = arena_printf(
+            w->arena, "no hostnames matched parent hostname \"" STR_FMT "\"", STR_ARG(hostname));
     }
 }
 
@@ -158,9 +159,8 @@ static void add_object(struct realm *w, struct str ns, struct str name, struct s
                        struct value spec)
 {
     struct value *obj = arena_new(w->arena, struct value);
-    *obj = tree(w->arena,
-                "{metadata: {name: %s, namespace: %s, creationTimestamp: %s}, spec: %v}", name, ns,
-                created.p ? created : STR(""), spec);
+    *obj = tree(w->arena, "{metadata: {name: %s, namespace: %s, creationTimestamp: %s}, spec: %v}",
+                name, ns, created.p ? created : STR(""), spec);
     realm_add_made(w, MESH_VIRTUAL_SERVICE, obj)->is_api = true;
 }
 
@@ -197,8 +197,8 @@ static void add_l4(struct conversion *c, const struct mesh_object *route, struct
             value_put(a, &one, STR("match"), tree(a, "[{sniHosts: %v}]", value_clone(a, &hosts)));
         value_put_item(a, &list, one);
     }
-    struct value spec = tree(a, "{hosts: %v, gateways: [%s]}", is_tls ? hosts : tree(a, "['*']"),
-                             gateway);
+    struct value spec =
+        tree(a, "{hosts: %v, gateways: [%s]}", is_tls ? hosts : tree(a, "['*']"), gateway);
     value_put(a, &spec, is_tls ? STR("tls") : STR("tcp"), list);
     add_object(c->realm, route->ns, route->name, route->created, spec);
 }
@@ -207,8 +207,8 @@ static struct value rules_of(struct conversion *c, const struct mesh_object *rou
                              struct api_fault *fault)
 {
     struct arena *a = c->realm->arena;
-    bool is_http = str_eq(str_of(c->kind), STR("HTTPRoute")) ||
-                   str_eq(str_of(c->kind), STR("GRPCRoute"));
+    bool is_http =
+        str_eq(str_of(c->kind), STR("HTTPRoute")) || str_eq(str_of(c->kind), STR("GRPCRoute"));
     struct value out = value_array();
     value_each_item (rule, value_get(route->spec, STR("rules"))) {
         if (is_http) {
@@ -230,9 +230,9 @@ static bool add_mesh_parent(struct conversion *c, const struct mesh_object *rout
     struct str kind = value_text(ref, "kind"), ns = value_text(ref, "namespace");
     if (!str_eq(kind, STR("Service")) || !rules->n)
         return false;
-    struct str host =
-        arena_printf(w->arena, STR_FMT "." STR_FMT ".svc." STR_FMT, STR_ARG(value_text(ref, "name")),
-                     STR_ARG(ns.n ? ns : route->ns), STR_ARG(w->settings.domain));
+    struct str host = arena_printf(w->arena, STR_FMT "." STR_FMT ".svc." STR_FMT,
+                                   STR_ARG(value_text(ref, "name")), STR_ARG(ns.n ? ns : route->ns),
+                                   STR_ARG(w->settings.domain));
     struct group *g = find_group(w->arena, &c->groups, STR("mesh"), host, route);
     const struct value *port = value_get(ref, STR("port"));
     value_each_item (it, rules) {
@@ -292,7 +292,8 @@ void api__routes(struct realm *w, struct api_gateways *all, struct api_statuses 
     for (size_t i = 0; i < c.groups.n; i++) {
         struct group *g = &c.groups.items[i];
         api__sort_http(&g->rules);
-        add_object(w, g->ns, arena_printf(w->arena, STR_FMT "-%zu", STR_ARG(g->name), i), g->created,
+        add_object(w, g->ns, arena_printf(w->arena, STR_FMT "-%zu", STR_ARG(g->name), i),
+                   g->created,
                    tree(w->arena, "{hosts: [%s], gateways: [%s], http: %v}", g->host, g->gateway,
                         g->rules));
     }

@@ -56,7 +56,8 @@ static struct value grpc_match(struct arena *a, const struct value *m)
     struct value uri = value_null();
     if (is_regex)
         uri = tree(a, "{regex: %s}",
-                   arena_printf(a, "/" STR_FMT "/" STR_FMT, STR_ARG(service.n ? service : STR("[^/]+")),
+                   arena_printf(a, "/" STR_FMT "/" STR_FMT,
+                                STR_ARG(service.n ? service : STR("[^/]+")),
                                 STR_ARG(method.n ? method : STR("[^/]+"))));
     else if (service.n && method.n)
         uri = tree(a, "{exact: %s}",
@@ -83,29 +84,32 @@ static struct value destination(struct realm *w, const struct mesh_object *route
     struct arena *a = w->arena;
     struct str name = value_text(ref, "name"), ns = value_text(ref, "namespace");
     struct str to_kind = value_text(ref, "kind"), group = value_text(ref, "group");
-    bool is_hostname = str_eq(to_kind, STR("Hostname")) && str_eq(group, STR("networking.istio.io"));
+    bool is_hostname =
+        str_eq(to_kind, STR("Hostname")) && str_eq(group, STR("networking.istio.io"));
     const struct value *port = value_get(ref, STR("port"));
     if (!ns.n)
         ns = route->ns;
     if (!is_hostname && (group.n || (to_kind.n && !str_eq(to_kind, STR("Service"))))) {
         blame(fault, "InvalidKind",
-              arena_printf(a, "referencing unsupported backendRef: group \"" STR_FMT "\" kind \"" STR_FMT
-                              "\"",
+              arena_printf(a,
+                           "referencing unsupported backendRef: group \"" STR_FMT
+                           "\" kind \"" STR_FMT "\"",
                            STR_ARG(group), STR_ARG(to_kind)));
         return value_object();
     }
     if (!api__granted(w, kind, route->ns, "Service", ns, name)) {
         blame(fault, "RefNotPermitted",
-              arena_printf(a, "backendRef " STR_FMT "/" STR_FMT
-                              " not accessible to a %s in namespace \"" STR_FMT
-                              "\" (missing a ReferenceGrant?)",
+              arena_printf(a,
+                           "backendRef " STR_FMT "/" STR_FMT
+                           " not accessible to a %s in namespace \"" STR_FMT
+                           "\" (missing a ReferenceGrant?)",
                            STR_ARG(name), STR_ARG(ns), kind, STR_ARG(route->ns)));
         return value_object();
     }
-    struct str host = is_hostname ? name :
-                                    arena_printf(a, STR_FMT "." STR_FMT ".svc." STR_FMT,
-                                                 STR_ARG(name), STR_ARG(ns),
-                                                 STR_ARG(w->settings.domain));
+    struct str host = is_hostname
+                          ? name
+                          : arena_printf(a, STR_FMT "." STR_FMT ".svc." STR_FMT, STR_ARG(name),
+                                         STR_ARG(ns), STR_ARG(w->settings.domain));
     if (!realm_services_of(w, host))
         blame(fault, "BackendNotFound",
               arena_printf(a, "backend(" STR_FMT ") not found", STR_ARG(host)));
@@ -139,8 +143,8 @@ static struct value redirect(struct arena *a, const struct value *how)
     struct str scheme = value_text(how, "scheme");
     struct value out =
         tree(a, "{redirectCode: %v, authority: %v, scheme: %v, uri: %v, prefixRewrite: %v}",
-             value_get(how, STR("statusCode")) ? tree_copy(value_get(how, STR("statusCode"))) :
-                                                 value_int(302),
+             value_get(how, STR("statusCode")) ? tree_copy(value_get(how, STR("statusCode")))
+                                               : value_int(302),
              tree_copy(value_get(how, STR("hostname"))), tree_copy(value_get(how, STR("scheme"))),
              tree_copy(value_get(path, STR("replaceFullPath"))),
              tree_copy(value_get(path, STR("replacePrefixMatch"))));

@@ -79,14 +79,15 @@ static struct value tcp_filters(const struct listener_view *v, const struct mesh
         if (!shares_host(s, vs))
             continue;
         value_each_item (tcp, value_get(vs->spec, STR("tcp"))) {
-            if (any_holds(value_get(tcp, STR("match")), s) && tree_has(value_get(tcp, STR("route"))))
-                return with_policies(
-                    v, listener__tcp_route(v, value_get(tcp, STR("route")), s->port));
+            if (any_holds(value_get(tcp, STR("match")), s) &&
+                tree_has(value_get(tcp, STR("route"))))
+                return with_policies(v,
+                                     listener__tcp_route(v, value_get(tcp, STR("route")), s->port));
         }
         value_each_item (tls, vs->is_api ? value_get(vs->spec, STR("tls")) : NULL) {
             if (any_holds(value_get(tls, STR("match")), s))
-                return with_policies(
-                    v, listener__tcp_route(v, value_get(tls, STR("route")), s->port));
+                return with_policies(v,
+                                     listener__tcp_route(v, value_get(tls, STR("route")), s->port));
         }
     }
     return value_array();
@@ -121,9 +122,9 @@ static void passthrough_chains(const struct listener_view *v, const struct mesh_
                     with_policies(v, listener__tcp_route(v, value_get(tls, STR("route")), s->port));
                 if (!match_holds(match, s) || !filters.n || repeats(chains, names))
                     continue;
-                value_put_item(v->arena, chains,
-                               listener__chain(v->arena, value_borrow(names), filters,
-                                               value_null()));
+                value_put_item(
+                    v->arena, chains,
+                    listener__chain(v->arena, value_borrow(names), filters, value_null()));
             }
         }
     }
@@ -131,8 +132,8 @@ static void passthrough_chains(const struct listener_view *v, const struct mesh_
 
 static struct str stat_prefix(struct arena *a, const struct mesh_bind *b)
 {
-    return arena_printf(a, "outbound_" STR_FMT "_%d",
-                        STR_ARG(b->bind.n ? b->bind : STR("0.0.0.0")), b->port);
+    return arena_printf(a, "outbound_" STR_FMT "_%d", STR_ARG(b->bind.n ? b->bind : STR("0.0.0.0")),
+                        b->port);
 }
 
 static void server_chains(const struct listener_view *v, const struct mesh_bind *b,
@@ -141,21 +142,22 @@ static void server_chains(const struct listener_view *v, const struct mesh_bind 
     struct arena *a = v->arena;
     const struct value *tls = value_get(s->server, STR("tls"));
     if (s->protocol == PROTOCOL_HTTPS && tls && !server_passes(s)) {
-        struct value filters = tree(a, "[%v]", listener__http(v, LISTENER_GATEWAY, stat_prefix(a, b),
-                                                              s->route_name, value_null(),
-                                                              s->protocol));
-        value_put_item(a, chains, listener__chain(a, sni_hosts(a, s), filters,
-                                                  listener__server_tls(a, tls, true)));
+        struct value filters = tree(a, "[%v]",
+                                    listener__http(v, LISTENER_GATEWAY, stat_prefix(a, b),
+                                                   s->route_name, value_null(), s->protocol));
+        value_put_item(
+            a, chains,
+            listener__chain(a, sni_hosts(a, s), filters, listener__server_tls(a, tls, true)));
     } else if (tls && server_passes(s)) {
         passthrough_chains(v, s, chains);
     } else {
         struct value filters = tcp_filters(v, s);
         bool ends_tls = tls && server_is_tls(s);
         if (filters.n)
-            value_put_item(a, chains,
-                           listener__chain(a, ends_tls ? sni_hosts(a, s) : value_null(), filters,
-                                           ends_tls ? listener__server_tls(a, tls, false) :
-                                                      value_null()));
+            value_put_item(
+                a, chains,
+                listener__chain(a, ends_tls ? sni_hosts(a, s) : value_null(), filters,
+                                ends_tls ? listener__server_tls(a, tls, false) : value_null()));
     }
 }
 
@@ -168,9 +170,9 @@ static void make_listener(const struct listener_view *v, const struct mesh_bind 
     if (v->proxy->is_unprivileged && b->port < 1024)
         return;
     if (protocol_is_http(b->protocol)) {
-        struct value filters = tree(a, "[%v]", listener__http(v, LISTENER_GATEWAY, stat_prefix(a, b),
-                                                              b->route_name, value_null(),
-                                                              b->protocol));
+        struct value filters = tree(a, "[%v]",
+                                    listener__http(v, LISTENER_GATEWAY, stat_prefix(a, b),
+                                                   b->route_name, value_null(), b->protocol));
         value_put_item(a, &chains, listener__chain(a, value_null(), filters, value_null()));
     } else {
         for (size_t i = 0; i < b->n; i++)

@@ -5,5 +5,4 @@
 
 /* All of them, as an array. */
 struct value listeners_make(struct arena *a, const struct realm *w, const struct mesh_proxy *p,
-                            const struct mesh_scope *scope,
-                            const struct merged_gateways *gateways);
+                            const struct mesh_scope *scope, const struct merged_gateways *gateways);

@@ -18,7 +18,8 @@ struct value listener__http(const struct listener_view *v, enum listener_class c
                             struct str stat_prefix, struct str rds, struct value routes,
                             enum mesh_protocol protocol);
 /* tcp_proxy to the destinations of a route of a virtual service, as an array of filters. */
-struct value listener__tcp_route(const struct listener_view *v, const struct value *dests, int port);
+struct value listener__tcp_route(const struct listener_view *v, const struct value *dests,
+                                 int port);
 struct value listener__tcp_cluster(struct arena *a, struct str cluster);
 /* {filter_chain_match, filters, transport_socket}; `names` may be null. */
 struct value listener__chain(struct arena *a, struct value names, struct value filters,

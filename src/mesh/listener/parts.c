@@ -34,8 +34,9 @@ static struct value access_log(const struct listener_view *v)
     if (!path.n)
         return value_null();
     struct str format = v->realm->settings.access_log_format;
-    struct value how = format.n ? tree(v->arena, "{text_format_source: {inline_string: %s}}", format) :
-                                  value_null();
+    struct value how = format.n
+                           ? tree(v->arena, "{text_format_source: {inline_string: %s}}", format)
+                           : value_null();
     return tree(v->arena, "[%v]",
                 tree_extension(v->arena, "envoy.access_loggers.file",
                                "envoy.extensions.access_loggers.file.v3.FileAccessLog",
@@ -55,8 +56,9 @@ struct value listener__http(const struct listener_view *v, enum listener_class c
         stat_prefix, http_filters(v, class, protocol), class == LISTENER_GATEWAY, access_log(v));
     if (rds.n)
         value_put(a, &hcm, STR("rds"),
-                  tree(a, "{route_config_name: %s, config_source: {ads: {}, resource_api_version: "
-                          "V3, initial_fetch_timeout: '0s'}}",
+                  tree(a,
+                       "{route_config_name: %s, config_source: {ads: {}, resource_api_version: "
+                       "V3, initial_fetch_timeout: '0s'}}",
                        rds));
     else
         value_put(a, &hcm, STR("route_config"), routes);
@@ -68,9 +70,9 @@ struct value listener__http(const struct listener_view *v, enum listener_class c
         const char *details = class == LISTENER_GATEWAY ? "SANITIZE_SET" : "APPEND_FORWARD";
         value_put(a, &hcm, STR("forward_client_cert_details"), value_string(str_of(details)));
         value_put(a, &hcm, STR("set_current_client_cert_details"),
-                  class == LISTENER_GATEWAY ?
-                      tree(a, "{subject: true, cert: true, dns: true, uri: true}") :
-                      tree(a, "{subject: true, dns: true, uri: true}"));
+                  class == LISTENER_GATEWAY
+                      ? tree(a, "{subject: true, cert: true, dns: true, uri: true}")
+                      : tree(a, "{subject: true, dns: true, uri: true}"));
     }
     return tree_extension(a, "envoy.filters.network.http_connection_manager",
                           "envoy.extensions.filters.network.http_connection_manager.v3."
@@ -155,8 +157,8 @@ static struct value client_names(struct arena *a, const struct value *tls)
     static const char *const types[] = { "DNS", "URI" };
     value_each_item (it, value_get(tls, STR("subjectAltNames"))) {
         for (size_t i = 0; i < 2; i++)
-            value_put_item(a, &out, tree(a, "{san_type: %t, matcher: {exact: %s}}", types[i],
-                                         value_str(it)));
+            value_put_item(
+                a, &out, tree(a, "{san_type: %t, matcher: {exact: %s}}", types[i], value_str(it)));
     }
     return out.n ? out : value_null();
 }
@@ -169,9 +171,9 @@ static struct value file_of(struct arena *a, const struct value *tls, const char
 
 static struct str credential_name(struct arena *a, struct str name)
 {
-    return memmem(name.p, name.n, "://", 3) ?
-               name :
-               arena_printf(a, "kubernetes://" STR_FMT, STR_ARG(name));
+    return memmem(name.p, name.n, "://", 3)
+               ? name
+               : arena_printf(a, "kubernetes://" STR_FMT, STR_ARG(name));
 }
 
 /* The certificates of a server that has a credential, and whom it believes. */
@@ -188,12 +190,13 @@ static void from_credential(struct arena *a, const struct value *tls, struct str
     if (!validates)
         return;
     struct str given = value_text(tls, "caCertCredentialName");
-    struct str ca = given.n ? credential_name(a, given) :
-                              arena_printf(a, STR_FMT "-cacert",
-                                           STR_ARG(credential_name(a, credential)));
+    struct str ca =
+        given.n ? credential_name(a, given)
+                : arena_printf(a, STR_FMT "-cacert", STR_ARG(credential_name(a, credential)));
     value_put(a, common, STR("combined_validation_context"),
-              tree(a, "{default_validation_context: {match_typed_subject_alt_names: %v}, "
-                      "validation_context_sds_secret_config: %v}",
+              tree(a,
+                   "{default_validation_context: {match_typed_subject_alt_names: %v}, "
+                   "validation_context_sds_secret_config: %v}",
                    client_names(a, tls), policy_secret(a, ca)));
 }
 
@@ -214,8 +217,9 @@ static void from_mesh(struct arena *a, const struct value *tls, struct value *co
     value_put(a, common, STR("tls_certificate_sds_secret_configs"),
               tree(a, "[%v]", policy_secret(a, STR("default"))));
     value_put(a, common, STR("combined_validation_context"),
-              tree(a, "{default_validation_context: {match_typed_subject_alt_names: %v}, "
-                      "validation_context_sds_secret_config: %v}",
+              tree(a,
+                   "{default_validation_context: {match_typed_subject_alt_names: %v}, "
+                   "validation_context_sds_secret_config: %v}",
                    client_names(a, tls), policy_secret(a, STR("ROOTCA"))));
 }
 
@@ -223,8 +227,9 @@ static struct value versions_of(struct arena *a, const struct value *tls)
 {
     struct str low = value_text(tls, "minProtocolVersion");
     struct str high = value_text(tls, "maxProtocolVersion");
-    struct value out = tree(a, "{tls_minimum_protocol_version: %v, tls_maximum_protocol_version: "
-                               "%v, cipher_suites: %v}",
+    struct value out = tree(a,
+                            "{tls_minimum_protocol_version: %v, tls_maximum_protocol_version: "
+                            "%v, cipher_suites: %v}",
                             low.n ? value_string(low.n == 7 ? low : low) : value_null(),
                             high.n ? value_string(high) : value_null(),
                             tree_copy(value_get(tls, STR("cipherSuites"))));
@@ -247,8 +252,8 @@ struct value listener__server_tls(struct arena *a, const struct value *tls, bool
     bool requires = str_eq(mode, STR("MUTUAL")) || is_mesh;
     bool validates = requires || str_eq(mode, STR("OPTIONAL_MUTUAL"));
     (void)is_http;
-    struct value common = tree(a, "{alpn_protocols: ['h2', 'http/1.1'], tls_params: %v}",
-                               versions_of(a, tls));
+    struct value common =
+        tree(a, "{alpn_protocols: ['h2', 'http/1.1'], tls_params: %v}", versions_of(a, tls));
     if (is_mesh)
         from_mesh(a, tls, &common);
     else if (credential.n || tree_has(value_get(tls, STR("credentialNames"))))

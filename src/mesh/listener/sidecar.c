@@ -87,8 +87,7 @@ static void push_sni(const struct listener_view *v, struct entry *e, struct valu
     if (repeats(&e->chains, &names) || !filters.n)
         return;
     e->needs_tls = true;
-    value_put_item(v->arena, &e->chains,
-                   listener__chain(v->arena, names, filters, value_null()));
+    value_put_item(v->arena, &e->chains, listener__chain(v->arena, names, filters, value_null()));
 }
 
 /* Routes by the name that a TLS client asks for. True: a virtual service has the host. */
@@ -175,10 +174,10 @@ static struct value http_chain(const struct listener_view *v, const struct entry
 {
     struct arena *a = v->arena;
     struct str prefix = arena_printf(a, "outbound_" STR_FMT "_%d", STR_ARG(e->bind), e->port);
-    return listener__chain(a, value_null(),
-                           tree(a, "[%v]", listener__http(v, LISTENER_OUTBOUND, prefix, rds,
-                                                          value_null(), protocol)),
-                           value_null());
+    return listener__chain(
+        a, value_null(),
+        tree(a, "[%v]", listener__http(v, LISTENER_OUTBOUND, prefix, rds, value_null(), protocol)),
+        value_null());
 }
 
 static void add_http(const struct listener_view *v, struct entry *e, enum mesh_protocol protocol)
@@ -197,9 +196,9 @@ static void add_sniffed(const struct listener_view *v, const struct mesh_service
     struct arena *a = v->arena;
     if (e->chains.n)
         return;
-    struct str rds = e->bind.n && str_eq(e->bind, s->vip) ?
-                         arena_printf(a, STR_FMT ":%d", STR_ARG(s->host), port->number) :
-                         arena_printf(a, "%d", port->number);
+    struct str rds = e->bind.n && str_eq(e->bind, s->vip)
+                         ? arena_printf(a, STR_FMT ":%d", STR_ARG(s->host), port->number)
+                         : arena_printf(a, "%d", port->number);
     struct value chain = http_chain(v, e, rds, PROTOCOL_HTTP);
     value_put(a, &chain, STR("filter_chain_match"),
               tree(a, "{transport_protocol: raw_buffer, application_protocols: ['http/1.1', 'h2c', "
@@ -207,7 +206,8 @@ static void add_sniffed(const struct listener_view *v, const struct mesh_service
     value_put_item(a, &e->chains, chain);
     struct str cluster = cluster_name(a, "outbound", port->number, STR(""), s->host);
     value_put_item(a, &e->chains,
-                   listener__chain(a, value_null(), tree(a, "[%v]", listener__tcp_cluster(a, cluster)),
+                   listener__chain(a, value_null(),
+                                   tree(a, "[%v]", listener__tcp_cluster(a, cluster)),
                                    value_null()));
     e->needs_tls = e->needs_http = true;
 }
@@ -216,8 +216,8 @@ static void add_port(const struct listener_view *v, const struct scope_listener 
                      const struct mesh_service *s, const struct mesh_port *port,
                      struct entries *all)
 {
-    bool binds = v->proxy->no_capture ||
-                 str_eq(value_text(l->listener, "captureMode"), STR("NONE"));
+    bool binds =
+        v->proxy->no_capture || str_eq(value_text(l->listener, "captureMode"), STR("NONE"));
     struct str given = l->port ? value_text(l->listener, "bind") : STR("");
     enum mesh_protocol protocol = l->port ? l->protocol : port->protocol;
     bool by_vip = !binds && !protocol_is_http(protocol) && s->vip.n;
@@ -274,8 +274,9 @@ static void finish(const struct listener_view *v, const struct entry *e, struct 
 static void add_proxy_port(const struct listener_view *v, struct value *out)
 {
     int port = v->realm->settings.http_proxy_port;
-    struct entry e = { .bind = STR("127.0.0.1"), .port = port, .binds = true,
-                       .chains = value_array() };
+    struct entry e = {
+        .bind = STR("127.0.0.1"), .port = port, .binds = true, .chains = value_array()
+    };
     if (!port)
         return;
     value_put_item(v->arena, &e.chains, http_chain(v, &e, STR("http_proxy"), PROTOCOL_HTTP_PROXY));
@@ -316,10 +317,9 @@ static struct value inbound_filters(const struct listener_view *v, struct str cl
     struct arena *a = v->arena;
     if (protocol_is_http_or_auto(protocol))
         return tree(a, "[%v]",
-                    listener__http(v, LISTENER_INBOUND, arena_printf(a, "inbound_0.0.0.0_%d", port),
-                                   STR(""),
-                                   routes_inbound(a, cluster, port, protocol == PROTOCOL_GRPC),
-                                   protocol));
+                    listener__http(
+                        v, LISTENER_INBOUND, arena_printf(a, "inbound_0.0.0.0_%d", port), STR(""),
+                        routes_inbound(a, cluster, port, protocol == PROTOCOL_GRPC), protocol));
     struct value filters = value_array();
     security_network_filters(a, v->realm, v->proxy, &filters);
     value_put_item(a, &filters, listener__tcp_cluster(a, cluster));
@@ -391,10 +391,8 @@ static void ingress_listeners(const struct listener_view *v, struct value *captu
     value_each_item (it, value_get(v->scope->sidecar->spec, STR("ingress"))) {
         int64_t port = 0;
         struct str bind = value_text(it, "bind");
-        bool binds = v->proxy->no_capture ||
-                     str_eq(value_text(it, "captureMode"), STR("NONE"));
-        enum mesh_protocol protocol =
-            protocol_parse(value_str(value_dig(it, "port", "protocol")));
+        bool binds = v->proxy->no_capture || str_eq(value_text(it, "captureMode"), STR("NONE"));
+        enum mesh_protocol protocol = protocol_parse(value_str(value_dig(it, "port", "protocol")));
         if (!value_to_int(value_dig(it, "port", "number"), &port) || port < 1 || port > 65535)
             continue;
         struct str cluster = arena_printf(a, "inbound|%d||", (int)port);
@@ -407,8 +405,7 @@ static void ingress_listeners(const struct listener_view *v, struct value *captu
         if (!bind.n)
             bind = is_loopback(v->proxy->ip) ? STR("0.0.0.0") : v->proxy->ip;
         value_put_item(a, out,
-                       inbound_listener(a,
-                                        arena_printf(a, STR_FMT "_%d", STR_ARG(bind), (int)port),
+                       inbound_listener(a, arena_printf(a, STR_FMT "_%d", STR_ARG(bind), (int)port),
                                         bind, (int)port, chains, false));
     }
 }
@@ -447,6 +444,7 @@ void listener__inbound(const struct listener_view *v, struct value *out)
     if (v->proxy->no_capture)
         return;
     inbound_chains(v, STR("InboundPassthroughCluster"), INBOUND_PORT, 0, PROTOCOL_TCP, &captured);
-    value_put_item(a, out, inbound_listener(a, STR("virtualInbound"), STR("0.0.0.0"), INBOUND_PORT,
-                                            captured, true));
+    value_put_item(
+        a, out,
+        inbound_listener(a, STR("virtualInbound"), STR("0.0.0.0"), INBOUND_PORT, captured, true));
 }

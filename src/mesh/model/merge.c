@@ -17,8 +17,8 @@ bool server_passes(const struct mesh_server *s)
 {
     struct str mode = server_tls_mode(s);
     bool has_tls = value_get(s->server, STR("tls")) != NULL;
-    return has_tls && (!mode.n || str_eq(mode, STR("PASSTHROUGH")) ||
-                       str_eq(mode, STR("AUTO_PASSTHROUGH")));
+    return has_tls &&
+           (!mode.n || str_eq(mode, STR("PASSTHROUGH")) || str_eq(mode, STR("AUTO_PASSTHROUGH")));
 }
 
 /* "./x" is of the gateway's namespace, and all namespaces need no name. */
@@ -40,8 +40,8 @@ static void read_hosts(struct arena *a, struct mesh_server *s)
 static struct str route_name(struct arena *a, const struct mesh_server *s)
 {
     if (protocol_is_http(s->protocol))
-        return s->bind.n ? arena_printf(a, "http.%d." STR_FMT, s->port, STR_ARG(s->bind)) :
-                           arena_printf(a, "http.%d", s->port);
+        return s->bind.n ? arena_printf(a, "http.%d." STR_FMT, s->port, STR_ARG(s->bind))
+                         : arena_printf(a, "http.%d", s->port);
     if (s->protocol != PROTOCOL_HTTPS || server_passes(s))
         return STR("");
     int64_t number = 0;

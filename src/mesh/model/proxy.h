@@ -11,8 +11,8 @@ struct mesh_proxy {
     bool no_capture;                     /* INTERCEPTION_MODE: NONE */
     bool is_unprivileged;
     const struct value *labels, *meta;
-    struct str account;      /* spiffe identity that was proved; empty: none */
-    struct str verified_ns;  /* of that */
+    struct str account;     /* spiffe identity that was proved; empty: none */
+    struct str verified_ns; /* of that */
 };
 
 /* From the Node of a discovery request. False: it is no proxy of a mesh. */

@@ -88,8 +88,7 @@ static struct str or_else(struct str s, struct str usual)
  * not there. */
 static void read_settings(struct realm *w)
 {
-    const struct mesh_object *o =
-        realm_find(w, MESH_CONFIG_MAP, w->settings.root_ns, STR("istio"));
+    const struct mesh_object *o = realm_find(w, MESH_CONFIG_MAP, w->settings.root_ns, STR("istio"));
     struct str text = o ? value_str(value_dig(o->obj, "data", "mesh")) : STR("");
     if (!text.n)
         return;
@@ -110,8 +109,8 @@ static void read_settings(struct realm *w)
     const struct value *mtls = value_get(v, STR("enableAutoMtls"));
     if (value_is(mtls, VALUE_BOOL))
         s->auto_mtls = mtls->b;
-    s->registry_only = str_eq(value_str(value_dig(v, "outboundTrafficPolicy", "mode")),
-                              STR("REGISTRY_ONLY"));
+    s->registry_only =
+        str_eq(value_str(value_dig(v, "outboundTrafficPolicy", "mode")), STR("REGISTRY_ONLY"));
 }
 
 static void index_objects(struct realm *w)
@@ -123,8 +122,8 @@ static void index_objects(struct realm *w)
     }
     for (size_t i = 0; i < w->of[MESH_POD].n; i++) {
         struct mesh_object *o = w->of[MESH_POD].items[i];
-        map_set(&w->pods, arena_printf(w->arena, STR_FMT "/" STR_FMT, STR_ARG(o->ns), STR_ARG(o->name)),
-                o);
+        map_set(&w->pods,
+                arena_printf(w->arena, STR_FMT "/" STR_FMT, STR_ARG(o->ns), STR_ARG(o->name)), o);
     }
 }
 

@@ -128,10 +128,10 @@ struct realm {
     struct mesh_objects of[MESH_KINDS];
     struct mesh_services services; /* by creation */
     struct mesh_rules rules;
-    struct map hosts;        /* host -> struct mesh_services */
-    struct map labels_of;    /* namespace -> its labels */
-    struct map pods;         /* "NS/NAME" -> object */
-    struct map owners;       /* address -> a number for the services that it is an endpoint of */
+    struct map hosts;     /* host -> struct mesh_services */
+    struct map labels_of; /* namespace -> its labels */
+    struct map pods;      /* "NS/NAME" -> object */
+    struct map owners;    /* address -> a number for the services that it is an endpoint of */
     uint64_t number;
 };
 
@@ -147,7 +147,8 @@ void realm_seal(struct realm *w);
 /* Virtual services and destination rules. */
 void realm_finish(struct realm *w);
 
-/* Whether what an object of `ns` exports ("." "*" "~" or names; nothing: all) is seen from `from`. */
+/* Whether what an object of `ns` exports ("." "*" "~" or names; nothing: all) is seen from `from`.
+ */
 bool realm_exports(const struct value *export_to, struct str ns, struct str from);
 bool realm_service_visible(const struct mesh_service *s, struct str from);
 /* Whether the labels have all that the selector asks for. */

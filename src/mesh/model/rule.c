@@ -39,10 +39,10 @@ static bool is_twin(const struct mesh_rule *r, struct str host, const struct mes
 {
     const struct value *selector = value_dig(o->spec, "workloadSelector", "matchLabels");
     const struct value *export_to = value_get(o->spec, STR("exportTo"));
-    bool same_selector = r->selector && selector ? value_eq(r->selector, selector) :
-                                                   r->selector == selector;
-    bool same_export = r->export_to && export_to ? value_eq(r->export_to, export_to) :
-                                                   r->export_to == export_to;
+    bool same_selector =
+        r->selector && selector ? value_eq(r->selector, selector) : r->selector == selector;
+    bool same_export =
+        r->export_to && export_to ? value_eq(r->export_to, export_to) : r->export_to == export_to;
     return str_eq(r->ns, o->ns) && str_eq(r->host, host) && same_selector && same_export;
 }
 
@@ -118,14 +118,11 @@ static const struct mesh_rule *private_of(const struct realm *w, struct str host
 const struct mesh_rule *realm_rule_for(const struct realm *w, const struct mesh_service *s,
                                        struct str ns, const struct value *client_labels)
 {
-    const struct mesh_rule *r;
-    if (!str_eq(ns, w->settings.root_ns))
-        r = best_of(w, s->host, ns, ns, client_labels);
-    else
-        r = private_of(w, s->host, ns, client_labels);
-    if (!r && s->ns.n)
-        r = best_of(w, s->host, s->ns, ns, client_labels);
-    if (!r)
-        r = best_of(w, s->host, w->settings.root_ns, ns, client_labels);
-    return r;
+    const struct mesh_rule *own = str_eq(ns, w->settings.root_ns)
+                                      ? private_of(w, s->host, ns, client_labels)
+                                      : best_of(w, s->host, ns, ns, client_labels);
+    if (own)
+        return own;
+    const struct mesh_rule *theirs = s->ns.n ? best_of(w, s->host, s->ns, ns, client_labels) : NULL;
+    return theirs ? theirs : best_of(w, s->host, w->settings.root_ns, ns, client_labels);
 }

@@ -112,7 +112,8 @@ static const struct mesh_service *with_port(struct arena *a, const struct mesh_s
 static bool is_chosen(const struct realm *w, const struct mesh_service *s, struct str ns)
 {
     const struct mesh_service *best = realm_service_for(w, s->host, ns);
-    return best == s || (best && str_eq(best->ns, s->ns) && best->is_kubernetes == s->is_kubernetes);
+    return best == s ||
+           (best && str_eq(best->ns, s->ns) && best->is_kubernetes == s->is_kubernetes);
 }
 
 static void fill_listener(struct arena *a, const struct realm *w, const struct mesh_proxy *p,
@@ -166,7 +167,8 @@ static void import_destinations(struct arena *a, const struct realm *w, const st
     bool by_port = l->port && l->protocol != PROTOCOL_HTTP_PROXY;
     for (size_t i = 0; i < l->virtual_services.n; i++) {
         for (size_t k = 0; k < 3; k++) {
-            value_each_item (rule, value_get(l->virtual_services.items[i]->spec, str_of(kinds[k]))) {
+            value_each_item (rule,
+                             value_get(l->virtual_services.items[i]->spec, str_of(kinds[k]))) {
                 value_each_item (d, value_get(rule, STR("route"))) {
                     struct str host = value_str(value_dig(d, "destination", "host"));
                     const struct mesh_service *svc = realm_service_for(w, host, p->ns);

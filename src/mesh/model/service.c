@@ -1,5 +1,5 @@
-/* Services of the mesh, from Services and ServiceEntries, and their endpoints, from EndpointSlices and
- * WorkloadEntries. */
+/* Services of the mesh, from Services and ServiceEntries, and their endpoints, from EndpointSlices
+ * and WorkloadEntries. */
 #include <stdlib.h>
 
 #include "mesh/model/host.h"

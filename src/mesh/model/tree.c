@@ -166,8 +166,8 @@ bool tree_has(const struct value *v)
 {
     if (!v)
         return false;
-    return v->type == VALUE_ARRAY || v->type == VALUE_OBJECT || v->type == VALUE_STRING ? v->n > 0 :
-                                                                                         false;
+    return v->type == VALUE_ARRAY || v->type == VALUE_OBJECT || v->type == VALUE_STRING ? v->n > 0
+                                                                                        : false;
 }
 
 double tree_seconds(struct str s)

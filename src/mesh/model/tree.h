@@ -1,12 +1,12 @@
 /* tree.h - value trees from templates that read like the JSON of Envoy.
  *
- *     struct value v = tree(a, "{name: %s, address: {socket_address: {address: %s, port_value: %d}}}",
- *                           name, host, port);
+ *     struct value v = tree(a, "{name: %s, address: {socket_address: {address: %s, port_value:
+ * %d}}}", name, host, port);
  *
- * Names need no quotes, texts stand in single ones. Holes: %s a struct str, %t a const char *, %d an
- * int, %b a bool, %v a struct value, which moves into the tree. A field or item whose hole is null (a
- * str without a pointer, a NULL text, VALUE_NULL) is left out. Templates are ours: one that cannot be
- * read is a mistake of the program. */
+ * Names need no quotes, texts stand in single ones. Holes: %s a struct str, %t a const char *, %d
+ * an int, %b a bool, %v a struct value, which moves into the tree. A field or item whose hole is
+ * null (a str without a pointer, a NULL text, VALUE_NULL) is left out. Templates are ours: one that
+ * cannot be read is a mistake of the program. */
 #pragma once
 
 #include "base/value.h"

@@ -199,10 +199,12 @@ static bool has_items(const struct value *v)
 static void merge_route(struct realm *w, struct value *out, const struct value *root,
                         const struct value *leaf)
 {
-    static const char *const inherited[] = { "rewrite", "directResponse", "timeout", "retries",
-                                             "fault", "mirror", "mirrorPercent", "mirrorPercentage",
-                                             "corsPolicy", "mirrors", "headers" };
-    const struct value *roots = value_get(root, STR("match")), *leaves = value_get(leaf, STR("match"));
+    static const char *const inherited[] = {
+        "rewrite",       "directResponse",   "timeout",    "retries", "fault",  "mirror",
+        "mirrorPercent", "mirrorPercentage", "corsPolicy", "mirrors", "headers"
+    };
+    const struct value *roots = value_get(root, STR("match")),
+                       *leaves = value_get(leaf, STR("match"));
     struct value route = value_borrow(leaf), matches;
     if (has_items(roots) && has_items(leaves)) {
         if (!merge_matches(w, roots, leaves, &matches))

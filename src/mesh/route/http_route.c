@@ -19,8 +19,7 @@ static const struct mesh_service *service_of(const struct route_view *v, struct 
         return NULL;
     const struct mesh_services *all = realm_services_of(v->realm, host);
     for (size_t i = 0; all && i < all->n; i++) {
-        if (str_eq(all->items[i]->ns, vs_ns) &&
-            realm_service_visible(all->items[i], v->proxy->ns))
+        if (str_eq(all->items[i]->ns, vs_ns) && realm_service_visible(all->items[i], v->proxy->ns))
             return all->items[i];
     }
     return scope_service(v->scope, host);
@@ -129,8 +128,8 @@ static void to_several(const struct route_view *v, const struct mesh_object *vs,
         if (!value_to_int(value_get(dest, STR("weight")), &weight) || weight <= 0)
             continue;
         struct header_operations h = route__headers(a, value_get(dest, STR("headers")));
-        struct value c = tree(a, "{name: %s, weight: %v}", cluster_of(v, to, vs->ns),
-                              value_int(weight));
+        struct value c =
+            tree(a, "{name: %s, weight: %v}", cluster_of(v, to, vs->ns), value_int(weight));
         put_headers(a, &c, &h);
         if (h.authority.n)
             value_put(a, &c, STR("host_rewrite_literal"), value_string(h.authority));
@@ -183,13 +182,14 @@ static void add_mirror(const struct route_view *v, const struct mesh_object *vs,
         d = 0, (void)value_to_double(value_get(percentage, STR("value")), &d);
     if (!to || d <= 0)
         return;
-    struct value part = percentage ? route__percent(v->arena, percentage) :
-                                     tree(v->arena, "{numerator: 100}");
-    value_put_item(v->arena, list,
-                   tree(v->arena,
-                        "{cluster: %s, runtime_fraction: {default_value: %v}, trace_sampled: false, "
-                        "disable_shadow_host_suffix_append: true}",
-                        cluster_of(v, to, vs->ns), part));
+    struct value part =
+        percentage ? route__percent(v->arena, percentage) : tree(v->arena, "{numerator: 100}");
+    value_put_item(
+        v->arena, list,
+        tree(v->arena,
+             "{cluster: %s, runtime_fraction: {default_value: %v}, trace_sampled: false, "
+             "disable_shadow_host_suffix_append: true}",
+             cluster_of(v, to, vs->ns), part));
 }
 
 static void mirrors(const struct route_view *v, const struct mesh_object *vs,
@@ -343,10 +343,9 @@ struct value route__default(const struct route_view *v, const struct mesh_servic
     struct arena *a = v->arena;
     struct value policy = value_null();
     const struct value *hash = route__hash_of(v, s, port->number, STR(""), &policy);
-    struct value action =
-        tree(a, "{cluster: %s, timeout: '0s', max_grpc_timeout: '0s', retry_policy: %v}",
-             cluster_name(a, "outbound", port->number, STR(""), s->host),
-             route__retry(a, NULL, false));
+    struct value action = tree(
+        a, "{cluster: %s, timeout: '0s', max_grpc_timeout: '0s', retry_policy: %v}",
+        cluster_name(a, "outbound", port->number, STR(""), s->host), route__retry(a, NULL, false));
     if (hash)
         add_hash(a, &action, route__hash(a, hash));
     return tree(a, "{name: default, match: {prefix: '/'}, route: %v}", action);
@@ -354,12 +353,13 @@ struct value route__default(const struct route_view *v, const struct mesh_servic
 
 struct value routes_inbound(struct arena *a, struct str cluster, int port, bool is_grpc)
 {
-    struct value retry = is_grpc ? value_null() :
-                                   tree(a, "{retry_on: reset-before-request, num_retries: 2}");
-    return tree(a,
-                "{name: %s, validate_clusters: false, virtual_hosts: [{name: %s, domains: ['*'], "
-                "routes: [{name: default, match: {prefix: '/'}, route: {cluster: %s, timeout: '0s', "
-                "max_stream_duration: {max_stream_duration: '0s', grpc_timeout_header_max: '0s'}, "
-                "retry_policy: %v}}]}]}",
-                cluster, arena_printf(a, "inbound|http|%d", port), cluster, retry);
+    struct value retry =
+        is_grpc ? value_null() : tree(a, "{retry_on: reset-before-request, num_retries: 2}");
+    return tree(
+        a,
+        "{name: %s, validate_clusters: false, virtual_hosts: [{name: %s, domains: ['*'], "
+        "routes: [{name: default, match: {prefix: '/'}, route: {cluster: %s, timeout: '0s', "
+        "max_stream_duration: {max_stream_duration: '0s', grpc_timeout_header_max: '0s'}, "
+        "retry_policy: %v}}]}]}",
+        cluster, arena_printf(a, "inbound|http|%d", port), cluster, retry);
 }

@@ -62,12 +62,12 @@ static struct value claim_match(struct arena *a, struct value path, const struct
 {
     struct value text = route__text_match(a, match);
     struct value value =
-        text.type == VALUE_NULL ?
-            tree(a, "{present_match: true}") :
-            tree(a,
-                 "{or_match: {value_matchers: [{string_match: %v}, {list_match: {one_of: "
-                 "{string_match: %v}}}]}}",
-                 value_clone(a, &text), text);
+        text.type == VALUE_NULL
+            ? tree(a, "{present_match: true}")
+            : tree(a,
+                   "{or_match: {value_matchers: [{string_match: %v}, {list_match: {one_of: "
+                   "{string_match: %v}}}]}}",
+                   value_clone(a, &text), text);
     return tree(a, "{filter: envoy.filters.http.jwt_authn, path: %v, value: %v, invert: %v}", path,
                 value, invert ? value_bool(true) : value_null());
 }
@@ -144,10 +144,9 @@ struct value route__match(struct arena *a, const struct mesh_object *vs, const s
     match_headers(a, match, &out);
     value_each_field (f, value_get(match, STR("queryParams")))
         value_put_item(a, &queries,
-                       is_presence(&f->val) ?
-                           tree(a, "{name: %s, present_match: true}", f->key) :
-                           tree(a, "{name: %s, string_match: %v}", f->key,
-                                route__text_match(a, &f->val)));
+                       is_presence(&f->val) ? tree(a, "{name: %s, present_match: true}", f->key)
+                                            : tree(a, "{name: %s, string_match: %v}", f->key,
+                                                   route__text_match(a, &f->val)));
     if (queries.n)
         value_put(a, &out, STR("query_parameters"), queries);
     return out;
@@ -202,7 +201,8 @@ struct header_operations route__headers(struct arena *a, const struct value *hea
     const struct value *req = value_get(headers, STR("request"));
     const struct value *resp = value_get(headers, STR("response"));
     struct str set = STR(""), added = STR("");
-    add_headers(a, value_get(req, STR("set")), "OVERWRITE_IF_EXISTS_OR_ADD", &out.request_add, &set);
+    add_headers(a, value_get(req, STR("set")), "OVERWRITE_IF_EXISTS_OR_ADD", &out.request_add,
+                &set);
     add_headers(a, value_get(req, STR("add")), "APPEND_IF_EXISTS_OR_ADD", &out.request_add, &added);
     add_headers(a, value_get(resp, STR("set")), "OVERWRITE_IF_EXISTS_OR_ADD", &out.response_add,
                 NULL);
@@ -292,17 +292,28 @@ static struct value fault_delay(struct arena *a, const struct value *delay)
         return value_null();
     (void)value_to_int(value_get(delay, STR("percent")), &percent);
     return tree(a, "{fixed_delay: %v, percentage: %v}", tree_duration(a, fixed),
-                percentage ? route__percent(a, percentage) :
-                             tree(a, "{numerator: %d}", (int)percent));
+                percentage ? route__percent(a, percentage)
+                           : tree(a, "{numerator: %d}", (int)percent));
 }
 
 static int grpc_code(struct str name)
 {
-    static const char *const names[] = { "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT",
-                                         "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-                                         "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
-                                         "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
-                                         "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
+    static const char *const names[] = { "OK",
+                                         "CANCELLED",
+                                         "UNKNOWN",
+                                         "INVALID_ARGUMENT",
+                                         "DEADLINE_EXCEEDED",
+                                         "NOT_FOUND",
+                                         "ALREADY_EXISTS",
+                                         "PERMISSION_DENIED",
+                                         "RESOURCE_EXHAUSTED",
+                                         "FAILED_PRECONDITION",
+                                         "ABORTED",
+                                         "OUT_OF_RANGE",
+                                         "UNIMPLEMENTED",
+                                         "INTERNAL",
+                                         "UNAVAILABLE",
+                                         "DATA_LOSS",
                                          "UNAUTHENTICATED" };
     for (int i = 0; i < 17; i++) {
         if (str_eq(name, str_of(names[i])))
@@ -324,16 +335,16 @@ struct value route__fault(struct arena *a, const struct value *fault)
                   tree(a, "{http_status: %v, grpc_status: %v, percentage: %v}", tree_copy(status),
                        status ? value_null() : value_int(grpc),
                        percentage ? route__percent(a, percentage) : value_null()));
-    return out.n ? tree_any(a, "envoy.extensions.filters.http.fault.v3.HTTPFault", out) :
-                   value_null();
+    return out.n ? tree_any(a, "envoy.extensions.filters.http.fault.v3.HTTPFault", out)
+                 : value_null();
 }
 
 static struct value joined(struct arena *a, const struct value *list)
 {
     struct str out = STR("");
     value_each_item (it, list)
-        out = out.n ? arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(out), STR_ARG(value_str(it))) :
-                      value_str(it);
+        out = out.n ? arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(out), STR_ARG(value_str(it)))
+                    : value_str(it);
     return out.n ? value_string(out) : value_null();
 }
 
@@ -378,7 +389,8 @@ static void split_retry_on(struct arena *a, struct str text, struct value *out)
         if (is_status(one, &code))
             value_put_item(a, &codes, value_int((int64_t)code));
         else
-            words = words.n ? arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(words), STR_ARG(one)) : one;
+            words =
+                words.n ? arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(words), STR_ARG(one)) : one;
     }
     if (codes.n && !memmem(words.p, words.n, "retriable-status-codes", 22))
         words = arena_printf(a, STR_FMT ",retriable-status-codes", STR_ARG(words));
@@ -390,11 +402,11 @@ static void split_retry_on(struct arena *a, struct str text, struct value *out)
 struct value route__retry(struct arena *a, const struct value *retries, bool is_hashed)
 {
     int64_t attempts = 0;
-    struct value other_hosts = tree(
-        a, "[%v]",
-        tree_extension(a, "envoy.retry_host_predicates.previous_hosts",
-                       "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
-                       value_object()));
+    struct value other_hosts =
+        tree(a, "[%v]",
+             tree_extension(a, "envoy.retry_host_predicates.previous_hosts",
+                            "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+                            value_object()));
     struct value out = tree(a, "{retry_on: 'connect-failure,refused-stream,unavailable,cancelled,"
                                "retriable-status-codes', num_retries: 2, "
                                "host_selection_retry_max_attempts: 5}");
@@ -410,7 +422,8 @@ struct value route__retry(struct arena *a, const struct value *retries, bool is_
     struct str on = value_text(retries, "retryOn");
     if (on.n)
         split_retry_on(a, on, &out);
-    tree_put(a, &out, "per_try_timeout", tree_duration(a, value_get(retries, STR("perTryTimeout"))));
+    tree_put(a, &out, "per_try_timeout",
+             tree_duration(a, value_get(retries, STR("perTryTimeout"))));
     const struct value *backoff = value_get(retries, STR("backoff"));
     if (backoff)
         value_put(a, &out, STR("retry_back_off"),

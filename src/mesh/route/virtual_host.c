@@ -22,8 +22,7 @@ static struct value *find_host(struct arena *a, struct value *hosts, struct str 
 
 static struct value make_host(struct arena *a, struct str domain, int port, struct value routes)
 {
-    return tree(a,
-                "{name: %s, domains: [%s], routes: %v, include_request_attempt_count: true}",
+    return tree(a, "{name: %s, domains: [%s], routes: %v, include_request_attempt_count: true}",
                 arena_printf(a, STR_FMT ":%d", STR_ARG(domain), port), domain, routes);
 }
 
@@ -132,8 +131,14 @@ static struct value gateway_config(struct arena *a, const struct realm *w,
             if (!str_eq(s->route_name, name))
                 continue;
             struct mesh_objects all;
-            struct route_view v = { a, w, p, scope, s->gateway_name, s->port,
-                                    value_get(s->server, STR("tls")) != NULL, NULL };
+            struct route_view v = { a,
+                                    w,
+                                    p,
+                                    scope,
+                                    s->gateway_name,
+                                    s->port,
+                                    value_get(s->server, STR("tls")) != NULL,
+                                    NULL };
             port = s->port;
             scope_virtual_services(a, w, p->ns, s->gateway_name, &all);
             for (size_t j = 0; j < all.n; j++) {
@@ -149,8 +154,9 @@ static struct value gateway_config(struct arena *a, const struct realm *w,
     for (size_t i = 0; i < hosts.n; i++)
         sort_routes(a, value_edit_at(a, &hosts, i));
     if (!hosts.n)
-        value_put_item(a, &hosts,
-                       tree(a, "{name: %s, domains: ['*']}", arena_printf(a, "blackhole:%d", port)));
+        value_put_item(
+            a, &hosts,
+            tree(a, "{name: %s, domains: ['*']}", arena_printf(a, "blackhole:%d", port)));
     return finish(a, name, hosts);
 }
 
@@ -185,12 +191,13 @@ static void push_domain(struct sidecar_view *s, struct value *list, struct str d
         value_put_item(a, list, value_string(with));
 }
 
-/* "web", "web.shop", "web.shop.svc" of "web.shop.svc.cluster.local", as far as the proxy may say. */
+/* "web", "web.shop", "web.shop.svc" of "web.shop.svc.cluster.local", as far as the proxy may say.
+ */
 static void push_short(struct sidecar_view *s, struct value *list, struct str host, int port,
                        bool bare)
 {
-    struct str tail = arena_printf(s->v.arena, ".svc." STR_FMT,
-                                   STR_ARG(s->v.realm->settings.domain));
+    struct str tail =
+        arena_printf(s->v.arena, ".svc." STR_FMT, STR_ARG(s->v.realm->settings.domain));
     if (!str_ends(host, tail))
         return;
     struct str base = str_take(host, host.n - tail.n), ns = base;
@@ -220,12 +227,11 @@ static void push_host(struct sidecar_view *s, struct str name, int port, struct 
 {
     if (!domains.n)
         return;
-    value_put_item(
-        s->v.arena, &s->hosts,
-        tree(s->v.arena,
-             "{name: %s, domains: %v, routes: %v, include_request_attempt_count: true}",
-             arena_printf(s->v.arena, STR_FMT ":%d", STR_ARG(name), port), domains,
-             value_clone(s->v.arena, routes)));
+    value_put_item(s->v.arena, &s->hosts,
+                   tree(s->v.arena,
+                        "{name: %s, domains: %v, routes: %v, include_request_attempt_count: true}",
+                        arena_printf(s->v.arena, STR_FMT ":%d", STR_ARG(name), port), domains,
+                        value_clone(s->v.arena, routes)));
 }
 
 static const struct mesh_service *listed(const struct sidecar_view *s, struct str host)
@@ -256,8 +262,8 @@ static void push_service(struct sidecar_view *s, const struct mesh_service *svc,
 
 /* The virtual service whose wildcard is the narrowest has the service; one that names it comes
  * before all. */
-static bool is_narrowest(const struct sidecar_view *s, const struct mesh_object *vs, struct str wild,
-                         struct str host)
+static bool is_narrowest(const struct sidecar_view *s, const struct mesh_object *vs,
+                         struct str wild, struct str host)
 {
     for (size_t i = 0; i < s->egress->virtual_services.n; i++) {
         const struct mesh_object *o = s->egress->virtual_services.items[i];

@@ -10,9 +10,10 @@ static struct value headers_of(struct arena *a, const struct value *rule)
 {
     struct value out = value_array();
     value_each_item (it, value_get(rule, STR("fromHeaders")))
-        value_put_item(a, &out, tree(a, "{name: %v, value_prefix: %v}",
-                                     tree_copy(value_get(it, STR("name"))),
-                                     tree_copy(value_get(it, STR("prefix")))));
+        value_put_item(a, &out,
+                       tree(a, "{name: %v, value_prefix: %v}",
+                            tree_copy(value_get(it, STR("name"))),
+                            tree_copy(value_get(it, STR("prefix")))));
     return out.n ? out : value_null();
 }
 
@@ -20,9 +21,10 @@ static struct value claims_of(struct arena *a, const struct value *rule)
 {
     struct value out = value_array();
     value_each_item (it, value_get(rule, STR("outputClaimToHeaders")))
-        value_put_item(a, &out, tree(a, "{header_name: %v, claim_name: %v}",
-                                     tree_copy(value_get(it, STR("header"))),
-                                     tree_copy(value_get(it, STR("claim")))));
+        value_put_item(a, &out,
+                       tree(a, "{header_name: %v, claim_name: %v}",
+                            tree_copy(value_get(it, STR("header"))),
+                            tree_copy(value_get(it, STR("claim")))));
     return out.n ? out : value_null();
 }
 
@@ -53,8 +55,9 @@ static void put_keys(struct arena *a, const struct value *rule, struct value *ou
         value_put(a, out, STR("local_jwks"), tree(a, "{inline_string: %s}", keys));
     else
         value_put(a, out, STR("remote_jwks"),
-                  tree(a, "{http_uri: {uri: %s, cluster: %s, timeout: '5s'}, cache_duration: "
-                          "'300s'}",
+                  tree(a,
+                       "{http_uri: {uri: %s, cluster: %s, timeout: '5s'}, cache_duration: "
+                       "'300s'}",
                        uri.n ? uri : STR("http://unknown.invalid/"),
                        uri.n ? cluster_of_uri(a, uri) : STR("BlackHoleCluster")));
 }

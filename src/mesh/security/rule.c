@@ -12,11 +12,11 @@ static struct value text_match(struct arena *a, struct str s, struct str prefix)
     if (str_starts(s, STR("*")))
         return tree(a, "{suffix: %s}", str_skip(s, 1));
     if (str_ends(s, STR("*")))
-        return tree(a, "{prefix: %s}", arena_printf(a, STR_FMT STR_FMT, STR_ARG(prefix),
-                                                    STR_ARG(str_take(s, s.n - 1))));
-    return tree(a, "{exact: %s}", prefix.n ? arena_printf(a, STR_FMT STR_FMT, STR_ARG(prefix),
-                                                          STR_ARG(s)) :
-                                             s);
+        return tree(
+            a, "{prefix: %s}",
+            arena_printf(a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(str_take(s, s.n - 1))));
+    return tree(a, "{exact: %s}",
+                prefix.n ? arena_printf(a, STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(s)) : s);
 }
 
 static struct value header(struct arena *a, const char *name, struct str s)
@@ -146,8 +146,8 @@ static struct value claims_principal(struct arena *a, struct str key, struct str
 
 /* An attribute: whether it is of the connection or of who asks, and needs HTTP. */
 struct attribute {
-    const char *key;    /* of `when`; a trailing '[' means a name in brackets */
-    const char *field;  /* of a source or an operation; without "not" */
+    const char *key;   /* of `when`; a trailing '[' means a name in brackets */
+    const char *field; /* of a source or an operation; without "not" */
     bool is_permission, needs_http;
 };
 
@@ -238,7 +238,8 @@ static struct value target_matcher(struct arena *a, const struct attribute *at, 
     }
 }
 
-static struct value matcher(struct arena *a, const struct attribute *at, struct str key, struct str s)
+static struct value matcher(struct arena *a, const struct attribute *at, struct str key,
+                            struct str s)
 {
     return at->is_permission ? target_matcher(a, at, s) : source_matcher(a, at, key, s);
 }
@@ -315,13 +316,13 @@ static struct value all_of(struct arena *a, const struct value *list, bool permi
     if (!list->n)
         return tree(a, "{any: true}");
     struct value copy = value_clone(a, list);
-    return permission ? tree(a, "{and_rules: {rules: %v}}", copy) :
-                        tree(a, "{and_ids: {ids: %v}}", copy);
+    return permission ? tree(a, "{and_rules: {rules: %v}}", copy)
+                      : tree(a, "{and_ids: {ids: %v}}", copy);
 }
 
 /* Alternatives of `to` or `from`, each with what `when` asks. */
-static struct value alternatives(struct arena *a, const struct lists *base, const struct value *list,
-                                 const char *key, bool permission)
+static struct value alternatives(struct arena *a, const struct lists *base,
+                                 const struct value *list, const char *key, bool permission)
 {
     struct value out = value_array();
     const struct value *common = permission ? &base->permissions : &base->principals;

@@ -1,5 +1,5 @@
-/* security.h - filters that let requests in, or do not: AuthorizationPolicy and RequestAuthentication, for a
- * proxy. Pure. */
+/* security.h - filters that let requests in, or do not: AuthorizationPolicy and
+ * RequestAuthentication, for a proxy. Pure. */
 #pragma once
 
 #include "mesh/model/proxy.h"

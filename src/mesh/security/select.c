@@ -7,8 +7,7 @@ static bool targets(const struct value *ref, const struct mesh_object *o,
                     const struct mesh_proxy *p)
 {
     struct str gateway = value_text(p->labels, "gateway.networking.k8s.io/gateway-name");
-    return gateway.n && str_eq(o->ns, p->ns) &&
-           str_eq(value_text(ref, "kind"), STR("Gateway")) &&
+    return gateway.n && str_eq(o->ns, p->ns) && str_eq(value_text(ref, "kind"), STR("Gateway")) &&
            str_eq(value_text(ref, "name"), gateway);
 }
 

@@ -7,7 +7,8 @@
 #include "mesh/webhook/validate_internal.h"
 #include "base/banned.h"
 
-static int not_negative(struct check *c, const struct value *obj, const char *key, const char *words)
+static int not_negative(struct check *c, const struct value *obj, const char *key,
+                        const char *words)
 {
     int64_t n = 0;
     if (value_to_int(value_get(obj, str_of(key)), &n) && n < 0)
@@ -117,7 +118,8 @@ static int labels(struct check *c, const struct value *l)
 {
     value_each_field (f, l) {
         if (!is_tag(f->key))
-            return err_set(c->err, ERR_INVALID, "invalid tag key: \"" STR_FMT "\"", STR_ARG(f->key));
+            return err_set(c->err, ERR_INVALID, "invalid tag key: \"" STR_FMT "\"",
+                           STR_ARG(f->key));
         if (value_str(&f->val).n && !is_tag(value_str(&f->val)))
             return err_set(c->err, ERR_INVALID, "invalid tag value: \"" STR_FMT "\"",
                            STR_ARG(value_str(&f->val)));
@@ -182,10 +184,10 @@ static bool is_cipher(struct str s)
 static int server_tls(struct check *c, const struct value *tls)
 {
     struct str mode = value_text(tls, "mode");
-    bool simple = str_eq(mode, STR("SIMPLE")), mutual = str_eq(mode, STR("MUTUAL")) ||
-                                                        str_eq(mode, STR("OPTIONAL_MUTUAL"));
-    bool credential = value_text(tls, "credentialName").n ||
-                      check__has(value_get(tls, STR("credentialNames")));
+    bool simple = str_eq(mode, STR("SIMPLE")),
+         mutual = str_eq(mode, STR("MUTUAL")) || str_eq(mode, STR("OPTIONAL_MUTUAL"));
+    bool credential =
+        value_text(tls, "credentialName").n || check__has(value_get(tls, STR("credentialNames")));
     value_each_item (it, value_get(tls, STR("cipherSuites"))) {
         if (!is_cipher(value_str(it)))
             c->warnings++;
@@ -238,8 +240,10 @@ static int server(struct check *c, const struct value *s)
     if (!value_str(value_dig(s, "port", "name")).n)
         return err_set(c->err, ERR_INVALID, "port name must be set");
     if (protocol_is_tls(p) && !tls)
-        return err_set(c->err, ERR_INVALID, "server must have TLS settings for HTTPS/TLS protocols");
-    if (protocol_is_http(p) && tls && (value_text(tls, "mode").n || value_text(tls, "credentialName").n))
+        return err_set(c->err, ERR_INVALID,
+                       "server must have TLS settings for HTTPS/TLS protocols");
+    if (protocol_is_http(p) && tls &&
+        (value_text(tls, "mode").n || value_text(tls, "credentialName").n))
         return err_set(c->err, ERR_INVALID,
                        "server cannot have TLS settings for plain text HTTP ports");
     if (!protocol_is_http(p) && !protocol_is_tls(p) && tls)
@@ -281,7 +285,8 @@ static int entry_ports(struct check *c, const struct value *ports)
         if (!value_text(p, "name").n)
             return err_set(c->err, ERR_INVALID, "service entry port must have a name");
         if (protocol.n && protocol_parse(protocol) == PROTOCOL_AUTO)
-            return err_set(c->err, ERR_INVALID, "unsupported protocol: " STR_FMT, STR_ARG(protocol));
+            return err_set(c->err, ERR_INVALID, "unsupported protocol: " STR_FMT,
+                           STR_ARG(protocol));
         for (size_t k = 0; k < i; k++) {
             const struct value *other = value_at(ports, k);
             if (value_eq(value_get(other, STR("number")), value_get(p, STR("number"))))
@@ -322,8 +327,8 @@ static int entry_endpoint(struct check *c, const struct value *spec, const struc
         if (r < 0)
             return r;
         if (!has_port_named(value_get(spec, STR("ports")), f->key))
-            return err_set(c->err, ERR_INVALID, "endpoint port " STR_FMT
-                                                " is not defined by the service entry",
+            return err_set(c->err, ERR_INVALID,
+                           "endpoint port " STR_FMT " is not defined by the service entry",
                            STR_ARG(f->key));
     }
     return labels(c, value_get(e, STR("labels")));
@@ -338,15 +343,17 @@ static int entry_endpoints(struct check *c, const struct value *spec)
         return err_set(c->err, ERR_INVALID,
                        "only one of WorkloadSelector or Endpoints is allowed in Service Entry");
     if (check__has(endpoints) && (!resolution.n || str_eq(resolution, STR("NONE"))))
-        return err_set(c->err, ERR_INVALID, "no endpoints should be provided for resolution type none");
+        return err_set(c->err, ERR_INVALID,
+                       "no endpoints should be provided for resolution type none");
     if (str_eq(resolution, STR("DNS_ROUND_ROBIN")) && endpoints && endpoints->n > 1)
         return err_set(c->err, ERR_INVALID,
                        "there must only be 0 or 1 endpoint for resolution mode DNS_ROUND_ROBIN");
     value_each_item (h, is_dns && !check__has(endpoints) ? value_get(spec, STR("hosts")) : NULL) {
         int r = check__host(c, value_str(h), false);
         if (r < 0)
-            return err_wrap(c->err, "hosts must be FQDN if no endpoints are provided for resolution "
-                                    "mode DNS");
+            return err_wrap(c->err,
+                            "hosts must be FQDN if no endpoints are provided for resolution "
+                            "mode DNS");
     }
     value_each_item (e, endpoints) {
         int r = entry_endpoint(c, spec, e);
@@ -402,8 +409,9 @@ static int egress_host(struct check *c, struct str h)
     struct str ns = str_cut(&name, '/');
     bool is_sign = str_eq(ns, STR("*")) || str_eq(ns, STR(".")) || str_eq(ns, STR("~"));
     if (!ns.n || !name.n)
-        return err_set(c->err, ERR_INVALID, "config namespace and dnsName in host entry cannot be "
-                                            "empty");
+        return err_set(c->err, ERR_INVALID,
+                       "config namespace and dnsName in host entry cannot be "
+                       "empty");
     if (!is_sign && check__label(c, ns, "namespace value") < 0)
         return err_set(c->err, ERR_INVALID, "invalid namespace value \"" STR_FMT "\" in sidecar",
                        STR_ARG(ns));
@@ -426,8 +434,9 @@ static int egress(struct check *c, const struct value *list)
                                "sidecar: ports on IP bound listeners must be unique");
         }
         if (!check__has(value_get(e, STR("hosts"))))
-            return err_set(c->err, ERR_INVALID, "sidecar: egress listener must contain at least "
-                                                "one host");
+            return err_set(c->err, ERR_INVALID,
+                           "sidecar: egress listener must contain at least "
+                           "one host");
         value_each_item (h, value_get(e, STR("hosts"))) {
             int r = egress_host(c, value_str(h));
             if (r < 0)
@@ -458,10 +467,11 @@ int check__sidecar(struct check *c, const struct value *spec)
         if (r < 0)
             return r;
         if (!is_default_endpoint(value_text(it, "defaultEndpoint")))
-            return err_set(c->err, ERR_INVALID,
-                           "sidecar: defaultEndpoint must be of form "
-                           "127.0.0.1:<port>,0.0.0.0:<port>,[::1]:port,[::]:port,unix://filepath or "
-                           "unset");
+            return err_set(
+                c->err, ERR_INVALID,
+                "sidecar: defaultEndpoint must be of form "
+                "127.0.0.1:<port>,0.0.0.0:<port>,[::1]:port,[::]:port,unix://filepath or "
+                "unset");
     }
     return egress(c, out);
 }

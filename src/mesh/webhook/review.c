@@ -27,13 +27,14 @@ int review_answer(struct arena *a, struct str body, struct buf *ret, struct err 
     const struct value *obj = value_get(req, STR("object"));
     bool deletes = str_eq(value_text(req, "operation"), STR("DELETE"));
     bool fine = deletes || validate_object(a, obj, &warnings, &why) == 0;
-    struct value status = fine ? value_null() :
-                                 tree(a, "{status: Failure, code: 400, message: %s}", why.msg);
+    struct value status =
+        fine ? value_null() : tree(a, "{status: Failure, code: 400, message: %s}", why.msg);
     struct value out =
-        tree(a, "{apiVersion: %v, kind: AdmissionReview, response: {uid: %v, allowed: %b, status: "
-                "%v, warnings: %v}}",
-             tree_copy(value_get(&review, STR("apiVersion"))), tree_copy(value_get(req, STR("uid"))),
-             fine, status, warnings_of(a, warnings));
+        tree(a,
+             "{apiVersion: %v, kind: AdmissionReview, response: {uid: %v, allowed: %b, status: "
+             "%v, warnings: %v}}",
+             tree_copy(value_get(&review, STR("apiVersion"))),
+             tree_copy(value_get(req, STR("uid"))), fine, status, warnings_of(a, warnings));
     json_write(ret, &out);
     return 0;
 }

@@ -2,17 +2,24 @@
 #include "mesh/webhook/validate_internal.h"
 #include "base/banned.h"
 
-static const char *const keys[] = { "source.ip", "remote.ip", "source.namespace", "source.principal",
-                                    "source.serviceAccount", "request.auth.principal",
-                                    "request.auth.audiences", "request.auth.presenter",
-                                    "destination.ip", "destination.port", "connection.sni" };
+static const char *const keys[] = { "source.ip",
+                                    "remote.ip",
+                                    "source.namespace",
+                                    "source.principal",
+                                    "source.serviceAccount",
+                                    "request.auth.principal",
+                                    "request.auth.audiences",
+                                    "request.auth.presenter",
+                                    "destination.ip",
+                                    "destination.port",
+                                    "connection.sni" };
 
 static bool is_key(struct str s)
 {
     bool closed = str_ends(s, STR("]"));
-    if (closed && (str_starts(s, STR("request.headers[")) ||
-                   str_starts(s, STR("request.auth.claims[")) ||
-                   str_starts(s, STR("experimental.envoy.filters."))))
+    if (closed &&
+        (str_starts(s, STR("request.headers[")) || str_starts(s, STR("request.auth.claims[")) ||
+         str_starts(s, STR("experimental.envoy.filters."))))
         return true;
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         if (str_eq(s, str_of(keys[i])))
@@ -115,7 +122,7 @@ static int conditions(struct check *c, const struct value *rule)
         struct str key = value_text(it, "key");
         const struct value *values = value_get(it, STR("values"));
         const struct value *not = value_get(it, STR("notValues"));
-        if (!check__has(values) && !check__has(not))
+        if (!check__has(values) && !check__has(not ))
             return err_set(c->err, ERR_INVALID,
                            "at least one of `values` or `notValues` must be set for key " STR_FMT,
                            STR_ARG(key));
@@ -154,8 +161,9 @@ static int authorization(struct check *c, const struct value *spec)
     if (r < 0)
         return r;
     if (str_eq(action, STR("DENY")) && !value_get(spec, STR("rules")))
-        return err_set(c->err, ERR_INVALID, "DENY action without `rules` is meaningless as it will "
-                                            "never be triggered");
+        return err_set(c->err, ERR_INVALID,
+                       "DENY action without `rules` is meaningless as it will "
+                       "never be triggered");
     value_each_item (rule, value_get(spec, STR("rules"))) {
         r = sources(c, rule);
         if (r < 0)
@@ -174,8 +182,8 @@ int check__authorization(struct check *c, const struct value *spec)
 {
     int r = authorization(c, spec);
     return r < 0 ? err_wrap(c->err, "invalid policy " STR_FMT "." STR_FMT, STR_ARG(c->name),
-                            STR_ARG(c->ns)) :
-                   0;
+                            STR_ARG(c->ns))
+                 : 0;
 }
 
 static int jwt_rule(struct check *c, const struct value *rule)

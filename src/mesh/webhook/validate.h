@@ -1,4 +1,5 @@
-/* validate.h - what Istio's validation webhook says of an object of its API, beside the schema. Pure. */
+/* validate.h - what Istio's validation webhook says of an object of its API, beside the schema.
+ * Pure. */
 #pragma once
 
 #include "base/err.h"

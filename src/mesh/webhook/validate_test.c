@@ -1,4 +1,5 @@
-/* What the validation webhook says: a table of our own, and the recorded verdicts, if they are there. */
+/* What the validation webhook says: a table of our own, and the recorded verdicts, if they are
+ * there. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -17,7 +18,8 @@ struct row {
 };
 
 static const struct row rows[] = {
-    { "VirtualService", "{hosts: [a.test], http: [{route: [{destination: {host: a.test}}]}]}", NULL },
+    { "VirtualService", "{hosts: [a.test], http: [{route: [{destination: {host: a.test}}]}]}",
+      NULL },
     { "VirtualService", "{hosts: [a.test]}", "http, tcp or tls" },
     { "VirtualService", "{hosts: [a.test], http: [{redirect: {}}]}", "redirect must specify" },
     { "DestinationRule", "{host: a.test, subsets: [{name: v1}, {name: v1}]}", "duplicate subset" },
@@ -88,7 +90,8 @@ static void test_recorded(void **state)
         int r = verdict(&a, value_get(&c, STR("object")), &err);
         if ((r == 0) != accepted) {
             differ++;
-            printf("%.*s: %s\n", STR_ARG(value_text(&c, "id")), r ? str_cstr(&a, err.msg) : "accepted");
+            printf("%.*s: %s\n", STR_ARG(value_text(&c, "id")),
+                   r ? str_cstr(&a, err.msg) : "accepted");
         }
         arena_done(&a);
     }

@@ -69,7 +69,8 @@ static int redirect(struct check *c, const struct value *r)
     struct str scheme = value_text(r, "scheme");
     if (!value_text(r, "uri").n && !value_text(r, "authority").n && !scheme.n &&
         !value_get(r, STR("port")) && !value_get(r, STR("derivePort")))
-        return err_set(c->err, ERR_INVALID, "redirect must specify URI, authority, scheme, or port");
+        return err_set(c->err, ERR_INVALID,
+                       "redirect must specify URI, authority, scheme, or port");
     if (value_to_int(value_get(r, STR("redirectCode")), &code) && code &&
         (code < 300 || code > 399))
         return err_set(c->err, ERR_INVALID, "%lld is not a valid redirect code, must be 3xx",
@@ -82,11 +83,22 @@ static int redirect(struct check *c, const struct value *r)
 
 static bool is_retry_word(struct str s)
 {
-    static const char *const words[] = {
-        "5xx", "gateway-error", "reset", "reset-before-request", "connect-failure",
-        "retriable-4xx", "refused-stream", "retriable-status-codes", "retriable-headers",
-        "envoy-ratelimited", "http3-post-connect-failure", "cancelled", "deadline-exceeded",
-        "internal", "resource-exhausted", "unavailable" };
+    static const char *const words[] = { "5xx",
+                                         "gateway-error",
+                                         "reset",
+                                         "reset-before-request",
+                                         "connect-failure",
+                                         "retriable-4xx",
+                                         "refused-stream",
+                                         "retriable-status-codes",
+                                         "retriable-headers",
+                                         "envoy-ratelimited",
+                                         "http3-post-connect-failure",
+                                         "cancelled",
+                                         "deadline-exceeded",
+                                         "internal",
+                                         "resource-exhausted",
+                                         "unavailable" };
     uint64_t code;
     if (str_to_u64(s, &code))
         return code >= 100 && code <= 599;
@@ -123,7 +135,8 @@ static int fault(struct check *c, const struct value *f)
     const struct value *abort = value_get(f, STR("abort")), *delay = value_get(f, STR("delay"));
     static const char *const codes =
         " OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS "
-        "PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED "
+        "PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE "
+        "UNIMPLEMENTED "
         "INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED ";
     struct str grpc = value_text(abort, "grpcStatus");
     int64_t status = 0;
@@ -174,7 +187,8 @@ static int rewrite(struct check *c, const struct value *v)
     if (!v)
         return 0;
     if (uri && regex)
-        return err_set(c->err, ERR_INVALID, "rewrite may only contain one of URI or UriRegexRewrite");
+        return err_set(c->err, ERR_INVALID,
+                       "rewrite may only contain one of URI or UriRegexRewrite");
     if (!uri && !regex && !value_text(v, "authority").n)
         return err_set(c->err, ERR_INVALID,
                        "rewrite must specify at least one of URI, UriRegexRewrite, or authority");
@@ -296,8 +310,8 @@ static int http_route(struct check *c, const struct value *http)
     static const struct {
         const char *field;
         int (*check)(struct check *c, const struct value *v);
-    } parts[] = { { "headers", headers }, { "retries", retries },       { "fault", fault },
-                  { "corsPolicy", cors }, { "rewrite", rewrite },       { "route", destinations },
+    } parts[] = { { "headers", headers },        { "retries", retries }, { "fault", fault },
+                  { "corsPolicy", cors },        { "rewrite", rewrite }, { "route", destinations },
                   { "timeout", check__duration } };
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         const struct value *v = value_get(http, str_of(parts[i].field));
@@ -365,7 +379,8 @@ static int hosts(struct check *c, const struct value *spec)
         }
         for (size_t k = 0; k < i; k++) {
             struct str other = value_str(value_at(list, k));
-            if (str_eq(h, other) || (host_is_wild(h) && host_is_wild(other) && host_matches(h, other)))
+            if (str_eq(h, other) ||
+                (host_is_wild(h) && host_is_wild(other) && host_matches(h, other)))
                 return err_set(c->err, ERR_INVALID,
                                "duplicate hosts in virtual service: " STR_FMT " & " STR_FMT,
                                STR_ARG(other), STR_ARG(h));

@@ -80,7 +80,8 @@ struct snapshot *snapshot_unref(struct snapshot *s)
     return NULL;
 }
 
-struct class {
+struct class
+{
     struct snapshot *snapshot;
     struct arena arena; /* of the proxy, its scope and gateways */
     struct mesh_proxy proxy;

@@ -67,7 +67,8 @@ void xds_server_each(struct xds_server *s, void (*visit)(void *arg, const struct
                      void *arg)
 {
     struct stream *st;
-    LIST_FOREACH (st, &s->streams, link) {
+    LIST_FOREACH(st, &s->streams, link)
+    {
         struct xds_peer peer = { .proxy = &st->proxy, .is_delta = st->is_delta };
         if (!st->has_node || !s->snapshot)
             continue;
@@ -124,7 +125,8 @@ static int start(struct xds_server *s, struct err *err)
 {
     struct http_limits limits = http_limits_default();
     limits.connections = XDS_STREAMS_MAX + 64;
-    int r = solo_init(&s->solo, &(struct http_handler){ s, on_head, on_request }, &limits, NULL, err);
+    int r =
+        solo_init(&s->solo, &(struct http_handler){ s, on_head, on_request }, &limits, NULL, err);
     if (r < 0)
         return r;
     r = http_server_listen(s->solo.http, s->opt.listen, NULL, &s->arena, &s->address, err);

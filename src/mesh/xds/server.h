@@ -1,9 +1,10 @@
-/* server.h - ADS v3, state of the world and delta: streams of proxies, what they have, what is pushed.
+/* server.h - ADS v3, state of the world and delta: streams of proxies, what they have, what is
+ * pushed.
  *
  * Everything runs on one loop. A stream keeps, of each type, which names it wants and the hash of
  * what it was sent, so a new realm sends only what has changed for it. Order: clusters, endpoints,
- * listeners, routes, secrets. A cluster that changes has its endpoints sent again, because Envoy waits
- * for them. What a client can make grow is bounded: streams, names, bytes of a message. */
+ * listeners, routes, secrets. A cluster that changes has its endpoints sent again, because Envoy
+ * waits for them. What a client can make grow is bounded: streams, names, bytes of a message. */
 #pragma once
 
 #include "base/err.h"

@@ -41,8 +41,8 @@ static void forget_all(struct subscription *sub)
 /* ---- Sending ---- */
 
 struct reply {
-    struct buf body;  /* resources */
-    struct buf gone;  /* names, of delta */
+    struct buf body; /* resources */
+    struct buf gone; /* names, of delta */
     size_t n, n_gone;
 };
 
@@ -344,8 +344,8 @@ static void on_message(void *arg, struct grpc_call *call, struct str message)
         return;
     arena_init(&a);
     struct err err = ERR_INIT(&a);
-    const char *type = st->is_delta ? "envoy.service.discovery.v3.DeltaDiscoveryRequest" :
-                                      "envoy.service.discovery.v3.DiscoveryRequest";
+    const char *type = st->is_delta ? "envoy.service.discovery.v3.DeltaDiscoveryRequest"
+                                    : "envoy.service.discovery.v3.DiscoveryRequest";
     if (message_read(&a, message_find(str_of(type)), message, &req, &err) < 0)
         xds__stream_end(st, GRPC_INVALID_ARGUMENT, "the message is no discovery request");
     else if (!take_node(st, value_get(&req, STR("node"))))
