@@ -6,7 +6,13 @@ usage: canary KUBECTL PORT REQUESTS SVG     KUBECONFIG says which server
 For each step it applies the weights, waits until the gateway follows them, and counts who answers. Load never stops:
 a request that fails at any time is a failure of the example. Prints one line per step; draws the split over time.
 """
-import http.client, http.server, socketserver, subprocess, sys, threading, time
+import asyncio
+import http.client
+import multiprocessing
+import subprocess
+import sys
+import threading
+import time
 
 STEPS = [(100, 0), (90, 10), (80, 20), (50, 50), (0, 100)]
 ROUTE = """apiVersion: networking.istio.io/v1
@@ -22,49 +28,56 @@ spec:
 """
 
 
-class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
+class Answer(asyncio.Protocol):
+    """One connection to a version of the shop: whatever is asked, it says which one it is."""
+
+    def __init__(self, name):
+        self.reply = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(name), name.encode())
+
+    def connection_made(self, transport):
+        self.transport, self.rest = transport, b""
+
+    def data_received(self, data):
+        *requests, self.rest = (self.rest + data).split(b"\r\n\r\n")
+        self.transport.write(self.reply * len(requests))
 
 
-def serve(address, port, name):
-    class Answer(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+def serve():
+    async def run():
+        loop = asyncio.get_running_loop()
+        for address, port, name in (("127.0.1.1", 7001, "v1"), ("127.0.1.2", 7002, "v2")):
+            await loop.create_server(lambda name=name: Answer(name), address, port)
+        await asyncio.Event().wait()
 
-        def do_GET(self):
-            body = name.encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    threading.Thread(target=Server((address, port), Answer).serve_forever, daemon=True).start()
+    asyncio.run(run())
 
 
 class Load:
     """Asks all the time, and remembers who answered when."""
 
-    def __init__(self, port, workers=6):
+    def __init__(self, port, connections=16):
         self.port, self.seen, self.failed, self.on = port, [], 0, True
-        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(workers)]
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.all(connections)), daemon=True)
+        self.thread.start()
 
-    def work(self):
+    async def all(self, connections):
+        await asyncio.gather(*[self.work() for _ in range(connections)])
+
+    async def work(self):
         conn = None
         while self.on:
             try:
-                conn = conn or http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-                conn.request("GET", "/", headers={"host": "shop.test"})
-                answer = conn.getresponse()
-                body = answer.read().decode()
-                if answer.status != 200:
-                    raise OSError(f"status {answer.status}")
-                self.seen.append((time.monotonic(), body))
-            except OSError as why:
+                conn = conn or await asyncio.open_connection("127.0.0.1", self.port)
+                conn[1].write(b"GET / HTTP/1.1\r\nhost: shop.test\r\n\r\n")
+                head = await asyncio.wait_for(conn[0].readuntil(b"\r\n\r\n"), 10)
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                body = await conn[0].readexactly(length)
+                if not head.startswith(b"HTTP/1.1 200"):
+                    raise OSError(head.split(b"\r\n")[0].decode())
+                self.seen.append((time.monotonic(), body.decode()))
+            except (OSError, EOFError, IndexError, asyncio.TimeoutError) as why:
                 self.failed += 1
-                print("failed:", why)
+                print("failed:", repr(why))
                 conn = None
 
 
@@ -111,13 +124,10 @@ def draw(seen, marks, path, begin):
 
 def main():
     kubectl, port, count, svg = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    serve("127.0.1.1", 7001, "v1")
-    serve("127.0.1.2", 7002, "v2")
+    multiprocessing.Process(target=serve, daemon=True).start()
     apply(kubectl, STEPS[0])
     wait_for_gateway(port)
     load = Load(port)
-    for thread in load.threads:
-        thread.start()
     begin, marks, good = time.monotonic(), [], True
     for weights in STEPS[1:]:
         apply(kubectl, weights)
@@ -132,11 +142,11 @@ def main():
         good = good and fine
         print(f"{weights[0]}/{weights[1]}: v2 answered {got:.2f} % of {count}{'' if fine else ': not within 2 %'}", flush=True)
     load.on = False
-    for thread in load.threads:
-        thread.join()
+    load.thread.join()
     draw(load.seen, marks, svg, begin)
     print(f"{len(load.seen)} requests, {load.failed} failed; the picture is {svg}")
     sys.exit(0 if good and not load.failed else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
