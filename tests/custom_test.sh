@@ -169,6 +169,26 @@ created() {
         "$(k api-resources --api-group shop.example.com --no-headers | sed -E 's/ +/ /g')"
 }
 
+# A status that a schema has a default for: what a client sends of it is dropped, the default is not.
+status_defaulted() {
+    k apply -f - >/dev/null <<'EOF'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: pots.tea.io}
+spec:
+  group: tea.io
+  names: {kind: Pot, plural: pots}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, properties: {
+      status: {type: object, default: {phase: New}, properties: {phase: {type: string}}}}}}}
+EOF
+    check "$v a default of the status" New "$(echo '{"apiVersion": "tea.io/v1", "kind": "Pot", "metadata": {"name": "a"},
+        "status": {"phase": "Old"}}' | k create -f - -o 'jsonpath={.status.phase}')"
+    check "$v is stored" New "$(k get pot a -o 'jsonpath={.status.phase}')"
+    k delete crd pots.tea.io >/dev/null
+}
+
 printed() {
     check "$v columns" "NAME BOATS READY AGE
 north 2 AGE
@@ -334,6 +354,7 @@ suite() {
     connect
     classic
     created
+    status_defaulted
     printed
     changed
     awaited

@@ -170,8 +170,11 @@ void strategy_create(const struct strategy *s, struct value *obj)
     struct value *meta = value_ensure(s->arena, obj, STR("metadata"));
     if ((flags & STRATEGY_GENERATION) && !(flags & STRATEGY_GENERATION_LATE))
         value_put(s->arena, meta, STR("generation"), value_int(1));
-    if (has_status(s) && !(flags & STRATEGY_KEEP_STATUS))
+    if (has_status(s) && !(flags & STRATEGY_KEEP_STATUS)) {
         value_drop(s->arena, obj, STR("status"));
+        if (s->resource->type->custom) /* a schema may have a default for it */
+            defaults_apply(s->arena, s->resource->type, obj);
+    }
     defaults_stamp(s->arena, s->resource->type, obj, s->now);
     strategy__drop_gated(s->arena, s->resource->type, obj, NULL);
     if (rules->create)
