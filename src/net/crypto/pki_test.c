@@ -347,6 +347,50 @@ static void a_request_must_be_signed(void **state)
     assert_true(pki_sign_request(&arena, &ca, &req, &pem, &err) < 0);
 }
 
+/* What we ask for is signed like what others ask for, and is good with the key that came with it.
+ */
+static void our_own_request_is_signed(void **state)
+{
+    (void)state;
+    static const char *const server[] = { "1.3.6.1.5.5.7.3.1", NULL };
+    const struct str group = STR("system:nodes"), dns = STR("n1"), ip = STR("10.0.0.1");
+    const struct pki_leaf leaf = { .common_name = STR("system:node:n1"),
+                                   .organizations = &group,
+                                   .n_organizations = 1,
+                                   .dns_names = &dns,
+                                   .n_dns_names = 1,
+                                   .ips = &ip,
+                                   .n_ips = 1 };
+    struct pki_pair ca = make_ca("ca");
+    struct str request, key, pem;
+    char name[64];
+    int64_t from;
+    assert_int_equal(pki_make_request(&arena, &leaf, &request, &key, NULL), 0);
+    BIO *in = BIO_new_mem_buf(request.p, (int)request.n);
+    X509_REQ *read = PEM_read_bio_X509_REQ(in, NULL, NULL, NULL);
+    unsigned char *der = NULL;
+    const int n = i2d_X509_REQ(read, &der);
+    const struct pki_request req = { { (char *)der, (size_t)n }, 1, server, NOW, 3600 };
+    assert_int_equal(pki_sign_request(&arena, &ca, &req, &pem, NULL), 0);
+    assert_int_equal(verify(ca.cert_pem, pem, X509_PURPOSE_SSL_SERVER, NOW + 10), 0);
+    assert_int_equal(pki_not_before(pem, &from, NULL), 0);
+    assert_true(from <= NOW && from > NOW - 3600);
+    X509 *cert = parse(pem);
+    X509_NAME_oneline(X509_get_subject_name(cert), name, sizeof(name));
+    assert_string_equal(name, "/O=system:nodes/CN=system:node:n1");
+    assert_int_equal(X509_check_host(cert, "n1", 2, 0, NULL), 1);
+    assert_int_equal(X509_check_ip_asc(cert, "10.0.0.1", 0), 1);
+    BIO *key_in = BIO_new_mem_buf(key.p, (int)key.n);
+    EVP_PKEY *pkey = PEM_read_bio_PrivateKey(key_in, NULL, NULL, NULL);
+    assert_int_equal(X509_check_private_key(cert, pkey), 1);
+    EVP_PKEY_free(pkey);
+    X509_free(cert);
+    OPENSSL_free(der);
+    X509_REQ_free(read);
+    BIO_free(in);
+    BIO_free(key_in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +403,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bad_names_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_gets_its_names_and_nothing_more, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_must_be_signed, setup, teardown),
+        cmocka_unit_test_setup_teardown(our_own_request_is_signed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_command_line_tool_agrees, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

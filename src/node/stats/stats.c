@@ -30,6 +30,7 @@ struct stats {
     int64_t started_ns;
     pthread_mutex_t lock; /* of counters */
     struct lru counters;
+    struct stats_volumes volumes;
 };
 
 int stats_new(const struct stats_options *opt, struct stats **ret, struct err *err)
@@ -40,6 +41,7 @@ int stats_new(const struct stats_options *opt, struct stats **ret, struct err *e
     s->started_ns = clock_wall_ns(&clock_system);
     pthread_mutex_init(&s->lock, NULL);
     lru_init(&s->counters, sizeof(struct counter), REMEMBERED);
+    stats__volumes_init(&s->volumes);
     *ret = s;
     return 0;
 }
@@ -49,9 +51,15 @@ struct stats *stats_free(struct stats *s)
     if (!s)
         return NULL;
     lru_done(&s->counters);
+    stats__volumes_done(&s->volumes);
     pthread_mutex_destroy(&s->lock);
     free(s);
     return NULL;
+}
+
+struct stats_volumes *stats__volumes_of(struct stats *s)
+{
+    return &s->volumes;
 }
 
 const struct stats_options *stats__options(const struct stats *s)

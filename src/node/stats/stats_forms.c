@@ -92,7 +92,7 @@ static struct value container_value(struct arena *a, const struct node_usage *n,
     return c;
 }
 
-static struct value pod_value(struct arena *a, const struct node_usage *n,
+static struct value pod_value(struct stats *s, struct arena *a, const struct node_usage *n,
                               const struct pod_usage *p, bool is_short)
 {
     struct value pod = value_object(), ref = value_object(), list = value_array();
@@ -106,10 +106,15 @@ static struct value pod_value(struct arena *a, const struct node_usage *n,
     value_put(a, &pod, STR("containers"), list);
     value_put(a, &pod, STR("cpu"), cpu_value(a, p->sum.at_ns, p->sum.cpu_rate, p->sum.cpu_ns));
     value_put(a, &pod, STR("memory"), memory_value(a, &p->sum));
-    if (!is_short)
-        value_put(a, &pod, STR("ephemeral-storage"),
-                  fs_value(a, n, p->sum.layer_bytes + p->sum.log_bytes,
-                           p->sum.layer_inodes + p->n_containers));
+    if (is_short)
+        return pod;
+    const struct value volumes =
+        stats__volumes(stats__volumes_of(s), stats__options(s)->node->root_dir, p->uid, a);
+    if (volumes.n)
+        value_put(a, &pod, STR("volume"), volumes);
+    value_put(a, &pod, STR("ephemeral-storage"),
+              fs_value(a, n, p->sum.layer_bytes + p->sum.log_bytes,
+                       p->sum.layer_inodes + p->n_containers));
     return pod;
 }
 
@@ -204,7 +209,7 @@ int stats_summary(struct stats *s, bool only_cpu_and_memory, struct arena *a, st
     if (r < 0)
         return r;
     for (size_t i = 0; i < m.n_pods; i++)
-        value_put_item(a, &pods, pod_value(a, &m.node, &m.pods[i], only_cpu_and_memory));
+        value_put_item(a, &pods, pod_value(s, a, &m.node, &m.pods[i], only_cpu_and_memory));
     *ret = value_object();
     value_put(a, ret, STR("node"), node_value(s, a, &m, only_cpu_and_memory));
     value_put(a, ret, STR("pods"), pods);
