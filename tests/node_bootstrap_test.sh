@@ -3,8 +3,6 @@
 # makes itself known; with serverTLSBootstrap its endpoint serves with a certificate that somebody has approved. There is no
 # container runtime, so it says that it is not ready, and why.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/common.sh"
 sampan=$1
 [ "$(id -u)" -eq 0 ] || { echo "skipped: a node wants root"; exit 77; }
 command -v kubectl >/dev/null 2>&1 || { echo "skipped: there is no kubectl"; exit 77; }
