@@ -142,8 +142,8 @@ void status_write(struct agent *ag, struct str uid); /* the key "s/UID" */
 /* ---- worker.c ---- */
 
 void worker_run(struct agent *ag, struct str uid); /* the key "p/UID" */
-/* Why a container could not be started; an empty reason: it was. True: that is new. */
-bool worker_note_reason(struct agent *ag, struct str uid, struct str container, struct str reason,
+/* Why a container could not be started; an empty reason: it was. */
+void worker_note_reason(struct agent *ag, struct str uid, struct str container, struct str reason,
                         struct str message);
 /* It must go. `grace` in seconds; negative: as it likes. */
 void worker_evict(struct agent *ag, struct str uid, const char *reason, struct str message,
@@ -152,10 +152,9 @@ void worker_evict(struct agent *ag, struct str uid, const char *reason, struct s
 /* ---- sync.c: makes the runtime have what the pod wants ---- */
 
 struct sync_result {
-    bool has_acted;      /* something was made or ended */
-    bool has_failed;     /* something could not be done: try again later */
-    bool has_new_reason; /* the status has something new to tell */
-    int64_t retry_ms;    /* when it makes sense to try again; 0: as usual */
+    bool has_acted;   /* something was made or ended */
+    bool has_failed;  /* something could not be done: try again later */
+    int64_t retry_ms; /* when it makes sense to try again; 0: as usual */
 };
 struct sync_result sync_pod(struct agent *ag, const struct value *pod, struct runtime_pod *have,
                             bool restarts_all, struct arena *a);
@@ -177,7 +176,6 @@ struct start_failure {
     struct str reason, message;
     int64_t retry_ms;
     bool has_made; /* a container is there all the same */
-    bool is_short_pause;
 };
 bool start_container(struct agent *ag, struct sync_place *at, const struct value *spec,
                      const struct runtime_pod *have, struct str sandbox_id, struct arena *a,

@@ -280,8 +280,8 @@ void evict_run(struct agent *ag)
     arena_init(&a);
     const struct value **pods = pods_active(ag, STR(""), &a, &n);
     for (size_t i = 0; i < n; i++)
-        (void)(volume_is_over(ag, pods[i], &a) || container_is_over(ag, pods[i], &a) ||
-               pod_is_over(ag, pods[i], &a));
+        (void)(volume_is_over(ag, pods[i], &a) || pod_is_over(ag, pods[i], &a) ||
+               container_is_over(ag, pods[i], &a));
     check_node(ag, &a);
     arena_done(&a);
 }

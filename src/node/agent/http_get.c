@@ -32,7 +32,7 @@ int container_port(const struct value *port, const struct value *container, uint
             if (str_eq(value_text(p, "name"), name))
                 (void)value_to_int(value_get(p, STR("containerPort")), &n);
     if (n <= 0 && name.n)
-        return err_set(err, ERR_INVALID, "couldn't find port: " STR_FMT, STR_ARG(name));
+        return err_set(err, ERR_INVALID, "port \"" STR_FMT "\" not found", STR_ARG(name));
     if (n <= 0 || n > UINT16_MAX)
         return err_set(err, ERR_INVALID, "invalid port number: %lld", (long long)n);
     *ret = (uint16_t)n;

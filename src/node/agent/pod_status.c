@@ -119,6 +119,20 @@ static void take_actual(struct arena *a, struct value *sums, const struct value 
         value_put(a, sums, name, value_clone(a, v));
 }
 
+/* Of a pod that runs only what its group bounds is told, and what is said of the whole pod. */
+static struct value bounded_part(struct arena *a, const struct value *pod, const struct value *sums,
+                                 struct str list)
+{
+    struct value part = value_object();
+    const struct value *own = value_get(value_dig(pod, "spec", "resources"), list);
+    value_each_field (f, sums) {
+        bool is_bounded = str_eq(f->key, STR("cpu")) || str_eq(f->key, STR("memory"));
+        if (is_bounded || value_get(own, f->key))
+            value_put_new(a, &part, f->key, value_clone(a, &f->val));
+    }
+    return part;
+}
+
 /* Limits and processors are what the pod's group has; memory is asked for, not given. */
 static void note_resources(struct arena *a, const struct status_input *in, struct value *s)
 {
@@ -128,6 +142,8 @@ static void note_resources(struct arena *a, const struct status_input *in, struc
     if (requests.n)
         value_put(a, s, STR("allocatedResources"), value_clone(a, &requests));
     if (in->actuated && str_eq(value_str(value_dig(pod, "status", "phase")), STR("Running"))) {
+        requests = bounded_part(a, pod, &requests, STR("requests"));
+        limits = bounded_part(a, pod, &limits, STR("limits"));
         const struct value *now = as_actuated(a, pod, in->actuated);
         struct value asked = pod_sums(a, now, STR("requests"));
         struct value bounds = pod_sums(a, now, STR("limits"));

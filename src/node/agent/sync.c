@@ -8,7 +8,7 @@
 #include "node/pod/pod_cgroups.h"
 #include "base/banned.h"
 
-enum { SANDBOX_MS = 240000, SHORT_PAUSE_MS = 10000 };
+enum { SANDBOX_MS = 240000 };
 
 struct syncer {
     struct agent *ag;
@@ -261,20 +261,17 @@ static bool is_backing_off(struct syncer *s, const struct value *spec, struct st
         s->a, "back-off " STR_FMT " restarting failed container=" STR_FMT " pod=" STR_FMT,
         STR_ARG(pause), STR_ARG(name), STR_ARG(pod));
     ret->retry_ms = (last->finished_ns - now) / 1000000 + ms;
-    ret->is_short_pause = ms <= SHORT_PAUSE_MS;
     return true;
 }
 
 static void note_failure(struct syncer *s, struct str name, const struct start_failure *f)
 {
     if (!f->reason.n) {
-        (void)worker_note_reason(s->ag, pod_uid(s->pod), name, STR(""), STR(""));
+        worker_note_reason(s->ag, pod_uid(s->pod), name, STR(""), STR(""));
         return;
     }
     s->r.has_failed = true;
-    bool is_new = worker_note_reason(s->ag, pod_uid(s->pod), name, f->reason, f->message);
-    /* A short pause is told when it is over, as upstream does it; until then the end is shown. */
-    s->r.has_new_reason |= is_new && !f->is_short_pause;
+    worker_note_reason(s->ag, pod_uid(s->pod), name, f->reason, f->message);
     if (f->retry_ms > 0 && (!s->r.retry_ms || f->retry_ms < s->r.retry_ms))
         s->r.retry_ms = f->retry_ms;
 }

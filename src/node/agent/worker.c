@@ -23,6 +23,7 @@ struct turn {
     const struct value *pod; /* NULL: only the runtime knows it */
     enum pod_stage stage;
     bool is_removed, is_static, is_admitted, is_disrupted;
+    bool is_too_old; /* it is evicted because its deadline is over */
     struct str evict_reason, evict_message;
     int64_t evict_grace;
     struct runtime_pod have;
@@ -47,7 +48,7 @@ static const struct value *reasons_of(struct agent *ag, struct str uid, struct a
     return v;
 }
 
-bool worker_note_reason(struct agent *ag, struct str uid, struct str container, struct str reason,
+void worker_note_reason(struct agent *ag, struct str uid, struct str container, struct str reason,
                         struct str message)
 {
     struct arena a;
@@ -56,7 +57,6 @@ bool worker_note_reason(struct agent *ag, struct str uid, struct str container, 
     struct agent_pod *p = pods_find(ag, uid);
     const struct value *had = p ? read_tree(&a, buf_str(&p->reasons)) : NULL;
     struct value all = had ? value_clone(&a, had) : value_object();
-    bool is_new = reason.n && !str_eq(value_text(value_get(&all, container), "reason"), reason);
     if (reason.n) {
         struct value why = value_object();
         value_put_new(&a, &why, STR("reason"), value_string(reason));
@@ -71,7 +71,6 @@ bool worker_note_reason(struct agent *ag, struct str uid, struct str container, 
     }
     (void)pthread_mutex_unlock(&ag->lock);
     arena_done(&a);
-    return is_new;
 }
 
 /* ---- Status ---- */
@@ -110,7 +109,7 @@ static struct value make_status(struct turn *t, bool is_terminal)
         .reasons = reasons_of(t->ag, t->uid, t->a),
         .actuated = actuated_get(t->ag, t->uid, t->a),
         .resize = resize_conditions(t->ag, t->uid, t->a),
-        .evict_reason = t->evict_reason,
+        .evict_reason = t->is_too_old ? t->evict_reason : STR(""),
         .evict_message = t->evict_message,
         .agent_start_ns = t->ag->start_ns,
         .probe = probe_of,
@@ -237,6 +236,7 @@ static void check_deadline(struct turn *t)
         agent_wake_after(t->ag, t->uid, (limit - age) * 1000);
         return;
     }
+    t->is_too_old = true;
     t->evict_reason = STR("DeadlineExceeded");
     t->evict_message = STR("Pod was active on the node longer than the specified deadline");
     if (t->stage == STAGE_RUNS)
@@ -269,8 +269,6 @@ static void run_again(struct turn *t, const struct sync_result *r)
         ms = r->retry_ms ? r->retry_ms : RETRY_MS;
         ms = agent_jitter(ms < t->ag->opt.sync_ms ? ms : t->ag->opt.sync_ms, 0.5);
     }
-    if (r->has_new_reason && ms > SOON_MS)
-        ms = SOON_MS; /* so that the status tells it */
     if (r->has_acted)
         ms = r->has_failed ? SOON_MS : 0;
     agent_wake_after(t->ag, t->uid, ms);
@@ -325,10 +323,22 @@ static void fail_terminating(struct turn *t, const struct err *err)
     agent_wake_after(t->ag, t->uid, agent_jitter(RETRY_MS, 0.5));
 }
 
+/* Who is evicted has failed, whatever its containers say; until they have ended, conditions stay.
+ */
+static void note_eviction(struct turn *t, struct value *status)
+{
+    if (!t->evict_reason.n || t->is_too_old)
+        return;
+    value_put(t->a, status, STR("phase"), value_string(STR("Failed")));
+    value_put(t->a, status, STR("reason"), value_string(t->evict_reason));
+    value_put(t->a, status, STR("message"), value_string(t->evict_message));
+}
+
 static void terminate_pod(struct turn *t)
 {
     struct err err = ERR_INIT(t->a);
     struct value status = make_status(t, false);
+    note_eviction(t, &status);
     status_set(t->ag, t->pod, &status, false, t->a);
     probes_stop(t->ag, t->uid, true);
     if (kill_pod(t->ag, t->pod, &t->have, grace_of(t), t->a, &err) < 0) {
