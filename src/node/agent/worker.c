@@ -13,7 +13,7 @@
 #include "node/pod/pod_cgroups.h"
 #include "base/banned.h"
 
-enum { RETRY_MS = 10000, SOON_MS = 1000 };
+enum { RETRY_MS = 10000, SOON_MS = 1000, MOMENT_MS = 500 };
 
 /* A pod at its turn. */
 struct turn {
@@ -455,12 +455,32 @@ static bool must_end(const struct turn *t)
            (!t->is_static && phase_is_final(value_str(value_dig(t->pod, "status", "phase"))));
 }
 
+/* A preStop hook asks the program for something: who was started just now gets a moment to begin,
+ * which upstream spends waiting for its next look at the runtime. */
+static bool has_just_begun(const struct turn *t)
+{
+    int64_t since = agent_wall_ns() - MOMENT_MS * NS_PER_MS;
+    for (size_t i = 0; i < t->have.n_containers; i++) {
+        const struct runtime_container *c = &t->have.containers[i];
+        const struct value *spec = pod_container(t->pod, c->name, NULL);
+        if (c->state == CONTAINER_RUNNING && c->started_ns > since &&
+            value_dig(spec, "lifecycle", "preStop"))
+            return true;
+    }
+    return false;
+}
+
 static void take_step(struct turn *t)
 {
     if (t->pod && !t->evict_reason.n)
         check_deadline(t);
-    if (t->stage == STAGE_RUNS && must_end(t))
+    if (t->stage == STAGE_RUNS && must_end(t)) {
+        if (has_just_begun(t)) {
+            agent_wake_after(t->ag, t->uid, MOMENT_MS);
+            return;
+        }
         set_stage(t, STAGE_TERMINATING);
+    }
     if (t->stage == STAGE_RUNS)
         run_pod(t);
     else if (t->stage == STAGE_TERMINATING && t->pod)
