@@ -22,16 +22,30 @@ fi
 [ "$1" != all ] || set -- $(cd "$vectors" && for file in *.jsonl; do echo "${file%.jsonl}"; done)
 files=
 for area; do files="$files $vectors/$area.jsonl"; done
-# shellcheck disable=SC2086
-python3 "$vectors/replay/replay.py" "$LAB_URL" "$LAB_TOKEN" "$LAB_NODE" $files --manifests "$LAB_MANIFESTS" --lanes "${LANES:-8}" \
-    --show 4 >"$LAB/replay.out" 2>&1
+play() { # OPTION... - all of the chosen areas, or --only one case
+    # shellcheck disable=SC2086
+    python3 "$vectors/replay/replay.py" "$LAB_URL" "$LAB_TOKEN" "$LAB_NODE" $files --manifests "$LAB_MANIFESTS" --show 4 "$@" 2>&1
+}
+play --lanes "${LANES:-8}" >"$LAB/replay.out"
 cat "$LAB/replay.out"
+
+# Some cases depend on who is faster, here as with the kubelet itself. One that differs is played again, alone.
+agrees_later() {
+    for _ in 1 2 3; do
+        play --lanes 1 --only "$1" >"$LAB/again.out"
+        ! grep -q '^DIFF' "$LAB/again.out" && return
+        sed 's/^/again: /' "$LAB/again.out"
+    done
+    false
+}
 allowed=$(sed -n 's/^\([a-z-]*\/[a-z0-9-]*\)[[:space:]].*/\1/p' "$here/allow.txt")
+good=$(grep -c '^ok ' "$LAB/replay.out")
 bad=0 listed=0
 for id in $(sed -n 's/^DIFF \([^ ]*\).*/\1/p' "$LAB/replay.out"); do
-    if echo "$allowed" | grep -qxF "$id"; then listed=$((listed + 1)); else bad=$((bad + 1)) && echo "FAILED $id"; fi
+    if agrees_later "$id"; then good=$((good + 1)) && echo "node: $id agreed when it was played again"
+    elif echo "$allowed" | grep -qxF "$id"; then listed=$((listed + 1))
+    else bad=$((bad + 1)) && echo "FAILED $id"; fi
 done
-good=$(grep -c '^ok ' "$LAB/replay.out")
 echo "node: $good of $((good + listed + bad)) cases as recorded, $listed listed"
 echo "$good passed, $bad failed"
 [ "$bad" -eq 0 ] && [ "$good" -gt 0 ]
