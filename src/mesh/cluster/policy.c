@@ -318,7 +318,8 @@ static void apply_http_version(struct arena *a, const struct mesh_port *port,
                   tree(a, "{http_protocol_options: {}}"));
 }
 
-/* Endpoints with a proxy are spoken to by mutual TLS, others as they are. */
+/* Endpoints with a proxy are spoken to by mutual TLS, others as they are. Only for a proxy that has
+ * an identity: one without would wait for its secrets for ever. */
 static void apply_auto_mutual(struct arena *a, const struct mesh_service *s,
                               const struct mesh_port *port, struct str subset,
                               struct value *cluster)
@@ -345,7 +346,7 @@ void policy_apply(struct arena *a, const struct realm *w, const struct mesh_prox
     if (tls) {
         tree_put(a, cluster, "transport_socket", policy_tls(a, w, p, s, port, subset, tls));
         apply_auto_sni(a, tls, cluster);
-    } else if (w->settings.auto_mtls && !s->is_external &&
+    } else if (w->settings.auto_mtls && p->account.n && !s->is_external &&
                str_eq(value_text(cluster, "type"), STR("EDS"))) {
         apply_auto_mutual(a, s, port, subset, cluster);
     }

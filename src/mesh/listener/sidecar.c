@@ -345,6 +345,8 @@ static void inbound_chains(const struct listener_view *v, struct str cluster, in
 {
     struct arena *a = v->arena;
     enum mutual_mode mode = security_mutual_mode(v->realm, v->proxy, port);
+    if (mode == MUTUAL_PERMISSIVE && !v->proxy->account.n)
+        mode = MUTUAL_DISABLE; /* it has no secrets to speak TLS with */
     struct value to = destination ? value_int(destination) : value_null();
     struct value filters = inbound_filters(v, cluster, port, protocol);
     if (mode != MUTUAL_DISABLE)
