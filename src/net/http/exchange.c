@@ -331,8 +331,7 @@ void exchange_set_target(struct http_exchange *x, struct str target)
 }
 
 /* A page in a browser can make its own name resolve to our address and then read what we answer;
- * it cannot make the browser send one of these names. No browser speaks HTTP/2 in the clear, but
- * gRPC clients do, and call their server by any name (Envoy: by that of its cluster). */
+ * it cannot make the browser send one of these names. */
 static bool is_loopback_name(struct str authority)
 {
     static const struct str names[] = { { "localhost", 9 }, { "127.0.0.1", 9 }, { "[::1]", 5 } };
@@ -359,8 +358,7 @@ static int head_status(const struct http_exchange *x)
 {
     if (x->headers_too_big)
         return 431;
-    if (x->conn->loopback_names_only && x->req.version != HTTP_2 && x->req.authority.n &&
-        !is_loopback_name(x->req.authority))
+    if (x->conn->loopback_names_only && x->req.authority.n && !is_loopback_name(x->req.authority))
         return 421;
     return 0;
 }
