@@ -125,6 +125,7 @@ static int start(struct xds_server *s, struct err *err)
 {
     struct http_limits limits = http_limits_default();
     limits.connections = XDS_STREAMS_MAX + 64;
+    limits.h2_any_name = true;
     int r =
         solo_init(&s->solo, &(struct http_handler){ s, on_head, on_request }, &limits, NULL, err);
     if (r < 0)

@@ -358,7 +358,9 @@ static int head_status(const struct http_exchange *x)
 {
     if (x->headers_too_big)
         return 431;
-    if (x->conn->loopback_names_only && x->req.authority.n && !is_loopback_name(x->req.authority))
+    const bool may_be_any = x->home->limits->h2_any_name && x->req.version == HTTP_2;
+    if (x->conn->loopback_names_only && !may_be_any && x->req.authority.n &&
+        !is_loopback_name(x->req.authority))
         return 421;
     return 0;
 }

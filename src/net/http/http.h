@@ -211,6 +211,9 @@ struct http_limits {
     int64_t write_stall_ms, write_crowd_ms, drain_ms;
     size_t h2_streams, h2_window_bytes, h2_frame_bytes, h2_continuations, h2_settings;
     size_t h2_resets, h2_resets_per_sec, h2_control_frames, h2_ack_queue;
+    /* In the clear, too, HTTP/2 clients may call the server by any name: for gRPC, whose clients do
+     * (Envoy: by that of its cluster), and which pages in browsers cannot speak. */
+    bool h2_any_name;
 };
 struct http_limits http_limits_default(void);
 
