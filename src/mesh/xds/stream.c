@@ -158,7 +158,8 @@ static void push_named(struct stream *st, struct class *c, enum xds_type t)
         if (res && res->hash != was->hash) {
             was->hash = res->hash;
             put_resource(st, &r, t, res);
-        } else if (!res && st->is_delta && was->hash != 1) {
+        } else if (!res && st->is_delta && was->hash != 1 && (t != XDS_SECRET || was->hash)) {
+            /* A secret that never was may still come: who waits for it goes on waiting. */
             was->hash = 1; /* said to be gone */
             put_gone(&r, key);
         }
