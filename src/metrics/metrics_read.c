@@ -8,6 +8,8 @@
 #include "base/banned.h"
 
 enum { NUMBER_BYTES = 64 };
+#define USAGE_MAX ((double)INT64_MAX / 2) /* what a Quantity holds, and to spare */
+#define AHEAD_MS  3600000                 /* that clocks of nodes may be */
 
 /* One line: NAME{a="x",b="y"} VALUE [TIME]. */
 struct line {
@@ -50,7 +52,8 @@ static bool read_labels(struct str labels, struct line *l)
     return true;
 }
 
-static bool read_line(struct str text, struct line *ret)
+/* A time that cannot be is none. */
+static bool read_line(struct str text, int64_t now_ms, struct line *ret)
 {
     struct line l = { 0 };
     const ptrdiff_t brace = str_find(text, '{');
@@ -71,6 +74,8 @@ static bool read_line(struct str text, struct line *ret)
     if (!read_double(value, &l.value))
         return false;
     (void)str_to_i64(str_trim(text), &l.at_ms);
+    if (l.at_ms < 0 || l.at_ms > now_ms + AHEAD_MS)
+        l.at_ms = 0;
     *ret = l;
     return true;
 }
@@ -114,7 +119,7 @@ struct metrics_round metrics_read(struct arena *a, struct str text, int64_t now_
     size_t cap = 0;
     while (text.n && r.n < LIMIT_METRICS_SAMPLES) {
         struct line l;
-        if (!read_line(str_cut(&text, '\n'), &l))
+        if (!read_line(str_cut(&text, '\n'), now_ms, &l))
             continue;
         const size_t which = l.pod.n ? 1 : 0;
         const bool is_cpu = str_eq(l.name, str_of(cpu[which]));
@@ -153,8 +158,11 @@ bool metrics_usage(const struct metrics_sample *before, const struct metrics_sam
         now->memory_bytes < 0 || now->at_ms <= before->at_ms)
         return false;
     const int64_t window = now->at_ms - before->at_ms;
+    const double rate = (now->cpu_seconds - before->cpu_seconds) * 1e12 / (double)window;
+    if (rate > USAGE_MAX || now->memory_bytes > USAGE_MAX)
+        return false;
     *ret = (struct metrics_usage){
-        .cpu_nano = (uint64_t)((now->cpu_seconds - before->cpu_seconds) * 1e12 / (double)window),
+        .cpu_nano = (uint64_t)rate,
         .memory_bytes = (uint64_t)now->memory_bytes,
         .at_ms = now->at_ms,
         .window_ms = window,

@@ -29,6 +29,7 @@ struct metrics_usage {
     uint64_t cpu_nano, memory_bytes;
     int64_t at_ms, window_ms;
 };
-/* False: there are no two looks at it that could be told apart, or it has begun anew. */
+/* False: there are no two looks at it that could be told apart, it has begun anew, or nothing uses
+ * so much. */
 bool metrics_usage(const struct metrics_sample *before, const struct metrics_sample *now,
                    struct metrics_usage *ret);

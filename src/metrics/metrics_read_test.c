@@ -36,6 +36,21 @@ static void test_read(void **state)
     arena_done(&a);
 }
 
+static void test_odd_times(void **state)
+{
+    (void)state;
+    static const char *const times[] = { "-9223372036854775808", "9223372036854775807", "-1" };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        struct str text = arena_printf(&a, "node_cpu_usage_seconds_total 1 %s\n", times[i]);
+        const struct metrics_round r = metrics_read(&a, text, 77);
+        assert_int_equal(r.n, 1);
+        assert_int_equal(r.samples[0].at_ms, 77);
+    }
+    arena_done(&a);
+}
+
 static void test_usage(void **state)
 {
     (void)state;
@@ -52,6 +67,8 @@ static void test_usage(void **state)
         { { .cpu_seconds = 2, .at_ms = 1000 }, { .cpu_seconds = 1, .at_ms = 3000 }, false, 0 },
         { { .cpu_seconds = 1, .at_ms = 1000 }, { .cpu_seconds = 2, .at_ms = 1000 }, false, 0 },
         { { .cpu_seconds = -1, .at_ms = 1000 }, { .cpu_seconds = 2, .at_ms = 2000 }, false, 0 },
+        { { .at_ms = 1000 }, { .cpu_seconds = 1e300, .at_ms = 2000 }, false, 0 },
+        { { .at_ms = 1000 }, { .memory_bytes = 1e300, .at_ms = 2000 }, false, 0 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct metrics_usage u = { 0 };
@@ -66,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_odd_times),
         cmocka_unit_test(test_usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
