@@ -125,6 +125,8 @@ static int read_packed(struct reader *r, const struct message_field *f, struct s
             return malformed(r, f->name);
         value_put_item(r->arena, list, size ? from_fixed(r, f, bytes) : from_varint(r, f, n));
         bytes = str_skip(bytes, size);
+        if (arena_spent(r->arena))
+            return allowance_error(r->arena->allowance, r->err);
     }
     return 0;
 }

@@ -222,13 +222,40 @@ static void test_names(void **state)
     expect_text("runtime.v1.VersionRequest", message_name(type("runtime.v1.VersionRequest")));
 }
 
+/* Much less on the wire than in a tree. */
+static void test_allowance(void **state)
+{
+    static const char *const types[] = {
+        "runtime.v1.LinuxContainerUser", /* packed */
+        "envoy.service.discovery.v3.DiscoveryRequest",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct allowance allowance = { .max = 1 << 20 };
+        struct arena a;
+        struct value v;
+        autobuf bytes = { 0 };
+        arena_init(&a);
+        arena_allow(&a, &allowance);
+        struct err err = ERR_INIT(&a);
+        if (i == 0)
+            buf_add(&bytes, "\x1a\x80\x80\x80\x01", 5); /* two million numbers */
+        for (int k = 0; k < 1 << 21; k++)
+            buf_add(&bytes, i ? "\x1a\0" : "\1", i ? 2 : 1);
+        assert_int_equal(message_read(&a, type(types[i]), buf_str(&bytes), &v, &err),
+                         -ERR_TOO_LARGE);
+        assert_in_range(allowance.held, 1, 4 << 20);
+        arena_done(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),         cmocka_unit_test(test_long_lengths),
         cmocka_unit_test(test_refused_trees), cmocka_unit_test(test_refused_bytes),
         cmocka_unit_test(test_depth),         cmocka_unit_test(test_durations),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_allowance),
     };
     arena_init(&arena);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
