@@ -120,17 +120,28 @@ struct class *class_new(struct snapshot *s, const struct mesh_proxy *p)
     return c;
 }
 
+static void drop_ones(struct class *c, enum xds_type t)
+{
+    size_t pos = 0;
+    struct str key;
+    void *p;
+    while (map_next(&c->one[t], &pos, &key, &p))
+        resource_unref(p);
+    map_done(&c->one[t]);
+    c->one[t] = (struct map){ 0 };
+}
+
+size_t class_kept(const struct class *c, enum xds_type t)
+{
+    return c->one[t].n;
+}
+
 struct class *class_free(struct class *c)
 {
     if (!c)
         return NULL;
     for (int t = 0; t < XDS_TYPES; t++) {
-        size_t pos = 0;
-        struct str key;
-        void *p;
-        while (map_next(&c->one[t], &pos, &key, &p))
-            resource_unref(p);
-        map_done(&c->one[t]);
+        drop_ones(c, t);
         for (size_t i = 0; i < c->all[t].n; i++)
             resource_unref(c->all[t].items[i]);
         free(c->all[t].items);
@@ -240,6 +251,8 @@ struct resource *class_one(struct class *c, enum xds_type t, struct str name)
     if (v.type != VALUE_NULL)
         r = encode(t, name, &v);
     arena_done(&a);
+    if (r && c->one[t].n >= CLASS_KEPT_MAX)
+        drop_ones(c, t); /* somebody makes up names */
     if (r)
         map_set(&c->one[t], r->name, r);
     return r;

@@ -42,8 +42,11 @@ struct class *class_new(struct snapshot *s, const struct mesh_proxy *p);
 struct class *class_free(struct class *c);
 /* All clusters or listeners. */
 const struct resource_list *class_all(struct class *c, enum xds_type t);
-/* One of any type; NULL: there is none of that name. */
+/* One of any type, lent until the next is asked for; NULL: there is none of that name. Some have
+ * one for any name, so no more than so many are kept. */
+enum { CLASS_KEPT_MAX = 20000 };
 struct resource *class_one(struct class *c, enum xds_type t, struct str name);
+size_t class_kept(const struct class *c, enum xds_type t);
 /* The tree behind it, in the arena, for people; null: none. */
 struct value class_tree(struct class *c, struct arena *a, enum xds_type t, struct str name);
 /* Of which class a proxy is: equal texts, equal configuration. */

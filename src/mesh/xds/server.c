@@ -14,6 +14,8 @@ struct class_entry {
     char key[];
 };
 
+static void drop_classes(struct xds_server *s);
+
 struct class *xds__class_of(struct xds_server *s, const struct mesh_proxy *p)
 {
     struct arena a;
@@ -21,6 +23,8 @@ struct class *xds__class_of(struct xds_server *s, const struct mesh_proxy *p)
     struct str key = class_key(&a, s->snapshot->realm, p);
     struct class_entry *e = map_get(&s->classes, key);
     if (!e) {
+        if (s->classes.n >= XDS_CLASSES_MIN + s->n_streams)
+            drop_classes(s); /* most are of proxies that have gone */
         e = mem_zalloc(sizeof(*e) + key.n);
         memcpy(e->key, key.p, key.n);
         e->n = key.n;

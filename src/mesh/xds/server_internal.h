@@ -8,8 +8,11 @@
 
 enum {
     XDS_STREAMS_MAX = 8192,
-    XDS_NAMES_MAX = 20000,     /* that a stream may ask for of one type */
-    XDS_NAME_BYTES_MAX = 1024, /* of one name */
+    XDS_NAMES_MAX = 20000,         /* that a stream may ask for of one type */
+    XDS_NAME_BYTES_MAX = 1024,     /* of one name */
+    XDS_NAMES_BYTES_MAX = 4 << 20, /* of all names of one type of a stream */
+    XDS_REQUEST_MEMORY = 32 << 20, /* of a request while it is read */
+    XDS_CLASSES_MIN = 64,          /* that are kept though nobody may be left of them */
 };
 
 /* What a stream was sent of a name, or wants. */
@@ -24,7 +27,8 @@ struct subscription {
     bool is_wild;     /* everything */
     bool must_answer; /* even if nothing has changed */
     struct map names; /* name -> struct sent */
-    uint64_t nonce, acked_nonce;
+    size_t name_bytes;
+    uint64_t nonce, acked_nonce, refused_nonce;
     uint64_t n_sent, n_acked, n_refused;
     char refusal[256];
 };

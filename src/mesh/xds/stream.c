@@ -13,8 +13,10 @@
 static struct sent *want(struct subscription *sub, struct str name)
 {
     struct sent *s = map_get(&sub->names, name);
-    if (s || name.n > XDS_NAME_BYTES_MAX || sub->names.n >= XDS_NAMES_MAX)
+    if (s || name.n > XDS_NAME_BYTES_MAX || sub->names.n >= XDS_NAMES_MAX ||
+        sub->name_bytes + name.n > XDS_NAMES_BYTES_MAX)
         return s;
+    sub->name_bytes += name.n;
     s = mem_zalloc(sizeof(*s) + name.n);
     s->n = name.n;
     memcpy(s->name, name.p, name.n);
@@ -24,7 +26,9 @@ static struct sent *want(struct subscription *sub, struct str name)
 
 static void forget(struct subscription *sub, struct str name)
 {
-    free(map_remove(&sub->names, name));
+    struct sent *s = map_remove(&sub->names, name);
+    sub->name_bytes -= s ? s->n : 0;
+    free(s);
 }
 
 static void forget_all(struct subscription *sub)
@@ -36,6 +40,7 @@ static void forget_all(struct subscription *sub)
         free(p);
     map_done(&sub->names);
     sub->names = (struct map){ 0 };
+    sub->name_bytes = 0;
 }
 
 /* ---- Sending ---- */
@@ -215,9 +220,12 @@ static bool take_node(struct stream *st, const struct value *node)
 static void take_refusal(struct stream *st, enum xds_type t, const struct value *detail)
 {
     struct subscription *sub = &st->of[t];
-    struct str why = value_text(detail, "message");
+    struct str why = str_take(value_text(detail, "message"), sizeof(sub->refusal) - 1);
     sub->n_refused++;
-    (void)snprintf(sub->refusal, sizeof(sub->refusal), STR_FMT, STR_ARG(str_take(why, 255)));
+    if (sub->refused_nonce == sub->nonce)
+        return; /* it was said */
+    sub->refused_nonce = sub->nonce;
+    (void)snprintf(sub->refusal, sizeof(sub->refusal), STR_FMT, STR_ARG(why));
     log_warn("a proxy refuses its configuration", LOG_STR("proxy", st->proxy.id),
              LOG_STR("type", xds_type_url(t)), LOG_STR("why", why));
     if (st->server->opt.on_refused)
@@ -246,7 +254,7 @@ static bool take_names(struct subscription *sub, const struct value *names)
     void *p;
     while (map_next(&sub->names, &pos, &key, &p)) {
         if (!map_get(&now, key))
-            free(map_remove(&sub->names, key));
+            forget(sub, key);
     }
     map_done(&now);
     return is_new;
@@ -343,7 +351,9 @@ static void on_message(void *arg, struct grpc_call *call, struct str message)
     (void)call;
     if (st->is_gone)
         return;
+    struct allowance allowance = { .max = XDS_REQUEST_MEMORY };
     arena_init(&a);
+    arena_allow(&a, &allowance);
     struct err err = ERR_INIT(&a);
     const char *type = st->is_delta ? "envoy.service.discovery.v3.DeltaDiscoveryRequest"
                                     : "envoy.service.discovery.v3.DiscoveryRequest";
