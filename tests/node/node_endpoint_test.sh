@@ -63,8 +63,19 @@ for ctl in ${KUBECTLS:-kubectl}; do
     is "a time with $name" 1 "$($ctl logs web -c c --tail 1 --timestamps | grep -c '^20..-.*\.[0-9]\{9\}Z line')"
 done
 
-# Who may ask the node itself.
+# Many who follow logs keep nobody else waiting.
 node=https://192.0.2.10:10250
+for _ in $(seq 140); do echo "url = $node/containerLogs/default/web/reads?follow=true"; done >"$LAB/follow"
+curl -skN --no-progress-meter -Z --parallel-immediate --parallel-max 140 -H "Authorization: Bearer $LAB_TOKEN" -K "$LAB/follow" >/dev/null 2>&1 &
+followers=$!
+follow() { [ "$(ss -Htn state established "dst 192.0.2.10:10250" | wc -l)" -ge 140 ]; }
+waits follow
+is "exec beside 140 who follow a log" out "$(timeout 10 kubectl exec web -c c -- echo out 2>&1)"
+is "and logs" "line 1" "$(timeout 10 kubectl logs web -c c --limit-bytes 6 2>&1)"
+kill $followers && wait $followers 2>/dev/null
+is "seconds that no clock has" "line 1" "$(curl -sk -H "Authorization: Bearer $LAB_TOKEN" "$node/containerLogs/default/web/c?sinceSeconds=9223372036854775807&limitBytes=6")"
+
+# Who may ask the node itself.
 ask() { curl -sk -o "$LAB/answer" -w '%{http_code}' "$@"; }
 is "a stranger" 401 "$(ask $node/pods)"
 is "a bad token" 401 "$(ask -H 'Authorization: Bearer no' $node/pods)"

@@ -13,7 +13,14 @@
 #include "node/serve/serve_internal.h"
 #include "base/banned.h"
 
-enum { THREADS = 128, QUEUED = 1024, STOP_MS = 5000, STOPGAP_DAYS = 1 };
+enum {
+    THREADS = 128,
+    QUEUED = 1024,
+    PATIENT_THREADS = 512,
+    PATIENT_QUEUED = 64,
+    STOP_MS = 5000,
+    STOPGAP_DAYS = 1
+};
 
 /* ---- Small answers ---- */
 
@@ -104,11 +111,18 @@ static void work(struct http_exchange *x, void *arg)
         route(&v);
 }
 
+/* Its worker is gone for as long as the client likes. */
+static bool is_long(const struct http_request *req)
+{
+    return str_starts(req->path, STR("/containerLogs/")) || str_starts(req->path, STR("/run/"));
+}
+
 static void on_request(void *arg, struct http_exchange *x)
 {
     struct serve *s = arg;
+    struct workers *w = is_long(http_request_of(x)) ? s->patient : s->workers;
     http_set_time(x, 0); /* a log may be followed for ever */
-    (void)http_to_worker(x, s->workers, work, s);
+    (void)http_to_worker(x, w, work, s);
 }
 
 /* ---- Beginning and end ---- */
@@ -189,6 +203,7 @@ int serve_start(const struct serve_options *opt, struct serve **ret, struct err 
     arena_init(&s->arena);
     LIST_INIT(&s->relays);
     s->workers = workers_new(THREADS, QUEUED);
+    s->patient = workers_new(PATIENT_THREADS, PATIENT_QUEUED);
     s->auth = serve_auth_new(&s->opt);
     int r = begin(s, err);
     if (r < 0) {
@@ -252,6 +267,7 @@ struct serve *serve_stop(struct serve *s)
     }
     (void)workers_stop(s->workers, clock_mono_ns(&clock_system) + STOP_MS * NS_PER_MS);
     s->workers = workers_free(s->workers);
+    s->patient = workers_free(s->patient);
     solo_done(&s->solo);
     serve_auth_free(s->auth);
     stats_free(s->stats);

@@ -15,6 +15,7 @@ struct serve {
     struct arena arena;
     struct solo solo;
     struct workers *workers;
+    struct workers *patient; /* for what may take for ever: logs that are followed, commands */
     struct serve_auth *auth;
     struct stats *stats;
     struct relay_set relays; /* the loop's */

@@ -119,8 +119,9 @@ static int read_view(struct served *v, struct log_view *ret)
         return 400;
     if (since.n && (seconds || !gotime_read_ns(since, &ret->since_ns)))
         return seconds ? 422 : 400;
-    if (seconds)
-        ret->since_ns = clock_wall_ns(&clock_system) - seconds * NS_PER_SEC;
+    const int64_t now_ns = clock_wall_ns(&clock_system);
+    if (seconds && seconds < now_ns / NS_PER_SEC) /* else all */
+        ret->since_ns = now_ns - seconds * NS_PER_SEC;
     return read_stream(v, ret) ? 0 : 422;
 }
 
