@@ -51,8 +51,8 @@
 #define LIMIT_H2_ACK_QUEUE      256u  /* control replies that the peer has not read */
 
 /* Nodes */
-#define LIMIT_LOG_LINE_BYTES (1u << 20) /* of a log without a newline; runtimes cut at 16 KiB */
-#define LIMIT_METRICS_SAMPLES 20000u  /* that one node may tell */
+#define LIMIT_LOG_LINE_BYTES  (1u << 20) /* of a log without a newline; runtimes cut at 16 KiB */
+#define LIMIT_METRICS_SAMPLES 20000u     /* that one node may tell */
 
 /* WebSocket and gRPC */
 #define LIMIT_WS_MESSAGE_BYTES   (32u << 20)
