@@ -128,11 +128,10 @@ static struct value tls_of(struct realm *w, const struct mesh_object *o, const s
     if (!ns.n)
         ns = o->ns;
     const struct mesh_object *secret = realm_find(w, MESH_SECRET, ns, name);
-    if (!ref || (kind.n && !str_eq(kind, STR("Secret"))) || group.n)
-        *ret_reason = "InvalidCertificateRef";
-    else if (!api__granted(w, "Gateway", o->ns, "Secret", ns, name))
+    const bool is_secret = ref && (!kind.n || str_eq(kind, STR("Secret"))) && !group.n;
+    if (is_secret && !api__granted(w, "Gateway", o->ns, "Secret", ns, name))
         *ret_reason = "RefNotPermitted";
-    else if (!secret || !is_key_pair(secret))
+    else if (!is_secret || !secret || !is_key_pair(secret))
         *ret_reason = "InvalidCertificateRef";
     return tree(
         a, "{mode: SIMPLE, credentialName: %s}",

@@ -227,12 +227,12 @@ static struct value versions_of(struct arena *a, const struct value *tls)
 {
     struct str low = value_text(tls, "minProtocolVersion");
     struct str high = value_text(tls, "maxProtocolVersion");
-    struct value out = tree(a,
-                            "{tls_minimum_protocol_version: %v, tls_maximum_protocol_version: "
-                            "%v, cipher_suites: %v}",
-                            low.n ? value_string(low.n == 7 ? low : low) : value_null(),
-                            high.n ? value_string(high) : value_null(),
-                            tree_copy(value_get(tls, STR("cipherSuites"))));
+    struct value out =
+        tree(a,
+             "{tls_minimum_protocol_version: %v, tls_maximum_protocol_version: "
+             "%v, cipher_suites: %v}",
+             low.n ? value_string(low) : value_null(), high.n ? value_string(high) : value_null(),
+             tree_copy(value_get(tls, STR("cipherSuites"))));
     /* TLSV1_2 there, TLSv1_2 here. */
     static const char *const keys[] = { "tls_minimum_protocol_version",
                                         "tls_maximum_protocol_version" };

@@ -70,9 +70,7 @@ struct snapshot *xds_server_snapshot(struct xds_server *s)
 void xds_server_each(struct xds_server *s, void (*visit)(void *arg, const struct xds_peer *p),
                      void *arg)
 {
-    struct stream *st;
-    LIST_FOREACH(st, &s->streams, link)
-    {
+    for (struct stream *st = LIST_FIRST(&s->streams); st; st = LIST_NEXT(st, link)) {
         struct xds_peer peer = { .proxy = &st->proxy, .is_delta = st->is_delta };
         if (!st->has_node || !s->snapshot)
             continue;
