@@ -121,7 +121,7 @@ END
     waits test -s "$dir/node.port"
     make_object() { admin -H 'Content-Type: application/json' "$server/api/v1/$1" -d "$2" >/dev/null; }
     make_object nodes '{"metadata":{"name":"n"},"status":{"addresses":[{"type":"Hostname","address":"localhost"}],
-        "daemonEndpoints":{"kubeletEndpoint":{"Port":'"$(cat "$dir/node.port")"'}}}}'
+        "declaredFeatures":["ExtendWebSocketsToKubelet"],"daemonEndpoints":{"kubeletEndpoint":{"Port":'"$(cat "$dir/node.port")"'}}}}'
     make_object namespaces/default/pods '{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}'
     python3 - "$dir" <<'END' &
 import os, socket, sys
