@@ -20,6 +20,7 @@ enum {
     TURN_PACKETS = 64, /* of one socket, before others have their turn */
     CONNS_MAX = 128,
     CONN_IDLE_MS = 10000,
+    ANY_TRIES = 16,
     ACCEPT_PAUSE_MS = 100,
     ASKING_THREADS = 32,
     ASKING_QUEUED = 256,
@@ -408,6 +409,34 @@ static int bind_at(const struct tcp_address *at, int type, struct err *err)
     return r;
 }
 
+/* UDP at `at`, and TCP at the port that it got. -1 where there is none. */
+static int bind_pair(struct tcp_address *at, int *ret_udp, int *ret_tcp, struct err *err)
+{
+    *ret_tcp = -1;
+    *ret_udp = bind_at(at, SOCK_DGRAM, err);
+    if (*ret_udp < 0)
+        return *ret_udp;
+    (void)getsockname(*ret_udp, (struct sockaddr *)&at->any, &at->n);
+    *ret_tcp = bind_at(at, SOCK_STREAM, err);
+    if (*ret_tcp >= 0)
+        return 0;
+    (void)close(*ret_udp);
+    *ret_udp = -1;
+    return *ret_tcp;
+}
+
+/* A port that is free for UDP may be taken for TCP: then another one is tried. */
+static int bind_any(struct tcp_address *at, int *ret_udp, int *ret_tcp, struct err *err)
+{
+    int r = -1;
+    for (int i = 0; i < ANY_TRIES && r < 0; i++) {
+        err_clear(err);
+        ((struct sockaddr_in *)&at->any)->sin_port = 0; /* both families have it there */
+        r = bind_pair(at, ret_udp, ret_tcp, err);
+    }
+    return r;
+}
+
 static void note_own(struct dns_server *s, const struct tcp_address *at)
 {
     const struct sockaddr_in *in = (const struct sockaddr_in *)&at->any;
@@ -430,20 +459,14 @@ static int listen_at(struct dns_server *s, struct str address, struct err *err)
     if (r < 0)
         return r;
     struct tcp_address *at = &one.upstreams[0];
-    if (is_any)
-        ((struct sockaddr_in *)&at->any)->sin_port = 0; /* both families have it there */
     struct listener *l = &s->listeners[s->n_listeners++];
     *l = (struct listener){ .server = s, .pause.on_fire = on_pause_over };
-    l->udp = (struct loop_fd){ .fd = bind_at(at, SOCK_DGRAM, err),
-                               .events = EPOLLIN,
-                               .on_ready = on_udp };
+    l->udp = (struct loop_fd){ .fd = -1, .events = EPOLLIN, .on_ready = on_udp };
     l->tcp = (struct loop_fd){ .fd = -1, .events = EPOLLIN, .on_ready = on_accept };
-    if (l->udp.fd < 0)
-        return l->udp.fd;
-    (void)getsockname(l->udp.fd, (struct sockaddr *)&at->any, &at->n);
-    l->tcp.fd = bind_at(at, SOCK_STREAM, err);
-    if (l->tcp.fd < 0)
-        return l->tcp.fd;
+    r = is_any ? bind_any(at, &l->udp.fd, &l->tcp.fd, err)
+               : bind_pair(at, &l->udp.fd, &l->tcp.fd, err);
+    if (r < 0)
+        return r;
     if (!s->address.n)
         s->address = tcp_text(&s->arena, at);
     note_own(s, at);
