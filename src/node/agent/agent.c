@@ -57,6 +57,11 @@ void agent_wake(struct agent *ag, struct str uid)
     add_key(ag, "p/", uid, 0);
 }
 
+void agent_wake_writer(struct agent *ag, struct str uid, int64_t ms)
+{
+    add_key(ag, "s/", uid, ms);
+}
+
 void agent_wake_after(struct agent *ag, struct str uid, int64_t ms)
 {
     add_key(ag, "p/", uid, ms);
@@ -231,8 +236,6 @@ static void set_options(struct agent *ag, const struct agent_options *opt)
     o->file_check_ms = or_usual(o->file_check_ms, 20000);
     o->registry_qps = o->registry_qps != 0 ? o->registry_qps : 5;
     o->registry_burst = (unsigned)or_usual(o->registry_burst, 10);
-    o->event_qps = o->event_qps != 0 ? o->event_qps : 50;
-    o->event_burst = (unsigned)or_usual(o->event_burst, 100);
     o->image_gc_high = (unsigned)or_usual(o->image_gc_high, 85);
     o->image_gc_low = (unsigned)or_usual(o->image_gc_low, 80);
     o->image_min_age_ms = or_usual(o->image_min_age_ms, 120000);
@@ -240,7 +243,6 @@ static void set_options(struct agent *ag, const struct agent_options *opt)
     o->log_max_files = (unsigned)or_usual(o->log_max_files, 5);
     o->log_check_ms = or_usual(o->log_check_ms, 10000);
     o->restart_back_off_max_ms = or_usual(o->restart_back_off_max_ms, 300000);
-    o->pressure_transition_ms = or_usual(o->pressure_transition_ms, 300000);
     copy_thresholds(ag);
 }
 

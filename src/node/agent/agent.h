@@ -26,9 +26,6 @@ struct agent_options {
     double registry_qps;                  /* registryPullQPS: 5; negative: no bound */
     unsigned registry_burst;              /* 10 */
     bool parallel_pulls;                  /* serializeImagePulls: false */
-    unsigned max_parallel_pulls;          /* 0: no bound */
-    double event_qps;                     /* eventRecordQPS: 50; negative: no bound */
-    unsigned event_burst;                 /* 100 */
     unsigned image_gc_high, image_gc_low; /* percent: 85, 80; high 100: never */
     int64_t image_min_age_ms;             /* 2 min */
     uint64_t log_max_bytes;               /* containerLogMaxSize: 10 MiB */
@@ -37,7 +34,6 @@ struct agent_options {
     int64_t restart_back_off_max_ms;      /* crashLoopBackOff.maxContainerRestartPeriod: 300 s */
     const struct agent_threshold *eviction_hard; /* NULL: upstream's usual ones */
     size_t n_eviction_hard;
-    int64_t pressure_transition_ms; /* evictionPressureTransitionPeriod: 5 min */
 };
 
 /* All of these outlive the agent. */

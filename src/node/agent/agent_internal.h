@@ -111,6 +111,8 @@ struct spn_object *pods_mirror(struct agent *ag, struct str ns, struct str name)
 /* ---- agent.c: keys ---- */
 
 void agent_wake(struct agent *ag, struct str uid);
+/* The status of the pod is to be written, after so long. */
+void agent_wake_writer(struct agent *ag, struct str uid, int64_t ms);
 void agent_wake_after(struct agent *ag, struct str uid, int64_t ms);
 void agent_wake_task(struct agent *ag, const char *task, int64_t ms);
 int64_t agent_wall_ns(void);

@@ -192,17 +192,6 @@ static bool is_news(const struct spn_object *old, const struct spn_object *o)
     return is;
 }
 
-static void queue_write(struct agent *ag, struct str uid, int64_t ms)
-{
-    struct buf key = { 0 };
-    buf_printf(&key, "s/" STR_FMT, STR_ARG(uid));
-    if (ms)
-        spn_queue_add_after(ag->queue, text_out(buf_str(&key)), ms);
-    else
-        spn_queue_add(ag->queue, text_out(buf_str(&key)));
-    buf_done(&key);
-}
-
 /* Somebody else has changed what we have written. */
 static void check_status(struct agent *ag, const struct spn_object *o)
 {
@@ -213,7 +202,7 @@ static void check_status(struct agent *ag, const struct spn_object *o)
     const struct value *theirs =
         value_get(value_in(spn_object_value(o, arena_out(&a))), STR("status"));
     if (ours && theirs && !status_eq(&a, ours, theirs))
-        queue_write(ag, uid, RECONCILE_MS);
+        agent_wake_writer(ag, uid, RECONCILE_MS);
     arena_done(&a);
 }
 
@@ -238,7 +227,7 @@ static void wake_static(struct agent *ag, struct spn_text key)
         if (!pod->is_static || !pod->obj || !spn_text_eq(spn_object_key(pod->obj), key))
             continue;
         agent_wake(ag, uid);
-        queue_write(ag, uid, 0);
+        agent_wake_writer(ag, uid, 0);
     }
 }
 

@@ -32,17 +32,6 @@ const struct value *status_get(struct agent *ag, struct str uid, struct arena *a
     return v;
 }
 
-static void queue_write(struct agent *ag, struct str uid, int64_t ms)
-{
-    struct buf key = { 0 };
-    buf_printf(&key, "s/" STR_FMT, STR_ARG(uid));
-    if (ms)
-        spn_queue_add_after(ag->queue, text_out(buf_str(&key)), ms);
-    else
-        spn_queue_add(ag->queue, text_out(buf_str(&key)));
-    buf_done(&key);
-}
-
 /* With the lock. */
 static void keep(struct agent_pod *p, const struct value *status, bool finished)
 {
@@ -74,7 +63,7 @@ void status_set(struct agent *ag, const struct value *pod, struct value *status,
         keep(p, status, finished);
     (void)pthread_mutex_unlock(&ag->lock);
     if (is_wanted)
-        queue_write(ag, uid, 0);
+        agent_wake_writer(ag, uid, 0);
 }
 
 void status_note_condition(struct agent *ag, const struct value *pod, struct str type,
@@ -276,7 +265,7 @@ static void note_written(struct agent *ag, struct str uid, uint64_t version)
         p->status_written = version;
     (void)pthread_mutex_unlock(&ag->lock);
     if (is_newer)
-        queue_write(ag, uid, 0);
+        agent_wake_writer(ag, uid, 0);
 }
 
 /* -SPN_NOT_FOUND: there is no such pod any more, or another one of that name. */
@@ -310,7 +299,7 @@ void status_write(struct agent *ag, struct str uid)
         } else {
             log_warn("the status of a pod could not be written", LOG_STR("pod", str_in(w.at.name)),
                      LOG_CSTR("err", err.message));
-            queue_write(ag, uid, RETRY_MS);
+            agent_wake_writer(ag, uid, RETRY_MS);
         }
     }
     arena_done(&a);

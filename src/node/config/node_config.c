@@ -64,9 +64,6 @@ static const struct row rows[] = {
     { { "registryPullQPS" }, ROW_RATE, AT(agent.registry_qps) },
     { { "registryBurst" }, ROW_COUNT, AT(agent.registry_burst) },
     { { "serializeImagePulls" }, ROW_NOT, AT(agent.parallel_pulls) },
-    { { "maxParallelImagePulls" }, ROW_COUNT, AT(agent.max_parallel_pulls) },
-    { { "eventRecordQPS" }, ROW_RATE, AT(agent.event_qps) },
-    { { "eventBurst" }, ROW_COUNT, AT(agent.event_burst) },
     { { "imageGCHighThresholdPercent" }, ROW_COUNT, AT(agent.image_gc_high) },
     { { "imageGCLowThresholdPercent" }, ROW_COUNT, AT(agent.image_gc_low) },
     { { "imageMinimumGCAge" }, ROW_TIME, AT(agent.image_min_age_ms) },
@@ -77,7 +74,6 @@ static const struct row rows[] = {
       ROW_TIME,
       AT(agent.restart_back_off_max_ms) },
     { { "evictionHard" }, ROW_THRESHOLDS, 0 },
-    { { "evictionPressureTransitionPeriod" }, ROW_TIME, AT(agent.pressure_transition_ms) },
     { { "podLogsDir" }, ROW_TEXT, AT(node.log_dir) },
     { { "clusterDomain" }, ROW_TEXT, AT(node.cluster_domain) },
     { { "clusterDNS" }, ROW_TEXTS, AT(node.cluster_dns) },
@@ -102,6 +98,10 @@ static const struct row rows[] = {
 
 /* What upstream knows beside these. */
 static const char *const others[] = {
+    "maxParallelImagePulls",
+    "eventRecordQPS",
+    "eventBurst",
+    "evictionPressureTransitionPeriod",
     "httpCheckFrequency",
     "staticPodURL",
     "staticPodURLHeader",

@@ -40,7 +40,7 @@ static void test_fields(void **state)
              "  x509: {clientCAFile: /ca}}\n"
              "authorization: {mode: AlwaysAllow}\n"
              "cgroupsPerQOS: false\nserializeImagePulls: false\n"
-             "syncFrequency: 1m0s\neventRecordQPS: 0\nregistryPullQPS: 7\n"
+             "syncFrequency: 1m0s\nregistryBurst: 3\nregistryPullQPS: 0\n"
              "containerLogMaxSize: 10Mi\nnodeLeaseDurationSeconds: 40\nnodeStatusMaxImages: -1\n"
              "evictionHard: {memory.available: 100Mi, nodefs.available: 1%}\n"
              "kubeReserved: {cpu: 100m}\nclusterDNS: [10.0.0.10, 10.0.0.11]\n"
@@ -55,7 +55,8 @@ static void test_fields(void **state)
     expect_text("/ca", c.client_ca_file);
     expect_text("AlwaysAllow", c.authorization);
     assert_int_equal(c.agent.sync_ms, 60000);
-    assert_true(c.agent.event_qps < 0 && c.agent.registry_qps > 6.9);
+    assert_true(c.agent.registry_qps < 0);
+    assert_int_equal(c.agent.registry_burst, 3);
     assert_int_equal(c.agent.log_max_bytes, 10 << 20);
     assert_int_equal(c.node.lease_ms, 10000);
     assert_int_equal(c.node.max_images, -1);
